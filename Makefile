@@ -1,0 +1,40 @@
+# bloomext: make && make install && make installcheck (PGXS)
+#
+# PG_CONFIG names the PostgreSQL to build for.
+
+EXTENSION = bloomext
+MODULE_big = bloomext
+DATA = sql/bloomext--1.0.sql
+
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+PRIVATE_HEADERS = $(wildcard src/*.h src/*/*.h)
+
+# Sizes must come out as Java computes them: no fused multiply-add.
+PG_CPPFLAGS = -I$(CURDIR)/src
+PG_CFLAGS = -ffp-contract=off
+
+REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(sort $(wildcard sql/*.sql))))
+REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
+TAP_TESTS = 1
+EXTRA_CLEAN = test/unit/unit test/unit/unit-asan results
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS): $(PRIVATE_HEADERS)
+
+# The unit tests need no server: core/ and strategy/ as they are.
+UNIT_SOURCES = $(wildcard src/core/*.c src/strategy/*.c test/unit/*.c)
+UNIT_FLAGS = -std=gnu99 -g -O2 -Wall -Wextra -Werror -ffp-contract=off -Isrc
+
+test/unit/unit: $(UNIT_SOURCES) $(PRIVATE_HEADERS)
+	$(CC) $(UNIT_FLAGS) -o $@ $(UNIT_SOURCES) -lm
+
+test/unit/unit-asan: $(UNIT_SOURCES) $(PRIVATE_HEADERS)
+	$(CC) $(UNIT_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $(UNIT_SOURCES) -lm
+
+.PHONY: unitcheck
+unitcheck: test/unit/unit test/unit/unit-asan
+	test/unit/unit test/vectors
+	test/unit/unit-asan test/vectors

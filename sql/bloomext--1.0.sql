@@ -1,0 +1,698 @@
+/* bloomext--1.0.sql: the objects of CREATE EXTENSION bloomext */
+
+\echo Use "CREATE EXTENSION bloomext" to load this file. \quit
+
+/*
+ * An element is a text, or any other listed type by the anyelement form, which
+ * says 0A000 for types that are none. Untyped literals, varchar and name reach
+ * the text form by PostgreSQL's own rules.
+ *
+ * COST is in units of cpu_operator_cost, about 10 ns here: a lookup in a large
+ * filter takes some 100 to 300 ns.
+ */
+
+-- The type
+
+CREATE TYPE bloomfilter;
+
+CREATE FUNCTION bloomfilter_in(cstring) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomfilter_in(cstring) IS 'I/O';
+
+CREATE FUNCTION bloomfilter_out(bloomfilter) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'bloomext_out'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomfilter_out(bloomfilter) IS 'I/O';
+
+CREATE FUNCTION bloomfilter_recv(internal) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_recv'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomfilter_recv(internal) IS 'I/O';
+
+CREATE FUNCTION bloomfilter_send(bloomfilter) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_send'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomfilter_send(bloomfilter) IS 'I/O';
+
+-- STORAGE external: never compressed, so that a lookup in a stored filter can
+-- read the bytes it needs and no others.
+CREATE TYPE bloomfilter (
+	INPUT = bloomfilter_in,
+	OUTPUT = bloomfilter_out,
+	RECEIVE = bloomfilter_recv,
+	SEND = bloomfilter_send,
+	INTERNALLENGTH = VARIABLE,
+	STORAGE = external
+);
+COMMENT ON TYPE bloomfilter IS
+	'set of elements that answers "surely not" or "probably" to the question whether an element is in it';
+
+-- Making filters
+
+CREATE FUNCTION bf_create(
+	expected bigint,
+	fpp float8 DEFAULT 0.03,
+	strategy text DEFAULT 'guava',
+	funnel text DEFAULT NULL,
+	expansion int DEFAULT 0,
+	counting boolean DEFAULT false
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_create'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create(bigint, float8, text, text, int, boolean) IS
+	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide';
+
+CREATE FUNCTION bf_create_bits(
+	bits bigint,
+	hashes int,
+	strategy text DEFAULT 'guava',
+	funnel text DEFAULT NULL
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_create_bits'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create_bits(bigint, int, text, text) IS
+	'empty filter of that many bits (rounded up to 64 for guava) and hash functions (1 to 255)';
+
+-- Elements
+
+CREATE FUNCTION bf_add(bloomfilter, text) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_add'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(bloomfilter, text) IS
+	'the filter with the element added';
+
+CREATE FUNCTION bf_contains(bloomfilter, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contains'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains(bloomfilter, text) IS
+	'false: the element was surely not added; true: it probably was';
+
+CREATE FUNCTION bf_contained(text, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contained'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contained(text, bloomfilter) IS
+	'implementation of the <@ operator';
+
+CREATE FUNCTION bf_remove(bloomfilter, text) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_remove'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_remove(bloomfilter, text) IS
+	'the counting filter with the element taken out once; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+
+CREATE FUNCTION bf_positions(bloomfilter, text) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'bloomext_positions'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_positions(bloomfilter, text) IS
+	'positions of the element in the first layer, in order of derivation';
+
+CREATE FUNCTION bf_add(bloomfilter, anyelement) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_add'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(bloomfilter, anyelement) IS
+	'the filter with the element added';
+
+CREATE FUNCTION bf_contains(bloomfilter, anyelement) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contains'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains(bloomfilter, anyelement) IS
+	'false: the element was surely not added; true: it probably was';
+
+CREATE FUNCTION bf_contained(anyelement, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contained'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contained(anyelement, bloomfilter) IS
+	'implementation of the <@ operator';
+
+CREATE FUNCTION bf_remove(bloomfilter, anyelement) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_remove'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_remove(bloomfilter, anyelement) IS
+	'the counting filter with the element taken out once; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+
+CREATE FUNCTION bf_positions(bloomfilter, anyelement) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'bloomext_positions'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_positions(bloomfilter, anyelement) IS
+	'positions of the element in the first layer, in order of derivation';
+
+CREATE FUNCTION bf_add_all(bloomfilter, anyarray) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_add_all'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_add_all(bloomfilter, anyarray) IS
+	'the filter with all elements of the array added; NULL elements are skipped';
+
+CREATE FUNCTION bf_contains_all(bloomfilter, anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contains_all'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_contains_all(bloomfilter, anyarray) IS
+	'whether all elements of the array were probably added; NULL elements are skipped';
+
+CREATE FUNCTION bf_contains_each(bloomfilter, anyarray) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_contains_each'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_contains_each(bloomfilter, anyarray) IS
+	'an answer of bf_contains for each element of the array, NULL for NULL';
+
+-- Whole filters
+
+CREATE FUNCTION bf_union(bloomfilter, bloomfilter) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_union'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union(bloomfilter, bloomfilter) IS
+	'filter of the elements of both filters, which must be compatible';
+
+CREATE FUNCTION bf_intersection(bloomfilter, bloomfilter) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_intersection'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_intersection(bloomfilter, bloomfilter) IS
+	'filter that holds at least the elements in both filters, which must be compatible';
+
+CREATE FUNCTION bf_compatible(bloomfilter, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_compatible'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION bf_compatible(bloomfilter, bloomfilter) IS
+	'whether bf_union of the two works: same strategy, funnel, bits and hashes';
+
+CREATE FUNCTION bf_plain(bloomfilter) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_later'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_plain(bloomfilter) IS
+	'the counting filter as the plain filter of what it holds';
+
+CREATE FUNCTION bf_eq(bloomfilter, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_eq'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_eq(bloomfilter, bloomfilter) IS
+	'implementation of the = operator';
+
+CREATE FUNCTION bf_ne(bloomfilter, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_ne'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_ne(bloomfilter, bloomfilter) IS
+	'implementation of the <> operator';
+
+CREATE FUNCTION bf_hash(bloomfilter) RETURNS int
+	AS 'MODULE_PATHNAME', 'bloomext_hash'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_hash(bloomfilter) IS
+	'hash';
+
+CREATE FUNCTION bf_hash_extended(bloomfilter, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomext_hash_extended'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_hash_extended(bloomfilter, bigint) IS
+	'hash';
+
+-- What is in a filter
+
+CREATE FUNCTION bf_count(bloomfilter) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomext_count'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_count(bloomfilter) IS
+	'estimated number of distinct elements, from the bits set';
+
+CREATE FUNCTION bf_fpp(bloomfilter) RETURNS float8
+	AS 'MODULE_PATHNAME', 'bloomext_fpp'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_fpp(bloomfilter) IS
+	'expected false positive probability, from the bits set';
+
+CREATE FUNCTION bf_info(
+	bloomfilter,
+	OUT strategy text, OUT funnel text, OUT expected bigint, OUT fpp float8,
+	OUT hashes int, OUT bits bigint, OUT bits_set bigint, OUT fill float8,
+	OUT layers int, OUT expansion int, OUT counting boolean,
+	OUT estimated_count bigint, OUT estimated_fpp float8, OUT bytes bigint
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bloomext_info'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_info(bloomfilter) IS
+	'what the filter is and how full; expected and fpp are NULL where they are not known, funnel until an element decides';
+
+CREATE FUNCTION bf_layers(
+	bloomfilter,
+	OUT layer int, OUT bits bigint, OUT hashes int, OUT bits_set bigint,
+	OUT expected bigint, OUT fpp float8
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bloomext_layers'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 4;
+COMMENT ON FUNCTION bf_layers(bloomfilter) IS
+	'the layers of the filter, oldest first';
+
+CREATE FUNCTION bf_advise(
+	expected bigint,
+	fpp float8,
+	strategy text DEFAULT 'guava',
+	OUT bits bigint, OUT hashes int, OUT bytes bigint, OUT real_fpp float8,
+	OUT fits_value boolean, OUT fits_redis boolean, OUT advice text
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bloomext_later'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_advise(bigint, float8, text) IS
+	'what filter the parameters give, and what it really does';
+
+CREATE FUNCTION bf_measure_fpp(
+	bloomfilter,
+	probes int DEFAULT 100000,
+	seed bigint DEFAULT 0
+) RETURNS float8
+	AS 'MODULE_PATHNAME', 'bloomext_later'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION bf_measure_fpp(bloomfilter, int, bigint) IS
+	'false positive probability measured on random elements that were not added';
+
+-- Exchange with other systems
+
+CREATE FUNCTION bf_export(bloomfilter, format text DEFAULT NULL) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_export'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_export(bloomfilter, text) IS
+	'the filter in the format guava (writeTo stream), redis or bitset (bit strings); NULL: the own format of its strategy';
+
+CREATE FUNCTION bf_export_layer(bloomfilter, layer int, format text DEFAULT NULL) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_export_layer'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_export_layer(bloomfilter, int, text) IS
+	'one layer of the filter, counted from 0, in a format as bf_export has it';
+
+CREATE FUNCTION bf_import(
+	data bytea,
+	format text DEFAULT 'guava',
+	funnel text DEFAULT 'utf8'
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_import'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_import(bytea, text, text) IS
+	'filter of a stream that describes itself: guava';
+
+CREATE FUNCTION bf_import(
+	data bytea,
+	format text,
+	expected bigint,
+	fpp float8,
+	strategy text,
+	funnel text DEFAULT 'utf8'
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_import_sized'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_import(bytea, text, bigint, float8, text, text) IS
+	'filter of a bit string (format redis or bitset) that was sized for these parameters';
+
+CREATE FUNCTION bf_import_bits(
+	data bytea,
+	format text,
+	bits bigint,
+	hashes int,
+	strategy text DEFAULT 'guava',
+	funnel text DEFAULT 'utf8'
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_import_bits'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_import_bits(bytea, text, bigint, int, text, text) IS
+	'filter of a bit string (format redis or bitset) of that many bits and hash functions';
+
+CREATE FUNCTION bf_to_bytea(bloomfilter) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_to_bytea'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_to_bytea(bloomfilter) IS
+	'implementation of the cast to bytea: bf_export(f, ''guava'')';
+
+CREATE FUNCTION bf_from_bytea(bytea) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_from_bytea'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_from_bytea(bytea) IS
+	'implementation of the cast from bytea: bf_import(b, ''guava'', ''utf8'')';
+
+CREATE CAST (bloomfilter AS bytea) WITH FUNCTION bf_to_bytea(bloomfilter);
+COMMENT ON CAST (bloomfilter AS bytea) IS
+	'Guava''s writeTo stream';
+
+CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bf_from_bytea(bytea);
+COMMENT ON CAST (bytea AS bloomfilter) IS
+	'Guava''s writeTo stream of a filter of strings (stringFunnel, UTF-8)';
+
+-- Operators
+
+CREATE OPERATOR = (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (bloomfilter, bloomfilter) IS
+	'same strategy, funnel, bits and hashes';
+
+CREATE OPERATOR <> (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (bloomfilter, bloomfilter) IS
+	'not equal';
+
+CREATE OPERATOR | (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_union,
+	COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (bloomfilter, bloomfilter) IS
+	'union';
+
+CREATE OPERATOR & (
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_intersection,
+	COMMUTATOR = &
+);
+COMMENT ON OPERATOR & (bloomfilter, bloomfilter) IS
+	'intersection';
+
+CREATE OPERATOR || (
+	LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bf_add
+);
+COMMENT ON OPERATOR || (bloomfilter, text) IS
+	'add an element';
+
+CREATE OPERATOR @> (
+	LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bf_contains,
+	COMMUTATOR = <@
+);
+COMMENT ON OPERATOR @> (bloomfilter, text) IS
+	'was the element probably added?';
+
+CREATE OPERATOR <@ (
+	LEFTARG = text, RIGHTARG = bloomfilter, FUNCTION = bf_contained,
+	COMMUTATOR = @>
+);
+COMMENT ON OPERATOR <@ (text, bloomfilter) IS
+	'was the element probably added?';
+
+CREATE OPERATOR || (
+	LEFTARG = bloomfilter, RIGHTARG = anyelement, FUNCTION = bf_add
+);
+COMMENT ON OPERATOR || (bloomfilter, anyelement) IS
+	'add an element';
+
+CREATE OPERATOR @> (
+	LEFTARG = bloomfilter, RIGHTARG = anyelement, FUNCTION = bf_contains,
+	COMMUTATOR = <@
+);
+COMMENT ON OPERATOR @> (bloomfilter, anyelement) IS
+	'was the element probably added?';
+
+CREATE OPERATOR <@ (
+	LEFTARG = anyelement, RIGHTARG = bloomfilter, FUNCTION = bf_contained,
+	COMMUTATOR = @>
+);
+COMMENT ON OPERATOR <@ (anyelement, bloomfilter) IS
+	'was the element probably added?';
+
+CREATE OPERATOR CLASS bloomfilter_ops DEFAULT FOR TYPE bloomfilter USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 bf_hash(bloomfilter),
+	FUNCTION 2 bf_hash_extended(bloomfilter, bigint);
+COMMENT ON OPERATOR CLASS bloomfilter_ops USING hash IS
+	'equality of bloom filters';
+COMMENT ON OPERATOR FAMILY bloomfilter_ops USING hash IS
+	'equality of bloom filters';
+
+-- Aggregates
+
+-- The serialization function is called for NULL too: see src/type/agg.c.
+
+CREATE FUNCTION bf_agg_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_combine'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_combine(internal, internal) IS
+	'implementation of bf_agg';
+
+CREATE FUNCTION bf_agg_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_agg_serialize'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_serialize(internal) IS
+	'implementation of bf_agg';
+
+CREATE FUNCTION bf_agg_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_deserialize'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_deserialize(bytea, internal) IS
+	'implementation of bf_agg';
+
+CREATE FUNCTION bf_agg_final(internal) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_agg_final'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_final(internal) IS
+	'implementation of bf_agg';
+
+CREATE FUNCTION bf_agg_distinct_final(internal) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_final'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_distinct_final(internal) IS
+	'implementation of bf_agg';
+
+CREATE FUNCTION bf_agg_add(internal, text, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, text, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(text, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(text, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, text, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(text, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(text, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, text, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(text, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(text, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, text, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(text, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(text, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_distinct_add(internal, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_distinct_add(internal, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(text) (
+	SFUNC = bf_agg_distinct_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_distinct_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(text) IS
+	'filter of the elements that sizes itself to the distinct ones (guava, false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, anyelement, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(anyelement, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(anyelement, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, anyelement, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(anyelement, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(anyelement, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(anyelement, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(anyelement, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(anyelement, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(anyelement, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_distinct_add(internal, anyelement) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_distinct_add(internal, anyelement) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(anyelement) (
+	SFUNC = bf_agg_distinct_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_distinct_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(anyelement) IS
+	'filter of the elements that sizes itself to the distinct ones (guava, false positive probability 0.03)';
+
+CREATE FUNCTION bf_merge_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_merge_serialize'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_merge_serialize(internal) IS
+	'implementation of bf_union_agg and bf_intersection_agg';
+
+CREATE FUNCTION bf_merge_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_merge_deserialize'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_merge_deserialize(bytea, internal) IS
+	'implementation of bf_union_agg and bf_intersection_agg';
+
+CREATE FUNCTION bf_merge_final(internal) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_merge_final'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_merge_final(internal) IS
+	'implementation of bf_union_agg and bf_intersection_agg';
+
+CREATE FUNCTION bf_union_agg_add(internal, bloomfilter) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_union_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union_agg_add(internal, bloomfilter) IS
+	'implementation of bf_union_agg';
+
+CREATE FUNCTION bf_union_agg_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_union_agg_combine'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_union_agg_combine(internal, internal) IS
+	'implementation of bf_union_agg';
+
+CREATE AGGREGATE bf_union_agg(bloomfilter) (
+	SFUNC = bf_union_agg_add,
+	STYPE = internal,
+	SSPACE = 65536,
+	FINALFUNC = bf_merge_final,
+	COMBINEFUNC = bf_union_agg_combine,
+	SERIALFUNC = bf_merge_serialize,
+	DESERIALFUNC = bf_merge_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_union_agg(bloomfilter) IS
+	'union of the filters';
+
+CREATE FUNCTION bf_intersection_agg_add(internal, bloomfilter) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_intersection_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_intersection_agg_add(internal, bloomfilter) IS
+	'implementation of bf_intersection_agg';
+
+CREATE FUNCTION bf_intersection_agg_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_intersection_agg_combine'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_intersection_agg_combine(internal, internal) IS
+	'implementation of bf_intersection_agg';
+
+CREATE AGGREGATE bf_intersection_agg(bloomfilter) (
+	SFUNC = bf_intersection_agg_add,
+	STYPE = internal,
+	SSPACE = 65536,
+	FINALFUNC = bf_merge_final,
+	COMBINEFUNC = bf_intersection_agg_combine,
+	SERIALFUNC = bf_merge_serialize,
+	DESERIALFUNC = bf_merge_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_intersection_agg(bloomfilter) IS
+	'intersection of the filters';

@@ -1,0 +1,98 @@
+/*
+ * bits.c
+ *	  Whole bit arrays: counting, combining, and the bit orders of others.
+ *
+ * All loops run over 64-bit words, which compilers vectorise; there is no
+ * build-dependent instruction set.
+ */
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/bytes.h"
+
+/* Count the bits set; bytes is a multiple of 8. */
+uint64_t
+bf_bits_count(const uint8_t *bits, size_t bytes)
+{
+	uint64_t	count = 0;
+
+	for (size_t i = 0; i < bytes; i += 8)
+	{
+		uint64_t	x = bf_load_le64(bits + i);
+
+		/* The classic parallel sum: vectorises, unlike a library call. */
+		x -= (x >> 1) & UINT64_C(0x5555555555555555);
+		x = (x & UINT64_C(0x3333333333333333)) +
+			((x >> 2) & UINT64_C(0x3333333333333333));
+		x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+		count += (x * UINT64_C(0x0101010101010101)) >> 56;
+	}
+	return count;
+}
+
+/* Add the bits of another array of the same size. */
+void
+bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		into[i] |= from[i];
+}
+
+/* Keep only the bits that another array of the same size has too. */
+void
+bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		into[i] &= from[i];
+}
+
+/* Whether all bits from number `used` on are zero. */
+bool
+bf_bits_tail_is_zero(const uint8_t *bits, size_t bytes, uint64_t used)
+{
+	for (uint64_t bit = used; bit < (uint64_t) bytes * 8; bit++)
+	{
+		if (bf_bit_get(bits, bit))
+			return false;
+	}
+	return true;
+}
+
+/* Reverse the bits of a byte. */
+static inline uint8_t
+reverse_byte(uint8_t byte)
+{
+	byte = (uint8_t) ((byte & 0xf0) >> 4 | (byte & 0x0f) << 4);
+	byte = (uint8_t) ((byte & 0xcc) >> 2 | (byte & 0x33) << 2);
+	return (uint8_t) ((byte & 0xaa) >> 1 | (byte & 0x55) << 1);
+}
+
+/*
+ * Write the first foreign_bytes * 8 bits of a stored array in another order.
+ * The stored array must be at least as long, rounded up to a word.
+ */
+void
+bf_bits_to_order(BfBitOrder order, const uint8_t *stored,
+				 uint8_t *foreign, size_t foreign_bytes)
+{
+	for (size_t i = 0; i < foreign_bytes; i++)
+	{
+		uint8_t		byte = stored[i ^ 7];
+
+		foreign[i] = order == BF_ORDER_REDIS ? reverse_byte(byte) : byte;
+	}
+}
+
+/*
+ * Store an array that comes in another order.  The stored array must be at
+ * least as long, rounded up to a word; bytes beyond the foreign ones are left
+ * alone.
+ */
+void
+bf_bits_from_order(BfBitOrder order, const uint8_t *foreign,
+				   size_t foreign_bytes, uint8_t *stored)
+{
+	for (size_t i = 0; i < foreign_bytes; i++)
+		stored[i ^ 7] = order == BF_ORDER_REDIS ?
+			reverse_byte(foreign[i]) : foreign[i];
+}

@@ -1,0 +1,69 @@
+/*
+ * bits.h
+ *	  Bit arrays in the order bloomext stores them, and in the orders of others.
+ *
+ * The stored order is that of Guava's stream: big-endian 64-bit words, bit i
+ * being bit i % 64 of word i / 64.  One bit is therefore one byte access,
+ * whatever the alignment, and the body of a Guava stream is a copy.
+ *
+ *	  stored  bit i is mask 1 << (i & 7) of byte (i >> 3) ^ 7
+ *	  redis   bit i is mask 0x80 >> (i & 7) of byte i >> 3	(SETBIT)
+ *	  bitset  bit i is mask 1 << (i & 7) of byte i >> 3	(java.util.BitSet)
+ *
+ * Whole arrays are words of 8 bytes; bits beyond the array's size are zero.
+ */
+#ifndef BLOOMEXT_BITS_H
+#define BLOOMEXT_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum BfBitOrder
+{
+	BF_ORDER_REDIS,
+	BF_ORDER_BITSET
+} BfBitOrder;
+
+/* The byte that holds a bit: what a probe must read of a stored filter. */
+static inline uint64_t
+bf_bit_byte(uint64_t bit)
+{
+	return (bit >> 3) ^ 7;
+}
+
+static inline uint8_t
+bf_bit_mask(uint64_t bit)
+{
+	return (uint8_t) (1 << (bit & 7));
+}
+
+static inline bool
+bf_bit_get(const uint8_t *bits, uint64_t bit)
+{
+	return (bits[bf_bit_byte(bit)] & bf_bit_mask(bit)) != 0;
+}
+
+/* Set a bit; true when that changed it. */
+static inline bool
+bf_bit_set(uint8_t *bits, uint64_t bit)
+{
+	uint8_t    *byte = bits + bf_bit_byte(bit);
+	uint8_t		mask = bf_bit_mask(bit);
+	bool		changed = (*byte & mask) == 0;
+
+	*byte |= mask;
+	return changed;
+}
+
+extern uint64_t bf_bits_count(const uint8_t *bits, size_t bytes);
+extern void bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes);
+extern void bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes);
+extern bool bf_bits_tail_is_zero(const uint8_t *bits, size_t bytes,
+								 uint64_t used);
+extern void bf_bits_to_order(BfBitOrder order, const uint8_t *stored,
+							 uint8_t *foreign, size_t foreign_bytes);
+extern void bf_bits_from_order(BfBitOrder order, const uint8_t *foreign,
+							   size_t foreign_bytes, uint8_t *stored);
+
+#endif							/* BLOOMEXT_BITS_H */

@@ -1,0 +1,46 @@
+/*
+ * estimate.c
+ *	  What the number of bits set says about a filter, as Guava computes it.
+ *
+ * Rules read from Guava 31.1: BloomFilter.expectedFpp and
+ * approximateElementCount, in their order of operations.
+ */
+#include <math.h>
+
+#include "core/estimate.h"
+
+/* The probability that an element never added is found, at this fill. */
+double
+bf_estimate_fpp(uint64_t bits_set, uint64_t bits, uint32_t hashes)
+{
+	return pow((double) bits_set / (double) bits, hashes);
+}
+
+/*
+ * The number of distinct elements that leave this many bits set, rounded half
+ * up.  Where Guava throws, at a full filter, the estimate is that of one bit
+ * less: the largest that is finite.
+ */
+double
+bf_estimate_count(uint64_t bits_set, uint64_t bits, uint32_t hashes)
+{
+	double		fraction;
+	double		count;
+	double		nearest;
+
+	if (bits_set >= bits)
+	{
+		/* A single bit that is set says "one at least". */
+		if (bits == 1)
+			return 1;
+		bits_set = bits - 1;
+	}
+	fraction = (double) bits_set / (double) bits;
+	count = -log1p(-fraction) * (double) bits / hashes;
+
+	/* RoundingMode.HALF_UP: rint() would send ties to the even side. */
+	nearest = rint(count);
+	if (fabs(count - nearest) == 0.5)
+		nearest = count + 0.5;
+	return nearest;
+}

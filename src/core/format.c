@@ -1,0 +1,268 @@
+/*
+ * format.c
+ *	  Decode and encode the bytes of a bloomfilter value.  See format.h.
+ *
+ * Everything that claims to be a value is checked here and nowhere else: the
+ * strategy's own limits follow in bf_filter_open().  Sizes are compared
+ * against the length at hand before any byte behind them is looked at, and
+ * no sum or product of a field can wrap: bits are refused above BF_MAX_BITS
+ * and layers above BF_MAX_LAYERS first.
+ */
+#include <math.h>
+
+#include "core/bytes.h"
+#include "core/format.h"
+
+/* Far above what a varlena holds, far below where sums of layers wrap. */
+#define BF_MAX_BITS		(UINT64_C(1) << 48)
+
+#define MAGIC			"bf"
+
+/* Field offsets: header, then layer descriptor. */
+enum
+{
+	AT_VERSION = 2,
+	AT_STRATEGY = 3,
+	AT_FUNNEL = 4,
+	AT_CELL_BITS = 5,
+	AT_RESERVED = 6,
+	AT_EXPANSION = 8,
+	AT_LAYERS = 12,
+	AT_EXPECTED = 16,
+	AT_FPP = 24
+};
+
+enum
+{
+	AT_LAYER_BITS = 0,
+	AT_LAYER_EXPECTED = 8,
+	AT_LAYER_FPP = 16,
+	AT_LAYER_COUNTED = 24,
+	AT_LAYER_HASHES = 32,
+	AT_LAYER_RESERVED = 36
+};
+
+/* The length of a layer's bits: whole 64-bit words. */
+uint64_t
+bf_layer_bytes(uint64_t bits, uint8_t cell_bits)
+{
+	return (bits * cell_bits + 63) / 64 * 8;
+}
+
+/* n and p are both known, or both are zero. */
+static bool
+sizing_is_valid(uint64_t expected, double fpp)
+{
+	if (fpp == 0)
+		return expected == 0 && !signbit(fpp);
+	return fpp > 0 && fpp < 1 && expected <= INT64_MAX;
+}
+
+/* Read a descriptor; the caller has checked that the bytes are there. */
+static void
+decode_layer(const uint8_t *bytes, uint32_t index, uint8_t cell_bits,
+			 BfLayer *layer)
+{
+	const uint8_t *at = bytes + BF_PREFIX_SIZE(index);
+
+	layer->bits = bf_load_le64(at + AT_LAYER_BITS);
+	layer->expected = bf_load_le64(at + AT_LAYER_EXPECTED);
+	layer->fpp = bf_load_double(at + AT_LAYER_FPP);
+	layer->counted = bf_load_le64(at + AT_LAYER_COUNTED);
+	layer->hashes = bf_load_le32(at + AT_LAYER_HASHES);
+	layer->bytes = bf_layer_bytes(layer->bits, cell_bits);
+}
+
+static bool
+check_layer(const uint8_t *bytes, uint32_t index, const BfLayer *layer,
+			BfError *error)
+{
+	if (layer->bits == 0 || layer->bits > BF_MAX_BITS)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "layer %u has an invalid number of bits", index);
+	if (layer->hashes == 0 || layer->hashes > BF_MAX_HASHES)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "layer %u has an invalid number of hashes", index);
+	if (!sizing_is_valid(layer->expected, layer->fpp))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "layer %u has an invalid sizing", index);
+	if (bf_load_le32(bytes + BF_PREFIX_SIZE(index) + AT_LAYER_RESERVED) != 0)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "reserved bits of layer %u are set", index);
+	return true;
+}
+
+/*
+ * Read how many layers a value has from its first bytes, so that a reader of
+ * slices knows how long the prefix is.
+ */
+bool
+bf_format_layers(const uint8_t *bytes, size_t available, uint32_t *layers,
+				 BfError *error)
+{
+	if (available < BF_PREFIX_SIZE(1))
+		return bf_fail(error, BF_ERROR_MALFORMED, "too short for a header");
+	if (memcmp(bytes, MAGIC, 2) != 0)
+		return bf_fail(error, BF_ERROR_MALFORMED, "wrong magic bytes");
+	if (bytes[AT_VERSION] != BF_FORMAT_VERSION)
+		return bf_fail(error, BF_ERROR_MALFORMED, "unknown format version %u",
+					   bytes[AT_VERSION]);
+	*layers = bf_load_le32(bytes + AT_LAYERS);
+	if (*layers == 0 || *layers > BF_MAX_LAYERS)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "invalid number of layers");
+	return true;
+}
+
+static bool
+decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
+			  BfError *error)
+{
+	if (!bf_format_layers(bytes, available, &header->layers, error))
+		return false;
+
+	header->strategy = bytes[AT_STRATEGY];
+	header->funnel = bytes[AT_FUNNEL];
+	header->cell_bits = bytes[AT_CELL_BITS];
+	header->expansion = bf_load_le32(bytes + AT_EXPANSION);
+	header->expected = bf_load_le64(bytes + AT_EXPECTED);
+	header->fpp = bf_load_double(bytes + AT_FPP);
+
+	if (header->cell_bits != BF_CELL_BIT &&
+		header->cell_bits != BF_CELL_COUNTER)
+		return bf_fail(error, BF_ERROR_MALFORMED, "invalid cell width");
+	if (bytes[AT_RESERVED] != 0 || bytes[AT_RESERVED + 1] != 0)
+		return bf_fail(error, BF_ERROR_MALFORMED, "reserved bits are set");
+	if (!sizing_is_valid(header->expected, header->fpp))
+		return bf_fail(error, BF_ERROR_MALFORMED, "invalid sizing");
+	if (header->layers > 1 && header->expansion == 0)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "several layers in a filter of fixed size");
+	if (header->layers > 1 && header->cell_bits != BF_CELL_BIT)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "several layers in a counting filter");
+	return true;
+}
+
+/*
+ * Check a value of `length` bytes of which the first `available` are at hand
+ * (the prefix at least, or everything) and make a view of it.
+ */
+bool
+bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
+				 BfFilter *filter, BfError *error)
+{
+	uint64_t	size;
+
+	if (!decode_header(bytes, available, &filter->header, error))
+		return false;
+	size = BF_PREFIX_SIZE(filter->header.layers);
+	if (available < size)
+		return bf_fail(error, BF_ERROR_MALFORMED, "too short for its layers");
+
+	filter->bytes = bytes;
+	filter->length = length;
+	filter->whole = available == length;
+	for (uint32_t i = 0; i < filter->header.layers; i++)
+	{
+		BfLayer		layer;
+
+		decode_layer(bytes, i, filter->header.cell_bits, &layer);
+		if (!check_layer(bytes, i, &layer, error))
+			return false;
+		layer.offset = size;
+		size += layer.bytes;
+		if (size > length)
+			return bf_fail(error, BF_ERROR_MALFORMED,
+						   "shorter than its layers say");
+		if (filter->whole && layer.bits % 64 != 0 &&
+			!bf_bits_tail_is_zero(bytes + layer.offset, layer.bytes,
+								  layer.bits * filter->header.cell_bits))
+			return bf_fail(error, BF_ERROR_MALFORMED,
+						   "bits beyond the end of layer %u are set", i);
+		if (i == 0)
+			filter->first = layer;
+	}
+	if (size != length)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "longer than its layers say");
+	return true;
+}
+
+/*
+ * Walk the layers: start with *index = 0; false after the last.  `layer` must
+ * stay as this function left it between calls.
+ */
+bool
+bf_format_next_layer(const BfFilter *filter, uint32_t *index, BfLayer *layer)
+{
+	uint64_t	offset;
+
+	if (*index >= filter->header.layers)
+		return false;
+	offset = *index == 0 ? filter->first.offset : layer->offset + layer->bytes;
+	decode_layer(filter->bytes, *index, filter->header.cell_bits, layer);
+	layer->offset = offset;
+	(*index)++;
+	return true;
+}
+
+/*
+ * Fill in the layers' offsets and lengths and compute the value's length.
+ * False where a layer, or all of them, exceed what the format can say.
+ */
+bool
+bf_format_size(const BfHeader *header, BfLayer *layers, uint64_t *length,
+			   BfError *error)
+{
+	if (header->layers == 0 || header->layers > BF_MAX_LAYERS)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "a filter has at most %d layers", BF_MAX_LAYERS);
+	*length = BF_PREFIX_SIZE(header->layers);
+	for (uint32_t i = 0; i < header->layers; i++)
+	{
+		if (layers[i].bits > BF_MAX_BITS)
+			return bf_fail(error, BF_ERROR_LIMIT,
+						   "%llu bits are too many for a filter",
+						   (unsigned long long) layers[i].bits);
+		layers[i].offset = *length;
+		layers[i].bytes = bf_layer_bytes(layers[i].bits, header->cell_bits);
+		*length += layers[i].bytes;
+	}
+	return true;
+}
+
+/* Write the prefix of a value: header and descriptors. */
+void
+bf_format_encode(const BfHeader *header, const BfLayer *layers,
+				 uint8_t *bytes)
+{
+	memset(bytes, 0, BF_PREFIX_SIZE(header->layers));
+	memcpy(bytes, MAGIC, 2);
+	bytes[AT_VERSION] = BF_FORMAT_VERSION;
+	bytes[AT_STRATEGY] = header->strategy;
+	bytes[AT_FUNNEL] = header->funnel;
+	bytes[AT_CELL_BITS] = header->cell_bits;
+	bf_store_le32(bytes + AT_EXPANSION, header->expansion);
+	bf_store_le32(bytes + AT_LAYERS, header->layers);
+	bf_store_le64(bytes + AT_EXPECTED, header->expected);
+	bf_store_double(bytes + AT_FPP, header->fpp);
+
+	for (uint32_t i = 0; i < header->layers; i++)
+	{
+		uint8_t    *at = bytes + BF_PREFIX_SIZE(i);
+
+		bf_store_le64(at + AT_LAYER_BITS, layers[i].bits);
+		bf_store_le64(at + AT_LAYER_EXPECTED, layers[i].expected);
+		bf_store_double(at + AT_LAYER_FPP, layers[i].fpp);
+		bf_store_le64(at + AT_LAYER_COUNTED, layers[i].counted);
+		bf_store_le32(at + AT_LAYER_HASHES, layers[i].hashes);
+	}
+}
+
+/* Bind the funnel of a value. */
+void
+bf_format_set_funnel(uint8_t *bytes, uint8_t funnel)
+{
+	bytes[AT_FUNNEL] = funnel;
+}

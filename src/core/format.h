@@ -1,0 +1,98 @@
+/*
+ * format.h
+ *	  The bytes of a bloomfilter value, and the one decoder that reads them.
+ *
+ * A value is a header, one descriptor per layer, then the layers' bit arrays
+ * in the same order, all fields little-endian (doc/format.md has it with a
+ * worked example):
+ *
+ *	  header (32 bytes)				layer descriptor (40 bytes)
+ *	   0 2	"bf"					 0 8  bits (m)
+ *	   2 1	version, 1				 8 8  expected insertions
+ *	   3 1	strategy id				16 8  false positive probability (double)
+ *	   4 1	funnel id, 0: unbound	24 8  elements counted into the layer
+ *	   5 1	bits a cell: 1 or 4		32 4  hashes (k)
+ *	   6 2	reserved, 0				36 4  reserved, 0
+ *	   8 4	expansion
+ *	  12 4	layers
+ *	  16 8	expected insertions (n)
+ *	  24 8	false positive probability (p, double; 0: n and p are unknown)
+ *
+ * A layer of m cells takes m * cell bits, rounded up to 8 bytes.  The length
+ * follows from header and descriptors and must be the value's length exactly.
+ * The decoder looks at nothing twice and allocates nothing: it hands out a
+ * view that points into the caller's bytes.
+ */
+#ifndef BLOOMEXT_FORMAT_H
+#define BLOOMEXT_FORMAT_H
+
+#include <stddef.h>
+
+#include "core/error.h"
+#include "core/bits.h"
+
+#define BF_FORMAT_VERSION	1
+#define BF_HEADER_SIZE		32
+#define BF_LAYER_SIZE		40
+#define BF_MAX_LAYERS		1024
+#define BF_MAX_HASHES		255
+
+/* Bits a cell. */
+#define BF_CELL_BIT			1
+#define BF_CELL_COUNTER		4
+
+/* What follows the header: enough of a value to know its size. */
+#define BF_PREFIX_SIZE(layers) \
+	((size_t) BF_HEADER_SIZE + (size_t) (layers) * BF_LAYER_SIZE)
+
+typedef struct BfHeader
+{
+	uint64_t	expected;		/* n wanted, 0 where fpp is 0 */
+	double		fpp;			/* p wanted at n; 0: n and p are unknown */
+	uint32_t	expansion;
+	uint32_t	layers;
+	uint8_t		strategy;
+	uint8_t		funnel;
+	uint8_t		cell_bits;
+} BfHeader;
+
+typedef struct BfLayer
+{
+	uint64_t	bits;			/* m, in cells */
+	uint64_t	expected;
+	double		fpp;
+	uint64_t	counted;		/* elements, for strategies that count them */
+	uint32_t	hashes;			/* k */
+	uint64_t	offset;			/* of its bits from the value's first byte */
+	uint64_t	bytes;			/* its bits' length */
+} BfLayer;
+
+/*
+ * A checked, read-only view of a value.  `bytes` holds the prefix at least;
+ * `whole` says that the bits follow it.  The strategy is looked up by
+ * bf_filter_open(), of which core/ knows nothing more.
+ */
+typedef struct BfFilter
+{
+	const struct BfStrategy *strategy;
+	BfHeader	header;
+	const uint8_t *bytes;
+	uint64_t	length;			/* of the whole value */
+	bool		whole;
+	BfLayer		first;			/* layer 0, decoded */
+} BfFilter;
+
+extern uint64_t bf_layer_bytes(uint64_t bits, uint8_t cell_bits);
+extern bool bf_format_layers(const uint8_t *bytes, size_t available,
+							 uint32_t *layers, BfError *error);
+extern bool bf_format_decode(const uint8_t *bytes, size_t available,
+							 uint64_t length, BfFilter *filter, BfError *error);
+extern bool bf_format_next_layer(const BfFilter *filter, uint32_t *index,
+								 BfLayer *layer);
+extern bool bf_format_size(const BfHeader *header, BfLayer *layers,
+						   uint64_t *length, BfError *error);
+extern void bf_format_encode(const BfHeader *header, const BfLayer *layers,
+							 uint8_t *bytes);
+extern void bf_format_set_funnel(uint8_t *bytes, uint8_t funnel);
+
+#endif							/* BLOOMEXT_FORMAT_H */

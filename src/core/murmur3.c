@@ -1,0 +1,78 @@
+/*
+ * murmur3.c
+ *	  MurmurHash3 x64 128 with seed 0, as Austin Appleby published it.
+ *
+ * The words are read little-endian on every machine, which is what Guava's
+ * Hashing.murmur3_128() does and what makes filters portable.
+ */
+#include "core/bytes.h"
+#include "core/murmur3.h"
+
+#define C1 UINT64_C(0x87c37b91114253d5)
+#define C2 UINT64_C(0x4cf5ad432745937f)
+
+static inline uint64_t
+rotl64(uint64_t x, int bits)
+{
+	return (x << bits) | (x >> (64 - bits));
+}
+
+static inline uint64_t
+mix_k1(uint64_t k1)
+{
+	return rotl64(k1 * C1, 31) * C2;
+}
+
+static inline uint64_t
+mix_k2(uint64_t k2)
+{
+	return rotl64(k2 * C2, 33) * C1;
+}
+
+static inline uint64_t
+finalize(uint64_t h)
+{
+	h ^= h >> 33;
+	h *= UINT64_C(0xff51afd7ed558ccd);
+	h ^= h >> 33;
+	h *= UINT64_C(0xc4ceb9fe1a85ec53);
+	return h ^ (h >> 33);
+}
+
+/* Hash any bytes; the result's byte order is h1, then h2, little-endian. */
+void
+bf_murmur3_x64_128(const uint8_t *data, size_t length,
+				   uint64_t *h1, uint64_t *h2)
+{
+	uint64_t	a = 0;
+	uint64_t	b = 0;
+	size_t		rest = length;
+
+	for (; rest >= 16; data += 16, rest -= 16)
+	{
+		a ^= mix_k1(bf_load_le64(data));
+		a = (rotl64(a, 27) + b) * 5 + 0x52dce729;
+		b ^= mix_k2(bf_load_le64(data + 8));
+		b = (rotl64(b, 31) + a) * 5 + 0x38495ab5;
+	}
+
+	if (rest > 0)
+	{
+		uint8_t		tail[16] = {0};
+
+		memcpy(tail, data, rest);
+		a ^= mix_k1(bf_load_le64(tail));
+		b ^= mix_k2(bf_load_le64(tail + 8));
+	}
+
+	a ^= length;
+	b ^= length;
+	a += b;
+	b += a;
+	a = finalize(a);
+	b = finalize(b);
+	a += b;
+	b += a;
+	*h1 = a;
+	*h2 = b;
+}

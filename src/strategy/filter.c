@@ -1,0 +1,154 @@
+/*
+ * filter.c
+ *	  Add hashed elements to filters in memory, and look them up.
+ *
+ * A filter larger than the caches costs one cache miss per position, and that
+ * is all it costs: hashing and division vanish beside it.  So elements are
+ * handled by the batch, whose lines are all requested before the first is
+ * used; and a lookup goes in two stages, as most absent elements fail at one
+ * of their first two positions: the rest are fetched for survivors only.
+ */
+#include "strategy/filter.h"
+
+/* Positions that the first stage of a lookup tests. */
+#define FIRST_STAGE		2
+
+/* Positions fetched together when adding: a batch of 13 hashes or so. */
+#define POSITIONS		512
+
+/* Request the cache lines of positions, to be read only or to be written. */
+static inline void
+prefetch_for_read(const uint8_t *bits, const uint64_t *positions,
+				  uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		__builtin_prefetch(bits + bf_bit_byte(positions[i]), 0);
+}
+
+static inline void
+prefetch_for_write(const uint8_t *bits, const uint64_t *positions,
+				   uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		__builtin_prefetch(bits + bf_bit_byte(positions[i]), 1);
+}
+
+static inline bool
+all_set(const uint8_t *bits, const uint64_t *positions, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+	{
+		if (!bf_bit_get(bits, positions[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+layer_contains(const BfFilter *filter, const BfLayer *layer,
+			   const BfHash *hash)
+{
+	const BfStrategy *strategy = filter->strategy;
+	const uint8_t *bits = filter->bytes + layer->offset;
+	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
+	uint32_t	rest = layer->hashes - first;
+	uint64_t	positions[BF_MAX_HASHES];
+
+	strategy->positions(hash, layer->bits, 0, first, positions);
+	prefetch_for_read(bits, positions, first);
+	if (!all_set(bits, positions, first))
+		return false;
+	strategy->positions(hash, layer->bits, first, rest, positions);
+	prefetch_for_read(bits, positions, rest);
+	return all_set(bits, positions, rest);
+}
+
+/* Whether any layer holds all positions of an element. */
+bool
+bf_filter_contains(const BfFilter *filter, const BfHash *hash)
+{
+	BfLayer		layer;
+	uint32_t	index = 0;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		if (layer_contains(filter, &layer, hash))
+			return true;
+	}
+	return false;
+}
+
+/* Look up to BF_BATCH elements up in one layer; found ones are passed over. */
+static void
+layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
+					 const BfHash *hashes, size_t count, bool *found)
+{
+	const BfStrategy *strategy = filter->strategy;
+	const uint8_t *bits = filter->bytes + layer->offset;
+	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
+	uint64_t	positions[BF_BATCH][FIRST_STAGE];
+	size_t		survivors[BF_BATCH];
+	size_t		nsurvivors = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		strategy->positions(&hashes[i], layer->bits, 0, first, positions[i]);
+		prefetch_for_read(bits, positions[i], first);
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		if (!found[i] && all_set(bits, positions[i], first))
+			survivors[nsurvivors++] = i;
+	}
+	for (size_t i = 0; i < nsurvivors; i++)
+		found[survivors[i]] = layer_contains(filter, layer,
+											 &hashes[survivors[i]]);
+}
+
+/* Look elements up, any number of them, with an answer for each. */
+void
+bf_filter_contains_batch(const BfFilter *filter, const BfHash *hashes,
+						 size_t count, bool *found)
+{
+	for (size_t i = 0; i < count; i++)
+		found[i] = false;
+	for (size_t start = 0; start < count; start += BF_BATCH)
+	{
+		size_t		batch = count - start < BF_BATCH ? count - start : BF_BATCH;
+		BfLayer		layer;
+		uint32_t	index = 0;
+
+		while (bf_format_next_layer(filter, &index, &layer))
+			layer_contains_batch(filter, &layer, hashes + start, batch,
+								 found + start);
+	}
+}
+
+/*
+ * Add elements, any number of them, to a filter of one layer.  The view must
+ * be of bytes that the caller may write to.
+ */
+void
+bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
+{
+	const BfStrategy *strategy = filter->strategy;
+	const BfLayer *layer = &filter->first;
+	uint8_t    *bits = (uint8_t *) filter->bytes + layer->offset;
+	uint64_t	positions[POSITIONS];
+	uint32_t	filled = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		strategy->positions(&hashes[i], layer->bits, 0, layer->hashes,
+							positions + filled);
+		prefetch_for_write(bits, positions + filled, layer->hashes);
+		filled += layer->hashes;
+
+		if (filled + layer->hashes > POSITIONS || i + 1 == count)
+		{
+			for (uint32_t j = 0; j < filled; j++)
+				bf_bit_set(bits, positions[j]);
+			filled = 0;
+		}
+	}
+}

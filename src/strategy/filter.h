@@ -1,0 +1,20 @@
+/*
+ * filter.h
+ *	  Add hashed elements to filters in memory, and look them up.
+ */
+#ifndef BLOOMEXT_FILTER_H
+#define BLOOMEXT_FILTER_H
+
+#include "strategy/strategy.h"
+
+/* Elements whose cache lines are fetched together. */
+#define BF_BATCH	32
+
+extern bool bf_filter_contains(const BfFilter *filter, const BfHash *hash);
+extern void bf_filter_contains_batch(const BfFilter *filter,
+									 const BfHash *hashes, size_t count,
+									 bool *found);
+extern void bf_filter_add(BfFilter *filter, const BfHash *hashes,
+						  size_t count);
+
+#endif							/* BLOOMEXT_FILTER_H */

@@ -1,0 +1,214 @@
+/*
+ * guava.c
+ *	  Google Guava's BloomFilter: MURMUR128_MITZ_64 ("guava") and
+ *	  MURMUR128_MITZ_32 ("guava32").
+ *
+ * All rules were measured on Guava 31.1-jre.  Both strategies share sizing,
+ * hash and stream; they differ in how positions follow from the hash.
+ *
+ * k is computed from the bits before they are rounded up to words.  Guava's
+ * later releases compute it from p alone, which differs for tiny n: hence k
+ * is stored in a value and never recomputed.
+ *
+ * The stream is BloomFilter.writeTo's: the strategy's ordinal, k in an
+ * unsigned byte, the number of words (big-endian int), then the words, each
+ * big-endian.  That is the order bloomext stores, so bodies are copied.
+ */
+#include <inttypes.h>
+
+#include "core/bytes.h"
+#include "core/javamath.h"
+#include "core/murmur3.h"
+#include "strategy/strategy.h"
+
+#define STREAM_HEADER_SIZE	6
+
+/* BloomFilterStrategies.ordinal() of the two. */
+#define ORDINAL_MITZ_32		0
+#define ORDINAL_MITZ_64		1
+
+/* BloomFilter.create(funnel, expected, fpp): optimalNumOfBits, ...HashFunctions */
+static bool
+guava_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+{
+	int64_t		bits;
+	int64_t		hashes;
+
+	if (expected == 0)
+		expected = 1;
+	bits = bf_java_long((double) -expected * log(fpp) / (BF_LN2 * BF_LN2));
+	if (bits <= 0)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "a filter of %" PRId64 " elements with a false positive probability of %g has no bits",
+					   expected, fpp);
+	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
+	if (hashes > BF_MAX_HASHES)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "a false positive probability of %g takes %" PRId64 " hash functions, more than %d",
+					   fpp, hashes, BF_MAX_HASHES);
+
+	/* Saturated bits stay saturated: they are over every limit anyway. */
+	shape->bits = ((uint64_t) bits + 63) / 64 * 64;
+	shape->hashes = hashes < 1 ? 1 : (uint32_t) hashes;
+	return true;
+}
+
+/* Guava's bits come in words, and at most 2^31 - 1 of them. */
+static bool
+guava_accept(const BfShape *shape, BfError *error)
+{
+	if (shape->bits % 64 != 0 || shape->bits / 64 > INT32_MAX)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "%" PRIu64 " bits are no multiple of 64 that Guava can hold",
+					   shape->bits);
+	return true;
+}
+
+static void
+guava_hash(const uint8_t *data, size_t length, BfHash *hash)
+{
+	bf_murmur3_x64_128(data, length, &hash->h1, &hash->h2);
+}
+
+/* MURMUR128_MITZ_64: h1, h1 + h2, h1 + 2 * h2, ... without the sign bit. */
+static void
+mitz64_positions(const BfHash *hash, uint64_t bits, uint32_t first,
+				 uint32_t count, uint64_t *positions)
+{
+	uint64_t	combined = hash->h1 + first * hash->h2;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		positions[i] = (combined & INT64_MAX) % bits;
+		combined += hash->h2;
+	}
+}
+
+/*
+ * MURMUR128_MITZ_32: the low half of h1 plus 1, 2, 3, ... times its high half,
+ * in 32 bits; negative sums are complemented, not negated.
+ */
+static void
+mitz32_positions(const BfHash *hash, uint64_t bits, uint32_t first,
+				 uint32_t count, uint64_t *positions)
+{
+	uint32_t	low = (uint32_t) hash->h1;
+	uint32_t	high = (uint32_t) (hash->h1 >> 32);
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t	combined = low + (first + i + 1) * high;
+
+		if (combined > INT32_MAX)
+			combined = ~combined;
+		positions[i] = combined % bits;
+	}
+}
+
+static bool
+stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
+{
+	if (filter->header.layers != 1)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "a Guava stream holds one layer, not %u",
+					   filter->header.layers);
+	*length = STREAM_HEADER_SIZE + filter->first.bytes;
+	return true;
+}
+
+static void
+stream_write(const BfFilter *filter, uint8_t *stream)
+{
+	stream[0] = filter->header.strategy == BF_STRATEGY_GUAVA ?
+		ORDINAL_MITZ_64 : ORDINAL_MITZ_32;
+	stream[1] = (uint8_t) filter->first.hashes;
+	bf_store_be32(stream + 2, (uint32_t) (filter->first.bits / 64));
+	memcpy(stream + STREAM_HEADER_SIZE, filter->bytes + filter->first.offset,
+		   filter->first.bytes);
+}
+
+/* What BloomFilter.readFrom checks, and that nothing follows. */
+static bool
+stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
+			   BfLayer *layers, BfError *error)
+{
+	uint32_t	words;
+
+	if (length < STREAM_HEADER_SIZE)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "%zu bytes are too short for a Guava stream", length);
+	if (stream[0] > ORDINAL_MITZ_64)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "unknown Guava strategy %u", stream[0]);
+	if (stream[1] == 0)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a Guava stream with no hash functions");
+	words = bf_load_be32(stream + 2);
+	if (words == 0 || words > INT32_MAX)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a Guava stream of %" PRId32 " words", (int32_t) words);
+	if ((length - STREAM_HEADER_SIZE) / 8 != words || length % 8 != STREAM_HEADER_SIZE)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a Guava stream of %" PRIu32 " words in %zu bytes",
+					   words, length);
+
+	*header = (BfHeader) {
+		.strategy = stream[0] == ORDINAL_MITZ_64 ?
+			BF_STRATEGY_GUAVA : BF_STRATEGY_GUAVA32,
+		.cell_bits = BF_CELL_BIT,
+		.layers = 1
+	};
+	layers[0] = (BfLayer) {
+		.bits = (uint64_t) words * 64,
+		.hashes = stream[1]
+	};
+	return true;
+}
+
+static void
+stream_read(const uint8_t *stream, const BfFilter *filter, uint8_t *value)
+{
+	memcpy(value + filter->first.offset, stream + STREAM_HEADER_SIZE,
+		   filter->first.bytes);
+}
+
+static const BfStream guava_stream = {
+	.name = "guava",
+	.measure = stream_measure,
+	.write = stream_write,
+	.inspect = stream_inspect,
+	.read = stream_read
+};
+
+/* Guava's own funnels: stringFunnel, unencodedCharsFunnel, ... */
+#define GUAVA_RULES \
+	.size = guava_size, \
+	.accept = guava_accept, \
+	.bits_multiple = 64, \
+	.funnels = { \
+		[BF_KIND_TEXT] = BF_FUNNEL_UTF8, \
+		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES, \
+		[BF_KIND_INT2] = BF_FUNNEL_INT, \
+		[BF_KIND_INT4] = BF_FUNNEL_INT, \
+		[BF_KIND_INT8] = BF_FUNNEL_LONG, \
+		[BF_KIND_UUID] = BF_FUNNEL_BYTES \
+	}, \
+	.other_funnels = 1 << BF_FUNNEL_UTF16, \
+	.hash = guava_hash, \
+	.hash_is_complete = true, \
+	.stream = &guava_stream, \
+	.order = BF_ORDER_REDIS
+
+const BfStrategy bf_guava = {
+	.id = BF_STRATEGY_GUAVA,
+	.name = "guava",
+	GUAVA_RULES,
+	.positions = mitz64_positions
+};
+
+const BfStrategy bf_guava32 = {
+	.id = BF_STRATEGY_GUAVA32,
+	.name = "guava32",
+	GUAVA_RULES,
+	.positions = mitz32_positions
+};

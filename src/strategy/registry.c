@@ -1,0 +1,160 @@
+/*
+ * registry.c
+ *	  The strategies and funnels by id and by name, and the check that a value
+ *	  is one that its strategy can mean.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "strategy/strategy.h"
+
+static const BfStrategy *const strategies[] = {
+	&bf_guava,
+	&bf_guava32
+};
+
+#define STRATEGIES	(sizeof(strategies) / sizeof(strategies[0]))
+
+static const char *const funnel_names[] = {
+	[BF_FUNNEL_UTF8] = "utf8",
+	[BF_FUNNEL_UTF16] = "utf16",
+	[BF_FUNNEL_BYTES] = "bytes",
+	[BF_FUNNEL_INT] = "int",
+	[BF_FUNNEL_LONG] = "long"
+};
+
+/* The strategy at an index, or NULL past the last: for listing them. */
+const BfStrategy *
+bf_strategy_at(size_t index)
+{
+	return index < STRATEGIES ? strategies[index] : NULL;
+}
+
+const BfStrategy *
+bf_strategy_by_id(uint8_t id)
+{
+	for (size_t i = 0; i < STRATEGIES; i++)
+	{
+		if (strategies[i]->id == id)
+			return strategies[i];
+	}
+	return NULL;
+}
+
+const BfStrategy *
+bf_strategy_by_name(const char *name)
+{
+	for (size_t i = 0; i < STRATEGIES; i++)
+	{
+		if (strcmp(strategies[i]->name, name) == 0)
+			return strategies[i];
+	}
+	return NULL;
+}
+
+/* The self-describing stream of any strategy, by its format's name. */
+const BfStream *
+bf_stream_by_name(const char *name)
+{
+	for (size_t i = 0; i < STRATEGIES; i++)
+	{
+		const BfStream *stream = strategies[i]->stream;
+
+		if (stream != NULL && strcmp(stream->name, name) == 0)
+			return stream;
+	}
+	return NULL;
+}
+
+/* Whether a strategy's filter may be bound to a funnel. */
+bool
+bf_strategy_takes_funnel(const BfStrategy *strategy, BfFunnel funnel)
+{
+	if (strategy->other_funnels & (UINT32_C(1) << funnel))
+		return true;
+	for (int kind = 0; kind < BF_KINDS; kind++)
+	{
+		if (strategy->funnels[kind] == funnel)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The shape that a strategy gives n expected insertions at probability p.
+ * What no original can mean is refused here for all of them; what only some
+ * refuse, by themselves.
+ */
+bool
+bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
+				 BfShape *shape, BfError *error)
+{
+	if (expected < 0)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "expected insertions must not be negative, but are %" PRId64,
+					   expected);
+	if (!(fpp > 0 && fpp < 1))
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "false positive probability must lie between 0 and 1, both excluded, but is %g",
+					   fpp);
+	return strategy->size(expected, fpp, shape, error);
+}
+
+/* A funnel's name; NULL for the unbound one. */
+const char *
+bf_funnel_name(BfFunnel funnel)
+{
+	return funnel_names[funnel];
+}
+
+bool
+bf_funnel_by_name(const char *name, BfFunnel *funnel)
+{
+	for (int i = BF_FUNNEL_UNBOUND + 1; i <= BF_FUNNEL_LAST; i++)
+	{
+		if (strcmp(funnel_names[i], name) == 0)
+		{
+			*funnel = (BfFunnel) i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The one way in for a value's bytes: the format's checks, then its
+ * strategy's.  Arguments as for bf_format_decode().
+ */
+bool
+bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
+			   BfFilter *filter, BfError *error)
+{
+	const BfStrategy *strategy;
+	BfLayer		layer;
+	uint32_t	index = 0;
+
+	if (!bf_format_decode(bytes, available, length, filter, error))
+		return false;
+
+	strategy = filter->strategy = bf_strategy_by_id(filter->header.strategy);
+	if (strategy == NULL)
+		return bf_fail(error, BF_ERROR_MALFORMED, "unknown strategy %u",
+					   filter->header.strategy);
+	if (filter->header.funnel != BF_FUNNEL_UNBOUND &&
+		(filter->header.funnel > BF_FUNNEL_LAST ||
+		 !bf_strategy_takes_funnel(strategy,
+								   (BfFunnel) filter->header.funnel)))
+		return bf_fail(error, BF_ERROR_MALFORMED, "invalid funnel %u",
+					   filter->header.funnel);
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		BfShape		shape = {layer.bits, layer.hashes};
+
+		if (!strategy->accept(&shape, error))
+		{
+			error->code = BF_ERROR_MALFORMED;
+			return false;
+		}
+	}
+	return true;
+}

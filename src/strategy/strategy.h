@@ -1,0 +1,135 @@
+/*
+ * strategy.h
+ *	  What the rest of the code knows about an implementation of Bloom filters.
+ *
+ * A strategy is the sizing rule, the hash and the index derivation of one
+ * existing implementation, and is one file: its struct, filled in, and a row
+ * in registry.c.  Nothing outside this folder asks which strategy it deals
+ * with; whatever differs is a field here.
+ */
+#ifndef BLOOMEXT_STRATEGY_H
+#define BLOOMEXT_STRATEGY_H
+
+#include "core/error.h"
+#include "core/format.h"
+
+/* Strategy ids and funnel ids are part of the stored format: never reuse one. */
+#define BF_STRATEGY_GUAVA		1
+#define BF_STRATEGY_GUAVA32		2
+
+/* How an element becomes bytes. */
+typedef enum BfFunnel
+{
+	BF_FUNNEL_UNBOUND = 0,		/* the first element decides */
+	BF_FUNNEL_UTF8 = 1,			/* text, as UTF-8 */
+	BF_FUNNEL_UTF16 = 2,		/* text, as UTF-16 code units */
+	BF_FUNNEL_BYTES = 3,		/* bytea and uuid, as they are */
+	BF_FUNNEL_INT = 4,			/* 4 bytes, little-endian */
+	BF_FUNNEL_LONG = 5			/* 8 bytes, little-endian */
+} BfFunnel;
+
+#define BF_FUNNEL_LAST	BF_FUNNEL_LONG
+
+/* The kinds of SQL values that can be elements. */
+typedef enum BfKind
+{
+	BF_KIND_TEXT,
+	BF_KIND_BYTEA,
+	BF_KIND_INT2,
+	BF_KIND_INT4,
+	BF_KIND_INT8,
+	BF_KIND_UUID
+} BfKind;
+
+#define BF_KINDS	(BF_KIND_UUID + 1)
+
+/* What to ask of one layer: m bits and k hashes. */
+typedef struct BfShape
+{
+	uint64_t	bits;
+	uint32_t	hashes;
+} BfShape;
+
+/*
+ * An element, hashed.  Two words suffice for most strategies; one that hashes
+ * anew for every index reads the element's bytes, which the reference keeps
+ * reachable as long as the caller keeps them.
+ */
+typedef struct BfHash
+{
+	uint64_t	h1;
+	uint64_t	h2;
+	const uint8_t *data;
+	size_t		length;
+} BfHash;
+
+/*
+ * A stream of another implementation that describes itself (its size and
+ * number of hashes are in it).
+ */
+typedef struct BfStream
+{
+	const char *name;
+	/* Bytes that write() makes of a filter; false where it cannot. */
+	bool		(*measure) (const BfFilter *filter, uint64_t *length,
+							BfError *error);
+	void		(*write) (const BfFilter *filter, uint8_t *stream);
+	/* Check a stream and say what value holds it: header and layers. */
+	bool		(*inspect) (const uint8_t *stream, size_t length,
+							BfHeader *header, BfLayer *layers, BfError *error);
+	/* Fill in the bits of that value, whose prefix is written already. */
+	void		(*read) (const uint8_t *stream, const BfFilter *filter,
+						 uint8_t *value);
+} BfStream;
+
+typedef struct BfStrategy
+{
+	uint8_t		id;
+	const char *name;
+
+	/*
+	 * The shape for n expected insertions at probability p, exactly as the
+	 * original computes it; false where the original, or sense, refuses.
+	 */
+	bool		(*size) (int64_t expected, double fpp, BfShape *shape,
+						 BfError *error);
+	/* Whether a filter may have this shape. */
+	bool		(*accept) (const BfShape *shape, BfError *error);
+	/* Bits are a multiple of this. */
+	uint32_t	bits_multiple;
+
+	/* The funnel that an element of each kind binds; unbound: not taken. */
+	BfFunnel	funnels[BF_KINDS];
+	/* What bf_create may name besides: a mask of 1 << funnel. */
+	uint32_t	other_funnels;
+
+	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
+	/* Does h1, h2 say it all, so that the element itself may be forgotten? */
+	bool		hash_is_complete;
+	/* Positions number first .. first + count - 1 of an element. */
+	void		(*positions) (const BfHash *hash, uint64_t bits,
+							  uint32_t first, uint32_t count,
+							  uint64_t *positions);
+
+	/* The original's own stream; NULL: a bare bit string in `order`. */
+	const BfStream *stream;
+	BfBitOrder	order;
+} BfStrategy;
+
+extern const BfStrategy bf_guava;
+extern const BfStrategy bf_guava32;
+
+extern const BfStrategy *bf_strategy_by_id(uint8_t id);
+extern const BfStrategy *bf_strategy_by_name(const char *name);
+extern const BfStrategy *bf_strategy_at(size_t index);
+extern const BfStream *bf_stream_by_name(const char *name);
+extern bool bf_strategy_takes_funnel(const BfStrategy *strategy,
+									 BfFunnel funnel);
+extern bool bf_strategy_size(const BfStrategy *strategy, int64_t expected,
+							 double fpp, BfShape *shape, BfError *error);
+extern const char *bf_funnel_name(BfFunnel funnel);
+extern bool bf_funnel_by_name(const char *name, BfFunnel *funnel);
+extern bool bf_filter_open(const uint8_t *bytes, size_t available,
+						   uint64_t length, BfFilter *filter, BfError *error);
+
+#endif							/* BLOOMEXT_STRATEGY_H */

@@ -1,0 +1,270 @@
+/*
+ * agg_distinct.c
+ *	  bf_agg(element): a filter that sizes itself to the distinct elements.
+ *
+ * The size is known only at the end, so the state keeps the 16-byte hash of
+ * every element (strategy guava; equal hashes are equal elements as far as any
+ * filter can tell).  A list is filled, and sorted and deduplicated when full:
+ * where more than half of it stays, it doubles, up to work_mem; from there on
+ * what it holds goes to a temporary file.  The final function sorts the file
+ * and the list by PostgreSQL's own tuplesort, which spills in turn: one pass
+ * counts the distinct hashes, the next sets their bits.  It only reads the
+ * state (a position in the file apart), so frames of a window may ask again
+ * and again.
+ *
+ * The file belongs to the aggregate's memory context, by a reset callback, and
+ * to no resource owner: contexts are deleted at commit, at abort and for every
+ * group, and in no known order with the owner's release.  What is written is
+ * flushed at once, so that closing never has to write.
+ *
+ * Not parallel: a partial state can be larger than the 1 GB that would carry
+ * it between processes.  The scan below may still be.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
+
+#include "compat.h"
+#include "strategy/filter.h"
+#include "type/agg.h"
+#include "type/hashlist.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
+PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
+
+/* Lists shorter than this just grow: sorting them would not pay. */
+#define FIRST_LIMIT		64
+
+#define DISTINCT_FPP	0.03
+
+typedef struct DistinctState
+{
+	BfFunnel	funnel;
+	BfHashList	list;
+	uint32		limit;			/* of the list, before it is deduplicated */
+	BufFile    *file;			/* lists written so far, or NULL */
+	uint64		filed;			/* hashes in it */
+	int			end_file;		/* where it ends */
+	off_t		end_offset;
+	MemoryContextCallback callback;
+} DistinctState;
+
+/* The most that a list may hold within work_mem. */
+static uint32
+list_maximum(void)
+{
+	return (uint32) Min((uint64) work_mem * 1024 / sizeof(BfHashPair),
+						PG_INT32_MAX);
+}
+
+static void
+close_file(void *state)
+{
+	BufFileClose(((DistinctState *) state)->file);
+}
+
+static void
+seek_file(DistinctState *state, int file, off_t offset)
+{
+	if (BufFileSeek(state->file, file, offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in a temporary file: %m")));
+}
+
+/* Write the list to the end of the file and empty it. */
+static void
+spill(DistinctState *state, MemoryContext context)
+{
+	if (state->file == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		state->file = BufFileCreateTemp(true);
+		MemoryContextSwitchTo(old);
+		state->callback.func = close_file;
+		state->callback.arg = state;
+		MemoryContextRegisterResetCallback(context, &state->callback);
+	}
+	else
+		seek_file(state, state->end_file, state->end_offset);
+	BufFileWrite(state->file, state->list.pairs,
+				 state->list.count * sizeof(BfHashPair));
+	BufFileTell(state->file, &state->end_file, &state->end_offset);
+	/* Leaving the last block writes it. */
+	seek_file(state, 0, 0);
+	state->filed += state->list.count;
+	state->list.count = 0;
+}
+
+/* Make room in a full list. */
+static void
+make_room(DistinctState *state, MemoryContext context)
+{
+	bf_hashlist_deduplicate(&state->list);
+	if (state->list.count <= state->limit / 2)
+		return;
+	if (state->limit < list_maximum())
+		state->limit = Min(state->limit * 2, list_maximum());
+	else
+		spill(state, context);
+}
+
+/* Transition: remember the element's hash. */
+Datum
+bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = bf_agg_context(fcinfo);
+	const BfElementType *element = bf_agg_element(fcinfo);
+	DistinctState *state = PG_ARGISNULL(0) ? NULL : (DistinctState *) PG_GETARG_POINTER(0);
+	BfHash		hash;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+	if (state == NULL)
+	{
+		state = MemoryContextAllocZero(context, sizeof(DistinctState));
+		state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
+		state->limit = FIRST_LIMIT;
+	}
+
+	if (state->list.count >= state->limit)
+		make_room(state, context);
+	bf_element_hash(&bf_guava, state->funnel, element, PG_GETARG_DATUM(1),
+					&hash);
+	bf_hashlist_add(&state->list, context, (BfHashPair) {hash.h1, hash.h2});
+	PG_RETURN_POINTER(state);
+}
+
+/* Make the empty filter for a number of distinct elements. */
+static void
+make_filter(const DistinctState *state, uint64 distinct, BfValue *value)
+{
+	BfHeader	header;
+	BfLayer		layer;
+	uint64		length;
+
+	bf_value_plan(&bf_guava, (int64) distinct, DISTINCT_FPP, state->funnel,
+				  &header, &layer, &length);
+	bf_value_make(&header, &layer, value);
+}
+
+/* Hashes travel through the sort as uuids: 16 bytes, with a fast comparison. */
+static void
+sort_pair(Tuplesortstate *sort, BfHashPair pair)
+{
+	pg_uuid_t	uuid;
+
+	memcpy(uuid.data, &pair, UUID_LEN);
+	tuplesort_putdatum(sort, UUIDPGetDatum(&uuid), false);
+}
+
+/* Sort all that the state holds. */
+static Tuplesortstate *
+sort_state(DistinctState *state)
+{
+	TypeCacheEntry *uuid = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR);
+	Tuplesortstate *sort = tuplesort_begin_datum(UUIDOID, uuid->lt_opr,
+												 InvalidOid, false, work_mem,
+												 NULL,
+												 TUPLESORT_RANDOMACCESS);
+	BfHashPair	batch[512];
+
+	seek_file(state, 0, 0);
+	for (uint64 read = 0; read < state->filed;)
+	{
+		Size		count = Min(state->filed - read, lengthof(batch));
+
+		CHECK_FOR_INTERRUPTS();
+		BufFileReadExact(state->file, batch, count * sizeof(BfHashPair));
+		for (Size i = 0; i < count; i++)
+			sort_pair(sort, batch[i]);
+		read += count;
+	}
+	for (uint32 i = 0; i < state->list.count; i++)
+		sort_pair(sort, state->list.pairs[i]);
+	tuplesort_performsort(sort);
+	return sort;
+}
+
+/*
+ * Go through sorted hashes, each distinct one once; add them to a filter where
+ * one is given.  Returns their number.
+ */
+static uint64
+walk_sorted(Tuplesortstate *sort, BfFilter *filter)
+{
+	BfHashPair	batch[BF_BATCH];
+	BfHashPair	last = {0, 0};
+	uint64		distinct = 0;
+	uint32		batched = 0;
+	Datum		value;
+	bool		isnull;
+
+	while (compat_tuplesort_getdatum(sort, &value, &isnull))
+	{
+		BfHashPair	pair;
+
+		memcpy(&pair, DatumGetUUIDP(value)->data, UUID_LEN);
+		if (distinct > 0 && pair.h1 == last.h1 && pair.h2 == last.h2)
+			continue;
+		last = pair;
+		distinct++;
+		if (filter == NULL)
+			continue;
+		batch[batched++] = pair;
+		if (batched == BF_BATCH)
+		{
+			CHECK_FOR_INTERRUPTS();
+			bf_filter_add_pairs(filter, batch, batched);
+			batched = 0;
+		}
+	}
+	if (batched > 0)
+		bf_filter_add_pairs(filter, batch, batched);
+	return distinct;
+}
+
+/* State -> bloomfilter; NULL where there was no element. */
+Datum
+bloomext_agg_distinct_final(PG_FUNCTION_ARGS)
+{
+	DistinctState *state;
+	BfValue		result;
+
+	bf_agg_context(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = (DistinctState *) PG_GETARG_POINTER(0);
+
+	if (state->file == NULL)
+	{
+		bf_hashlist_deduplicate(&state->list);
+		make_filter(state, state->list.count, &result);
+		bf_filter_add_pairs(&result.filter, state->list.pairs,
+							state->list.count);
+	}
+	else
+	{
+		Tuplesortstate *sort = sort_state(state);
+
+		make_filter(state, walk_sorted(sort, NULL), &result);
+		tuplesort_rescan(sort);
+		walk_sorted(sort, &result.filter);
+		tuplesort_end(sort);
+	}
+	PG_RETURN_POINTER(result.varlena);
+}

@@ -1,0 +1,133 @@
+/*
+ * agg_merge.c
+ *	  bf_union_agg and bf_intersection_agg: filters over rows of filters.
+ *
+ * The state is a filter of its own in the aggregate's context, merged into in
+ * place; partial states travel as values, whose bytes they are.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "compat.h"
+#include "type/agg.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_union_agg_add);
+PG_FUNCTION_INFO_V1(bloomext_union_agg_combine);
+PG_FUNCTION_INFO_V1(bloomext_intersection_agg_add);
+PG_FUNCTION_INFO_V1(bloomext_intersection_agg_combine);
+PG_FUNCTION_INFO_V1(bloomext_merge_serialize);
+PG_FUNCTION_INFO_V1(bloomext_merge_deserialize);
+PG_FUNCTION_INFO_V1(bloomext_merge_final);
+
+typedef void (*Merge) (uint8 *into, const uint8 *from, size_t bytes);
+
+/* Merge a filter into a state, or start one with it. */
+static BfValue *
+merge_into(FunctionCallInfo fcinfo, Datum filter, Merge merge)
+{
+	MemoryContext context = bf_agg_context(fcinfo);
+	BfValue    *state;
+
+	if (PG_ARGISNULL(0))
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		state = palloc(sizeof(BfValue));
+		bf_value_copy(filter, state);
+		MemoryContextSwitchTo(old);
+	}
+	else
+	{
+		BfFilter	from;
+		struct varlena *opened = bf_value_open(filter, &from);
+
+		state = (BfValue *) PG_GETARG_POINTER(0);
+		bf_value_merge(state, &from, merge);
+		if (opened != (struct varlena *) DatumGetPointer(filter))
+			pfree(opened);
+	}
+	return state;
+}
+
+/* Transition: the second argument is a filter; NULLs are passed over. */
+static Datum
+add(FunctionCallInfo fcinfo, Merge merge)
+{
+	if (!PG_ARGISNULL(1))
+		PG_RETURN_POINTER(merge_into(fcinfo, PG_GETARG_DATUM(1), merge));
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* Combine: the second argument is another state. */
+static Datum
+combine(FunctionCallInfo fcinfo, Merge merge)
+{
+	if (!PG_ARGISNULL(1))
+	{
+		BfValue    *from = (BfValue *) PG_GETARG_POINTER(1);
+
+		PG_RETURN_POINTER(merge_into(fcinfo, PointerGetDatum(from->varlena),
+									 merge));
+	}
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+Datum
+bloomext_union_agg_add(PG_FUNCTION_ARGS)
+{
+	return add(fcinfo, bf_bits_or);
+}
+
+Datum
+bloomext_union_agg_combine(PG_FUNCTION_ARGS)
+{
+	return combine(fcinfo, bf_bits_or);
+}
+
+Datum
+bloomext_intersection_agg_add(PG_FUNCTION_ARGS)
+{
+	return add(fcinfo, bf_bits_and);
+}
+
+Datum
+bloomext_intersection_agg_combine(PG_FUNCTION_ARGS)
+{
+	return combine(fcinfo, bf_bits_and);
+}
+
+/* State -> bytea: the value's bytes. */
+Datum
+bloomext_merge_serialize(PG_FUNCTION_ARGS)
+{
+	bf_agg_context(fcinfo);
+	PG_RETURN_BYTEA_P(((BfValue *) PG_GETARG_POINTER(0))->varlena);
+}
+
+/* bytea -> state, in the current, short-lived context. */
+Datum
+bloomext_merge_deserialize(PG_FUNCTION_ARGS)
+{
+	BfValue    *state = palloc(sizeof(BfValue));
+
+	bf_agg_context(fcinfo);
+	state->varlena = bf_value_open(PG_GETARG_DATUM(0), &state->filter);
+	state->bytes = DatumGetBfBytes(state->varlena);
+	PG_RETURN_POINTER(state);
+}
+
+/* State -> bloomfilter: a copy, as a window's next frame merges further. */
+Datum
+bloomext_merge_final(PG_FUNCTION_ARGS)
+{
+	bf_agg_context(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(((BfValue *) PG_GETARG_POINTER(0))->varlena)));
+}

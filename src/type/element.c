@@ -1,0 +1,349 @@
+/*
+ * element.c
+ *	  SQL values as elements: which kind they are, and their bytes by a funnel.
+ *
+ * The kind follows from the argument's declared type, domains looked through.
+ * A filter is bound to one funnel; the kinds that a funnel takes are told
+ * here, and a value of another kind is an error, never a silent miss.
+ *
+ * Text whose equality is not that of its bytes (citext, a nondeterministic
+ * collation) is refused: 'A' added and 'a' asked for would be a false
+ * negative.  citext reaches our text functions by an implicit relabelling, so
+ * we look through that too.
+ *
+ * Text is hashed as UTF-8 (or UTF-16) whatever the database's encoding, so
+ * that filters mean the same in every database and in every service.  In
+ * SQL_ASCII only bytes below 128 have a known meaning.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/uuid.h"
+
+#include "compat.h"
+#include "core/bytes.h"
+#include "type/element.h"
+#include "type/value.h"
+
+static const char *const kind_names[BF_KINDS] = {
+	[BF_KIND_TEXT] = "text",
+	[BF_KIND_BYTEA] = "bytea",
+	[BF_KIND_INT2] = "smallint",
+	[BF_KIND_INT4] = "integer",
+	[BF_KIND_INT8] = "bigint",
+	[BF_KIND_UUID] = "uuid"
+};
+
+/* Kinds by what they have in common. */
+#define IS_INTEGER(kind) \
+	((kind) == BF_KIND_INT2 || (kind) == BF_KIND_INT4 || (kind) == BF_KIND_INT8)
+#define IS_BYTES(kind) \
+	((kind) == BF_KIND_BYTEA || (kind) == BF_KIND_UUID)
+
+/* What a funnel holds, in SQL's words. */
+static const char *
+funnel_holds(BfFunnel funnel)
+{
+	switch (funnel)
+	{
+		case BF_FUNNEL_UTF8:
+		case BF_FUNNEL_UTF16:
+			return "text";
+		case BF_FUNNEL_BYTES:
+			return "bytea";
+		case BF_FUNNEL_INT:
+			return "integer";
+		case BF_FUNNEL_LONG:
+			return "bigint";
+		case BF_FUNNEL_UNBOUND:
+			break;
+	}
+	return "no";
+}
+
+/* Describe an element type, or raise that it cannot be one. */
+void
+bf_element_type(Oid type, Oid collation, BfElementType *element)
+{
+	element->type = type;
+	switch (getBaseType(type))
+	{
+		case TEXTOID:
+		case VARCHAROID:
+			element->kind = BF_KIND_TEXT;
+			break;
+		case BYTEAOID:
+			element->kind = BF_KIND_BYTEA;
+			break;
+		case INT2OID:
+			element->kind = BF_KIND_INT2;
+			break;
+		case INT4OID:
+			element->kind = BF_KIND_INT4;
+			break;
+		case INT8OID:
+			element->kind = BF_KIND_INT8;
+			break;
+		case UUIDOID:
+			element->kind = BF_KIND_UUID;
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("type %s cannot be an element of a bloom filter",
+							format_type_be(type)),
+					 errhint("Elements are text, bytea, smallint, integer, bigint or uuid: cast it to one of these, e.g. ...::text.")));
+	}
+
+	if (element->kind == BF_KIND_TEXT && OidIsValid(collation) &&
+		!get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nondeterministic collations are not supported for bloom filters"),
+				 errdetail("Texts that are equal under such a collation have different bytes, and so different bits."),
+				 errhint("Use ...::text COLLATE \"C\", after whatever normalization makes equal texts the same.")));
+	get_typlenbyvalalign(type, &element->typlen, &element->typbyval,
+						 &element->typalign);
+}
+
+/*
+ * Describe an element by the expression that gives it: what a text argument
+ * was before it was silently taken for text, or the element type of an array.
+ */
+void
+bf_element_type_of(Oid type, Node *expression, Oid collation,
+				   BfElementType *element)
+{
+	Oid			array_element = get_element_type(getBaseType(type));
+
+	if (OidIsValid(array_element))
+		type = array_element;
+	else if (type == TEXTOID && expression != NULL)
+	{
+		while (IsA(expression, RelabelType) &&
+			   ((RelabelType *) expression)->relabelformat == COERCE_IMPLICIT_CAST)
+			expression = (Node *) ((RelabelType *) expression)->arg;
+		type = exprType(expression);
+	}
+	bf_element_type(type, collation, element);
+}
+
+/* Describe the element (or array of elements) that a function is called with. */
+void
+bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
+							BfElementType *element)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argument);
+	Node	   *call = (Node *) fcinfo->flinfo->fn_expr;
+	List	   *arguments = NIL;
+
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of an element");
+	if (IsA(call, FuncExpr))
+		arguments = ((FuncExpr *) call)->args;
+	else if (IsA(call, OpExpr))
+		arguments = ((OpExpr *) call)->args;
+	bf_element_type_of(type,
+					   argument < list_length(arguments) ?
+					   list_nth(arguments, argument) : NULL,
+					   PG_GET_COLLATION(), element);
+}
+
+/* Whether elements of a kind can be in a filter of a (bound) funnel. */
+static bool
+funnel_takes(BfFunnel funnel, BfKind kind)
+{
+	switch (funnel)
+	{
+		case BF_FUNNEL_UTF8:
+		case BF_FUNNEL_UTF16:
+			return kind == BF_KIND_TEXT;
+		case BF_FUNNEL_BYTES:
+			return IS_BYTES(kind);
+		case BF_FUNNEL_INT:
+		case BF_FUNNEL_LONG:
+			return IS_INTEGER(kind);
+		case BF_FUNNEL_UNBOUND:
+			break;
+	}
+	return false;
+}
+
+/*
+ * The funnel by which elements of this type go into, or are looked up in, a
+ * filter: the one it is bound to, or else the kind's own.  Raises 22023 where
+ * the filter holds another kind.
+ */
+BfFunnel
+bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
+				const BfElementType *element)
+{
+	if (funnel == BF_FUNNEL_UNBOUND)
+	{
+		funnel = strategy->funnels[element->kind];
+		if (funnel == BF_FUNNEL_UNBOUND)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("strategy \"%s\" does not take %s elements",
+							strategy->name, kind_names[element->kind])));
+	}
+	else if (!funnel_takes(funnel, element->kind))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filter holds %s elements, not %s",
+						funnel_holds(funnel), kind_names[element->kind]),
+				 errhint("Cast the element, or build the filter of the other kind.")));
+	return funnel;
+}
+
+/* The integer in a datum of an integer kind. */
+static int64
+integer_value(BfKind kind, Datum value)
+{
+	switch (kind)
+	{
+		case BF_KIND_INT2:
+			return DatumGetInt16(value);
+		case BF_KIND_INT4:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static bool
+is_ascii(const unsigned char *bytes, int length)
+{
+	for (int i = 0; i < length; i++)
+	{
+		if (IS_HIGHBIT_SET(bytes[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Convert text of the database's encoding to UTF-8; *length is updated. */
+static const unsigned char *
+to_utf8(const unsigned char *bytes, int *length)
+{
+	unsigned char *converted;
+
+	if (GetDatabaseEncoding() == PG_UTF8 || is_ascii(bytes, *length))
+		return bytes;
+	if (GetDatabaseEncoding() == PG_SQL_ASCII)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+				 errmsg("text with bytes above 127 has no known encoding in a SQL_ASCII database"),
+				 errhint("Add it as bytea, or use a database with an encoding.")));
+	converted = pg_do_encoding_conversion((unsigned char *) bytes, *length,
+										  GetDatabaseEncoding(), PG_UTF8);
+	*length = strlen((char *) converted);
+	return converted;
+}
+
+/* Convert UTF-8 to UTF-16 code units, little-endian; *length is updated. */
+static const unsigned char *
+utf8_to_utf16(const unsigned char *utf8, int *length)
+{
+	/* No character takes more than twice the bytes: 1 -> 2, 2, 3 -> 2, 4 -> 4. */
+	unsigned char *units = palloc((Size) *length * 2 + 1);
+	unsigned char *out = units;
+	const unsigned char *end = utf8 + *length;
+
+	for (; utf8 < end; utf8 += pg_utf_mblen(utf8))
+	{
+		uint32		c = utf8_to_unicode(utf8);
+
+		if (c >= 0x10000)
+		{
+			uint32		high = 0xd800 + ((c - 0x10000) >> 10);
+
+			*out++ = high & 0xff;
+			*out++ = high >> 8;
+			c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+		}
+		*out++ = c & 0xff;
+		*out++ = c >> 8;
+	}
+	*length = out - units;
+	return units;
+}
+
+/* Hash text; scratch memory is left to the current context. */
+static void
+hash_text(const BfStrategy *strategy, BfFunnel funnel, Datum value,
+		  BfHash *hash)
+{
+	struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
+	const unsigned char *bytes = (unsigned char *) VARDATA_ANY(text);
+	int			length = VARSIZE_ANY_EXHDR(text);
+
+	bytes = to_utf8(bytes, &length);
+	if (funnel == BF_FUNNEL_UTF16)
+		bytes = utf8_to_utf16(bytes, &length);
+	strategy->hash(bytes, length, hash);
+}
+
+/*
+ * Hash an element by a funnel that takes its kind.  False where the value
+ * cannot be in such a filter at all: a bigint beyond the range of an int.
+ */
+bool
+bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
+				const BfElementType *element, Datum value, BfHash *hash)
+{
+	switch (funnel)
+	{
+		case BF_FUNNEL_UTF8:
+		case BF_FUNNEL_UTF16:
+			hash_text(strategy, funnel, value, hash);
+			return true;
+
+		case BF_FUNNEL_BYTES:
+			if (element->kind == BF_KIND_UUID)
+				strategy->hash(DatumGetUUIDP(value)->data, UUID_LEN, hash);
+			else
+			{
+				struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
+
+				strategy->hash(DatumGetBfBytes(bytes),
+							   VARSIZE_ANY_EXHDR(bytes), hash);
+			}
+			return true;
+
+		case BF_FUNNEL_INT:
+		case BF_FUNNEL_LONG:
+			{
+				int64		integer = integer_value(element->kind, value);
+				uint8		bytes[8];
+
+				if (funnel == BF_FUNNEL_INT &&
+					(integer < PG_INT32_MIN || integer > PG_INT32_MAX))
+					return false;
+				bf_store_le64(bytes, (uint64) integer);
+				strategy->hash(bytes, funnel == BF_FUNNEL_INT ? 4 : 8, hash);
+				return true;
+			}
+
+		case BF_FUNNEL_UNBOUND:
+			break;
+	}
+	elog(ERROR, "unexpected funnel %d", funnel);
+	return false;
+}
+
+/* Raise that a bigint cannot be added to a filter of integers. */
+void
+bf_element_does_not_fit(Datum value)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("filter holds integer elements, and %lld is out of their range",
+					(long long) DatumGetInt64(value)),
+			 errhint("Build the filter of bigint elements.")));
+}

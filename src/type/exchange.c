@@ -1,0 +1,312 @@
+/*
+ * exchange.c
+ *	  bf_export and bf_import: the formats of other systems.
+ *
+ * Two kinds of formats: streams that describe themselves, which are a
+ * strategy's own affair (BfStream), and bare bit strings in one of two orders,
+ * which any strategy's layer can be written as and read from, given its m and
+ * k.  Bytes that come in are copied only after their length was checked
+ * against what they say, and the value they make is checked as any other.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "compat.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_export);
+PG_FUNCTION_INFO_V1(bloomext_export_layer);
+PG_FUNCTION_INFO_V1(bloomext_to_bytea);
+PG_FUNCTION_INFO_V1(bloomext_import);
+PG_FUNCTION_INFO_V1(bloomext_import_sized);
+PG_FUNCTION_INFO_V1(bloomext_import_bits);
+PG_FUNCTION_INFO_V1(bloomext_from_bytea);
+
+static const struct
+{
+	const char *name;
+	BfBitOrder	order;
+}			bit_strings[] = {
+	{"redis", BF_ORDER_REDIS},
+	{"bitset", BF_ORDER_BITSET}
+};
+
+/* A format: a stream, or else a bit string in an order. */
+typedef struct Format
+{
+	const BfStream *stream;
+	BfBitOrder	order;
+} Format;
+
+/* Raise that a format is not known, or not where it was asked for. */
+static void
+refuse_format(const char *name, bool streams, bool strings)
+{
+	StringInfoData known;
+	const BfStrategy *strategy;
+	const BfStream *last = NULL;
+
+	initStringInfo(&known);
+	for (size_t i = 0; streams && (strategy = bf_strategy_at(i)) != NULL; i++)
+	{
+		if (strategy->stream != NULL && strategy->stream != last)
+			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
+							 strategy->stream->name);
+		last = strategy->stream;
+	}
+	for (int i = 0; strings && i < lengthof(bit_strings); i++)
+		appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
+						 bit_strings[i].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown bloom filter format \"%s\"", name),
+			 errhint("The formats that fit here are: %s.", known.data)));
+}
+
+/* Find a format by name, among streams, bit strings, or both. */
+static Format
+find_format(text *argument, bool streams, bool strings)
+{
+	char	   *name = text_to_cstring(argument);
+	Format		format = {NULL, BF_ORDER_REDIS};
+
+	if (streams && (format.stream = bf_stream_by_name(name)) != NULL)
+		return format;
+	for (int i = 0; strings && i < lengthof(bit_strings); i++)
+	{
+		if (strcmp(bit_strings[i].name, name) == 0)
+		{
+			format.order = bit_strings[i].order;
+			return format;
+		}
+	}
+	if (strcmp(name, "redisbloom") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("format \"%s\" is not supported yet", name)));
+	refuse_format(name, streams, strings);
+	return format;
+}
+
+/* The format a filter is exported in: the one named, or its strategy's own. */
+static Format
+export_format(FunctionCallInfo fcinfo, int argument, const BfFilter *filter)
+{
+	if (PG_ARGISNULL(argument))
+		return (Format) {filter->strategy->stream, filter->strategy->order};
+	return find_format(PG_GETARG_TEXT_PP(argument), true, true);
+}
+
+static bytea *
+export_stream(const BfFilter *filter, const BfStream *stream)
+{
+	BfError		error;
+	uint64		length;
+	int			size;
+	bytea	   *result;
+
+	if (filter->strategy->stream != stream)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a filter of strategy \"%s\" cannot be written in format \"%s\"",
+						filter->strategy->name, stream->name)));
+	if (!stream->measure(filter, &length, &error))
+		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+	size = bf_fit_length(length);
+	result = palloc(size);
+	SET_VARSIZE(result, size);
+	stream->write(filter, (uint8 *) VARDATA(result));
+	return result;
+}
+
+/* A layer's bits in an order, padded to whole bytes. */
+static bytea *
+export_bits(const BfFilter *filter, const BfLayer *layer, BfBitOrder order)
+{
+	size_t		bytes = (layer->bits + 7) / 8;
+	bytea	   *result = palloc(bytes + VARHDRSZ);
+
+	SET_VARSIZE(result, bytes + VARHDRSZ);
+	bf_bits_to_order(order, filter->bytes + layer->offset,
+					 (uint8 *) VARDATA(result), bytes);
+	return result;
+}
+
+static bytea *
+export(const BfFilter *filter, Format format)
+{
+	if (format.stream != NULL)
+		return export_stream(filter, format.stream);
+	if (filter->header.layers != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a bit string holds one layer, not %u",
+						filter->header.layers),
+				 errhint("Use bf_export_layer for one layer at a time.")));
+	return export_bits(filter, &filter->first, format.order);
+}
+
+/* bf_export(bloomfilter, format) */
+Datum
+bloomext_export(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	PG_RETURN_BYTEA_P(export(&filter, export_format(fcinfo, 1, &filter)));
+}
+
+/* bf_export_layer(bloomfilter, layer, format): layers count from 0 */
+Datum
+bloomext_export_layer(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+	BfLayer		layer;
+	BfValue		alone;
+	BfHeader	header;
+	int32		wanted;
+	uint32		index = 0;
+	uint64		offset;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	bf_refuse_null(fcinfo, 1, "layer");
+	wanted = PG_GETARG_INT32(1);
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	if (wanted < 0 || wanted >= (int64) filter.header.layers)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layer %d does not exist", wanted),
+				 errdetail("The filter's layers are 0 to %u.",
+						   filter.header.layers - 1)));
+	while (bf_format_next_layer(&filter, &index, &layer) && index <= wanted)
+		;
+
+	/* A layer is written as the filter of one layer that it is. */
+	offset = layer.offset;
+	header = filter.header;
+	header.layers = 1;
+	bf_value_make(&header, &layer, &alone);
+	memcpy(alone.bytes + alone.filter.first.offset,
+		   filter.bytes + offset, layer.bytes);
+	PG_RETURN_BYTEA_P(export(&alone.filter,
+							 export_format(fcinfo, 2, &filter)));
+}
+
+/* bloomfilter::bytea is bf_export(f, 'guava') */
+Datum
+bloomext_to_bytea(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	PG_RETURN_BYTEA_P(export_stream(&filter, bf_stream_by_name("guava")));
+}
+
+/* Make a value of a stream, bound to a funnel. */
+static struct varlena *
+import_stream(bytea *data, const BfStream *stream, text *funnel)
+{
+	const uint8 *bytes = DatumGetBfBytes(data);
+	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	BfHeader	header;
+	BfError		error;
+	BfValue		value;
+
+	if (!stream->inspect(bytes, VARSIZE_ANY_EXHDR(data), &header, layers,
+						 &error))
+		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+	header.funnel = bf_funnel_argument(funnel,
+									   bf_strategy_by_id(header.strategy));
+	bf_value_make(&header, layers, &value);
+	stream->read(bytes, &value.filter, value.bytes);
+	pfree(layers);
+	return value.varlena;
+}
+
+/* bf_import(data, format, funnel): formats that describe themselves */
+Datum
+bloomext_import(PG_FUNCTION_ARGS)
+{
+	Format		format = find_format(PG_GETARG_TEXT_PP(1), true, false);
+
+	PG_RETURN_POINTER(import_stream(PG_GETARG_BYTEA_PP(0), format.stream,
+									PG_GETARG_TEXT_PP(2)));
+}
+
+/* bytea::bloomfilter is bf_import(b, 'guava', 'utf8') */
+Datum
+bloomext_from_bytea(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(import_stream(PG_GETARG_BYTEA_PP(0),
+									bf_stream_by_name("guava"),
+									cstring_to_text("utf8")));
+}
+
+/* Make a value of a bit string: short ones end in zeros, long ones must. */
+static struct varlena *
+import_bits(bytea *data, BfBitOrder order, const BfHeader *header,
+			BfLayer *layer)
+{
+	const uint8 *bytes = DatumGetBfBytes(data);
+	size_t		length = VARSIZE_ANY_EXHDR(data);
+	size_t		wanted;
+	BfValue		value;
+	uint8	   *bits;
+
+	bf_value_make(header, layer, &value);
+	layer = &value.filter.first;
+	bits = value.bytes + layer->offset;
+	wanted = Min(length, layer->bytes);
+	bf_bits_from_order(order, bytes, wanted, bits);
+	while (length > wanted && bytes[length - 1] == 0)
+		length--;
+	if (length > wanted ||
+		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("bit string has bits beyond the end of the filter"),
+				 errdetail("The filter has %llu bits; the string has %llu bytes.",
+						   (unsigned long long) layer->bits,
+						   (unsigned long long) VARSIZE_ANY_EXHDR(data)),
+				 errhint("It was made with other parameters.")));
+	return value.varlena;
+}
+
+/* bf_import(data, format, expected, fpp, strategy, funnel): bit strings */
+Datum
+bloomext_import_sized(PG_FUNCTION_ARGS)
+{
+	Format		format = find_format(PG_GETARG_TEXT_PP(1), false, true);
+	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
+	BfHeader	header;
+	BfLayer		layer;
+	uint64		length;
+
+	bf_value_plan(strategy, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
+				  bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy),
+				  &header, &layer, &length);
+	PG_RETURN_POINTER(import_bits(PG_GETARG_BYTEA_PP(0), format.order,
+								  &header, &layer));
+}
+
+/* bf_import_bits(data, format, bits, hashes, strategy, funnel) */
+Datum
+bloomext_import_bits(PG_FUNCTION_ARGS)
+{
+	Format		format = find_format(PG_GETARG_TEXT_PP(1), false, true);
+	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
+	BfHeader	header;
+	BfLayer		layer;
+
+	bf_value_plan_bits(strategy, PG_GETARG_INT64(2), PG_GETARG_INT32(3),
+					   bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy),
+					   &header, &layer);
+	PG_RETURN_POINTER(import_bits(PG_GETARG_BYTEA_PP(0), format.order,
+								  &header, &layer));
+}

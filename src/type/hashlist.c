@@ -1,0 +1,80 @@
+/*
+ * hashlist.c
+ *	  A growing list of hashes, which aggregates keep before they know better.
+ *
+ * It starts at a few entries, as a GROUP BY may have a hundred thousand
+ * groups, and doubles.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "strategy/filter.h"
+#include "type/hashlist.h"
+
+#define FIRST_CAPACITY	4
+
+/* Append; memory is taken from the context given. */
+void
+bf_hashlist_add(BfHashList *list, MemoryContext context, BfHashPair pair)
+{
+	if (list->count == list->capacity)
+	{
+		uint32		capacity = Max(list->capacity * 2, FIRST_CAPACITY);
+		Size		size = mul_size(capacity, sizeof(BfHashPair));
+
+		list->pairs = list->pairs == NULL ?
+			MemoryContextAllocHuge(context, size) :
+			repalloc_huge(list->pairs, size);
+		list->capacity = capacity;
+	}
+	list->pairs[list->count++] = pair;
+}
+
+static int
+compare_pairs(const void *left, const void *right)
+{
+	const BfHashPair *a = left;
+	const BfHashPair *b = right;
+
+	if (a->h1 != b->h1)
+		return a->h1 < b->h1 ? -1 : 1;
+	if (a->h2 != b->h2)
+		return a->h2 < b->h2 ? -1 : 1;
+	return 0;
+}
+
+/* Sort, and drop what is there twice. */
+void
+bf_hashlist_deduplicate(BfHashList *list)
+{
+	uint32		kept = 0;
+
+	qsort(list->pairs, list->count, sizeof(BfHashPair), compare_pairs);
+	for (uint32 i = 0; i < list->count; i++)
+	{
+		if (kept == 0 ||
+			compare_pairs(&list->pairs[i], &list->pairs[kept - 1]) != 0)
+			list->pairs[kept++] = list->pairs[i];
+	}
+	list->count = kept;
+}
+
+/* Add what is listed to a filter that the caller may write to. */
+void
+bf_filter_add_pairs(BfFilter *filter, const BfHashPair *pairs, uint32 count)
+{
+	BfHash		batch[BF_BATCH];
+
+	for (uint32 start = 0; start < count; start += BF_BATCH)
+	{
+		uint32		n = Min(count - start, BF_BATCH);
+
+		for (uint32 i = 0; i < n; i++)
+		{
+			batch[i].h1 = pairs[start + i].h1;
+			batch[i].h2 = pairs[start + i].h2;
+		}
+		bf_filter_add(filter, batch, n);
+	}
+}

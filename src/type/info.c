@@ -1,0 +1,202 @@
+/*
+ * info.c
+ *	  What a filter is and how full it is.
+ *
+ * Whatever depends on the fill counts the bits, exactly; bf_positions needs
+ * only the prefix of a stored filter.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "core/estimate.h"
+#include "type/call.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_count);
+PG_FUNCTION_INFO_V1(bloomext_fpp);
+PG_FUNCTION_INFO_V1(bloomext_info);
+PG_FUNCTION_INFO_V1(bloomext_layers);
+PG_FUNCTION_INFO_V1(bloomext_positions);
+
+/* How full a filter is, over all its layers. */
+typedef struct Fill
+{
+	uint64		bits;
+	uint64		bits_set;
+	int64		count;			/* estimated number of elements */
+	double		fpp;			/* estimated false positive probability */
+} Fill;
+
+static void
+measure_fill(const BfFilter *filter, Fill *fill)
+{
+	BfLayer		layer;
+	uint32		index = 0;
+	double		all_miss = 1;
+
+	memset(fill, 0, sizeof(*fill));
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		uint64		set = bf_bits_count(filter->bytes + layer.offset,
+										layer.bytes);
+
+		fill->bits += layer.bits;
+		fill->bits_set += set;
+		fill->count += (int64) bf_estimate_count(set, layer.bits, layer.hashes);
+		fill->fpp = bf_estimate_fpp(set, layer.bits, layer.hashes);
+		all_miss *= 1 - fill->fpp;
+	}
+	/* For a single layer the product would only lose digits. */
+	if (filter->header.layers > 1)
+		fill->fpp = 1 - all_miss;
+}
+
+/* bf_count(bloomfilter): Guava's approximateElementCount */
+Datum
+bloomext_count(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+	Fill		fill;
+
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	measure_fill(&filter, &fill);
+	PG_RETURN_INT64(fill.count);
+}
+
+/* bf_fpp(bloomfilter): Guava's expectedFpp */
+Datum
+bloomext_fpp(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+	Fill		fill;
+
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	measure_fill(&filter, &fill);
+	PG_RETURN_FLOAT8(fill.fpp);
+}
+
+/* The row type that a function was declared to return. */
+static TupleDesc
+result_row(FunctionCallInfo fcinfo)
+{
+	TupleDesc	row;
+
+	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return BlessTupleDesc(row);
+}
+
+/* bf_info(bloomfilter): everything at a glance; unknown n and p are NULL. */
+Datum
+bloomext_info(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+	const BfHeader *header = &filter.header;
+	const char *funnel;
+	Fill		fill;
+	Datum		values[14];
+	bool		nulls[14] = {false};
+
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	measure_fill(&filter, &fill);
+	funnel = bf_funnel_name(header->funnel);
+
+	values[0] = CStringGetTextDatum(filter.strategy->name);
+	nulls[1] = funnel == NULL;
+	values[1] = funnel ? CStringGetTextDatum(funnel) : (Datum) 0;
+	nulls[2] = nulls[3] = header->fpp == 0;
+	values[2] = Int64GetDatum((int64) header->expected);
+	values[3] = Float8GetDatum(header->fpp);
+	values[4] = Int32GetDatum(filter.first.hashes);
+	values[5] = Int64GetDatum((int64) fill.bits);
+	values[6] = Int64GetDatum((int64) fill.bits_set);
+	values[7] = Float8GetDatum((double) fill.bits_set / (double) fill.bits);
+	values[8] = Int32GetDatum(header->layers);
+	values[9] = Int32GetDatum(header->expansion);
+	values[10] = BoolGetDatum(header->cell_bits == BF_CELL_COUNTER);
+	values[11] = Int64GetDatum(fill.count);
+	values[12] = Float8GetDatum(fill.fpp);
+	values[13] = Int64GetDatum((int64) filter.length);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_row(fcinfo),
+													  values, nulls)));
+}
+
+/* bf_layers(bloomfilter): a row a layer, oldest first */
+Datum
+bloomext_layers(PG_FUNCTION_ARGS)
+{
+	typedef struct Walk
+	{
+		BfFilter	filter;
+		BfLayer		layer;
+		uint32		index;
+	} Walk;
+	FuncCallContext *calls;
+	Walk	   *walk;
+	Datum		values[6];
+	bool		nulls[6] = {false};
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		calls = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
+		walk = palloc0(sizeof(Walk));
+		/* The rows outlive the call that the argument came with. */
+		bf_value_open(PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0))),
+					  &walk->filter);
+		calls->user_fctx = walk;
+		calls->tuple_desc = result_row(fcinfo);
+		MemoryContextSwitchTo(old);
+	}
+	calls = SRF_PERCALL_SETUP();
+	walk = calls->user_fctx;
+
+	values[0] = Int32GetDatum(walk->index);
+	if (!bf_format_next_layer(&walk->filter, &walk->index, &walk->layer))
+		SRF_RETURN_DONE(calls);
+	values[1] = Int64GetDatum((int64) walk->layer.bits);
+	values[2] = Int32GetDatum(walk->layer.hashes);
+	values[3] = Int64GetDatum((int64) bf_bits_count(walk->filter.bytes + walk->layer.offset,
+													walk->layer.bytes));
+	nulls[4] = nulls[5] = walk->layer.fpp == 0;
+	values[4] = Int64GetDatum((int64) walk->layer.expected);
+	values[5] = Float8GetDatum(walk->layer.fpp);
+	SRF_RETURN_NEXT(calls, HeapTupleGetDatum(heap_form_tuple(calls->tuple_desc,
+															 values, nulls)));
+}
+
+/*
+ * bf_positions(bloomfilter, element): the positions in the first layer, in
+ * order of derivation; NULL for an integer that the filter cannot hold.
+ */
+Datum
+bloomext_positions(PG_FUNCTION_ARGS)
+{
+	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	const BfFilter *filter = &call->probe.filter;
+	BfFunnel	funnel = bf_element_bind(filter->strategy,
+										 filter->header.funnel, &call->element);
+	uint32		hashes = filter->first.hashes;
+	uint64		positions[BF_MAX_HASHES];
+	Datum		values[BF_MAX_HASHES];
+	BfHash		hash;
+
+	if (!bf_element_hash(filter->strategy, funnel, &call->element,
+						 PG_GETARG_DATUM(1), &hash))
+		PG_RETURN_NULL();
+	filter->strategy->positions(&hash, filter->first.bits, 0, hashes,
+								positions);
+	for (uint32 i = 0; i < hashes; i++)
+		values[i] = Int64GetDatum((int64) positions[i]);
+	PG_RETURN_ARRAYTYPE_P(construct_array(values, hashes, INT8OID,
+										  sizeof(int64), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
+}

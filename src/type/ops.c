@@ -1,0 +1,275 @@
+/*
+ * ops.c
+ *	  Make filters, add to them, combine and compare them.
+ *
+ * No function changes an argument in place: a value is copied first.  One that
+ * has nothing to add returns its argument as it came, so that
+ * UPDATE filters SET f = bf_add(f, title) writes a stored filter anew only for
+ * a new title.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/regproc.h"
+
+#include "type/call.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_create);
+PG_FUNCTION_INFO_V1(bloomext_create_bits);
+PG_FUNCTION_INFO_V1(bloomext_add);
+PG_FUNCTION_INFO_V1(bloomext_add_all);
+PG_FUNCTION_INFO_V1(bloomext_remove);
+PG_FUNCTION_INFO_V1(bloomext_union);
+PG_FUNCTION_INFO_V1(bloomext_intersection);
+PG_FUNCTION_INFO_V1(bloomext_compatible);
+PG_FUNCTION_INFO_V1(bloomext_eq);
+PG_FUNCTION_INFO_V1(bloomext_ne);
+PG_FUNCTION_INFO_V1(bloomext_hash);
+PG_FUNCTION_INFO_V1(bloomext_hash_extended);
+PG_FUNCTION_INFO_V1(bloomext_later);
+
+/*
+ * bf_create(expected, fpp, strategy, funnel, expansion, counting): an empty
+ * filter for `expected` elements (>= 0) at false positive probability `fpp`
+ * (between 0 and 1).  22023 for parameters out of range, 54000 for a filter
+ * of no bits, of more than 255 hashes or of more than 1 GB.
+ */
+Datum
+bloomext_create(PG_FUNCTION_ARGS)
+{
+	const BfStrategy *strategy;
+	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
+	BfHeader	header;
+	BfLayer		layer;
+	uint64		length;
+	BfValue		value;
+
+	bf_refuse_null(fcinfo, 0, "expected");
+	bf_refuse_null(fcinfo, 1, "fpp");
+	bf_refuse_null(fcinfo, 2, "strategy");
+	bf_refuse_null(fcinfo, 4, "expansion");
+	bf_refuse_null(fcinfo, 5, "counting");
+	bf_refuse_expansion(PG_GETARG_INT32(4));
+	if (PG_GETARG_BOOL(5))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("counting filters are not supported yet")));
+
+	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
+	if (!PG_ARGISNULL(3))
+		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
+	bf_value_plan(strategy, PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), funnel,
+				  &header, &layer, &length);
+	bf_value_make(&header, &layer, &value);
+	PG_RETURN_POINTER(value.varlena);
+}
+
+/*
+ * bf_create_bits(bits, hashes, strategy, funnel): an empty filter of a known
+ * shape; strategies whose bits come in words round up.
+ */
+Datum
+bloomext_create_bits(PG_FUNCTION_ARGS)
+{
+	const BfStrategy *strategy;
+	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
+	BfHeader	header;
+	BfLayer		layer;
+	BfValue		value;
+
+	bf_refuse_null(fcinfo, 0, "bits");
+	bf_refuse_null(fcinfo, 1, "hashes");
+	bf_refuse_null(fcinfo, 2, "strategy");
+	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
+	if (!PG_ARGISNULL(3))
+		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
+	bf_value_plan_bits(strategy, PG_GETARG_INT64(0), PG_GETARG_INT32(1),
+					   funnel, &header, &layer);
+	bf_value_make(&header, &layer, &value);
+	PG_RETURN_POINTER(value.varlena);
+}
+
+/* Copy a filter, bound to a funnel, and add hashed elements to the copy. */
+static struct varlena *
+add_to_copy(Datum filter, BfFunnel funnel, const BfHash *hashes, size_t count)
+{
+	BfValue		value;
+
+	bf_value_copy(filter, &value);
+	bf_format_set_funnel(value.bytes, funnel);
+	bf_filter_add(&value.filter, hashes, count);
+	return value.varlena;
+}
+
+/* bf_add(bloomfilter, element), bloomfilter || element */
+Datum
+bloomext_add(PG_FUNCTION_ARGS)
+{
+	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	const BfFilter *filter = &call->probe.filter;
+	BfFunnel	funnel = bf_element_bind(filter->strategy,
+										 filter->header.funnel, &call->element);
+	BfHash		hash;
+
+	if (!bf_element_hash(filter->strategy, funnel, &call->element,
+						 PG_GETARG_DATUM(1), &hash))
+		bf_element_does_not_fit(PG_GETARG_DATUM(1));
+	if (funnel == filter->header.funnel &&
+		bf_probe_contains(&call->probe, &hash))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	PG_RETURN_POINTER(add_to_copy(PG_GETARG_DATUM(0), funnel, &hash, 1));
+}
+
+/* bf_add_all(bloomfilter, elements): NULL elements are passed over */
+Datum
+bloomext_add_all(PG_FUNCTION_ARGS)
+{
+	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	const BfFilter *filter = &call->probe.filter;
+	BfFunnel	funnel = bf_element_bind(filter->strategy,
+										 filter->header.funnel, &call->element);
+	BfHashes	hashes;
+	int			wanted = 0;
+
+	bf_call_hash_array(call, filter, PG_GETARG_DATUM(1), &hashes);
+	for (int i = 0; i < hashes.count; i++)
+		wanted += !hashes.null[i];
+	if (hashes.hashed < wanted)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filter holds integer elements, and some of the array are out of their range"),
+				 errhint("Build the filter of bigint elements.")));
+	if (hashes.hashed == 0)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	PG_RETURN_POINTER(add_to_copy(PG_GETARG_DATUM(0), funnel, hashes.hashes,
+								  hashes.hashed));
+}
+
+/* bf_remove(bloomfilter, element): a plain filter cannot. */
+Datum
+bloomext_remove(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a plain bloom filter cannot forget an element"),
+			 errdetail("Its bits are shared with other elements, which would be lost too."),
+			 errhint("Build a new filter from the rows that remain, with bf_agg, and put it in this one's place.")));
+}
+
+/* Copy one filter and let `combine` merge the other's bits into the copy. */
+static struct varlena *
+combine(FunctionCallInfo fcinfo,
+		void (*merge) (uint8 *into, const uint8 *from, size_t bytes))
+{
+	BfValue		into;
+	BfFilter	from;
+
+	bf_value_copy(PG_GETARG_DATUM(0), &into);
+	bf_value_open(PG_GETARG_DATUM(1), &from);
+	bf_value_merge(&into, &from, merge);
+	return into.varlena;
+}
+
+/* bf_union(bloomfilter, bloomfilter), bloomfilter | bloomfilter */
+Datum
+bloomext_union(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(combine(fcinfo, bf_bits_or));
+}
+
+/* bf_intersection(bloomfilter, bloomfilter), bloomfilter & bloomfilter */
+Datum
+bloomext_intersection(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(combine(fcinfo, bf_bits_and));
+}
+
+/* bf_compatible(bloomfilter, bloomfilter): would bf_union work? */
+Datum
+bloomext_compatible(PG_FUNCTION_ARGS)
+{
+	BfFilter	left;
+	BfFilter	right;
+
+	bf_value_open(PG_GETARG_DATUM(0), &left);
+	bf_value_open(PG_GETARG_DATUM(1), &right);
+	PG_RETURN_BOOL(bf_value_compatible(&left, &right));
+}
+
+/*
+ * Equality: the same strategy, funnel, shape and bits.  What n and p a filter
+ * was made for does not count.
+ */
+static bool
+same_filter(FunctionCallInfo fcinfo)
+{
+	BfFilter	left;
+	BfFilter	right;
+	size_t		prefix;
+
+	bf_value_open(PG_GETARG_DATUM(0), &left);
+	bf_value_open(PG_GETARG_DATUM(1), &right);
+	if (left.length != right.length ||
+		left.header.funnel != right.header.funnel ||
+		!bf_value_same_shape(&left, &right))
+		return false;
+	prefix = BF_PREFIX_SIZE(left.header.layers);
+	return memcmp(left.bytes + prefix, right.bytes + prefix,
+				  left.length - prefix) == 0;
+}
+
+Datum
+bloomext_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(same_filter(fcinfo));
+}
+
+Datum
+bloomext_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!same_filter(fcinfo));
+}
+
+/* The bits of a filter, which is what equal ones have in common. */
+static const unsigned char *
+hashed_bytes(Datum datum, int *length)
+{
+	BfFilter	filter;
+	size_t		prefix;
+
+	bf_value_open(datum, &filter);
+	prefix = BF_PREFIX_SIZE(filter.header.layers);
+	*length = filter.length - prefix;
+	return filter.bytes + prefix;
+}
+
+Datum
+bloomext_hash(PG_FUNCTION_ARGS)
+{
+	int			length;
+	const unsigned char *bytes = hashed_bytes(PG_GETARG_DATUM(0), &length);
+
+	return hash_any(bytes, length);
+}
+
+Datum
+bloomext_hash_extended(PG_FUNCTION_ARGS)
+{
+	int			length;
+	const unsigned char *bytes = hashed_bytes(PG_GETARG_DATUM(0), &length);
+
+	return hash_any_extended(bytes, length, PG_GETARG_INT64(1));
+}
+
+/* A function whose time has not come: 0A000. */
+Datum
+bloomext_later(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("function %s is not supported yet",
+					format_procedure(fcinfo->flinfo->fn_oid))));
+}

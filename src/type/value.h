@@ -1,0 +1,52 @@
+/*
+ * value.h
+ *	  bloomfilter values in the server: made, opened, and their errors raised.
+ */
+#ifndef BLOOMEXT_VALUE_H
+#define BLOOMEXT_VALUE_H
+
+#include "fmgr.h"
+
+#include "strategy/strategy.h"
+
+/* A value under construction: the varlena, its bytes, and a view of them. */
+typedef struct BfValue
+{
+	struct varlena *varlena;
+	uint8	   *bytes;
+	BfFilter	filter;
+} BfValue;
+
+extern void bf_raise(const BfError *error, int malformed_sqlstate)
+			pg_attribute_noreturn();
+
+extern const BfStrategy *bf_strategy_argument(text *name);
+extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
+extern int	bf_fit_length(uint64 length);
+
+extern void bf_value_plan(const BfStrategy *strategy, int64 expected,
+						  double fpp, BfFunnel funnel, BfHeader *header,
+						  BfLayer *layer, uint64 *length);
+extern void bf_value_plan_bits(const BfStrategy *strategy, int64 bits,
+							   int32 hashes, BfFunnel funnel,
+							   BfHeader *header, BfLayer *layer);
+extern void bf_value_make(const BfHeader *header, BfLayer *layers,
+						  BfValue *value);
+extern void bf_value_copy(Datum datum, BfValue *value);
+extern struct varlena *bf_value_open(Datum datum, BfFilter *filter);
+extern struct varlena *bf_value_from_bytes(const char *bytes, Size length,
+										   int malformed_sqlstate);
+
+extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
+						   const char *name);
+extern void bf_refuse_expansion(int32 expansion);
+extern bool bf_value_same_shape(const BfFilter *left, const BfFilter *right);
+extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
+extern void bf_value_merge(BfValue *into, const BfFilter *from,
+						   void (*merge) (uint8 *into, const uint8 *from,
+										  size_t bytes));
+
+/* The bytes of a value that is in memory. */
+#define DatumGetBfBytes(varlena)	((uint8 *) VARDATA_ANY(varlena))
+
+#endif							/* BLOOMEXT_VALUE_H */
