@@ -78,7 +78,10 @@ bf_filter_contains(const BfFilter *filter, const BfHash *hash)
 	return false;
 }
 
-/* Look up to BF_BATCH elements up in one layer; found ones are passed over. */
+/*
+ * Look up to BF_BATCH elements up in one layer, in two stages.  What an
+ * earlier layer holds is found already and not looked at again.
+ */
 static void
 layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 					 const BfHash *hashes, size_t count, bool *found)
@@ -86,23 +89,31 @@ layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 	const BfStrategy *strategy = filter->strategy;
 	const uint8_t *bits = filter->bytes + layer->offset;
 	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
-	uint64_t	positions[BF_BATCH][FIRST_STAGE];
+	uint32_t	rest = layer->hashes - first;
+	uint64_t	positions[BF_BATCH * BF_MAX_HASHES];
 	size_t		survivors[BF_BATCH];
 	size_t		nsurvivors = 0;
 
 	for (size_t i = 0; i < count; i++)
 	{
-		strategy->positions(&hashes[i], layer->bits, 0, first, positions[i]);
-		prefetch_for_read(bits, positions[i], first);
+		strategy->positions(&hashes[i], layer->bits, 0, first,
+							positions + i * first);
+		prefetch_for_read(bits, positions + i * first, first);
 	}
 	for (size_t i = 0; i < count; i++)
 	{
-		if (!found[i] && all_set(bits, positions[i], first))
+		if (!found[i] && all_set(bits, positions + i * first, first))
 			survivors[nsurvivors++] = i;
 	}
+
 	for (size_t i = 0; i < nsurvivors; i++)
-		found[survivors[i]] = layer_contains(filter, layer,
-											 &hashes[survivors[i]]);
+	{
+		strategy->positions(&hashes[survivors[i]], layer->bits, first, rest,
+							positions + i * rest);
+		prefetch_for_read(bits, positions + i * rest, rest);
+	}
+	for (size_t i = 0; i < nsurvivors; i++)
+		found[survivors[i]] = all_set(bits, positions + i * rest, rest);
 }
 
 /* Look elements up, any number of them, with an answer for each. */

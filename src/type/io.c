@@ -20,6 +20,23 @@ PG_FUNCTION_INFO_V1(bloomext_out);
 PG_FUNCTION_INFO_V1(bloomext_recv);
 PG_FUNCTION_INFO_V1(bloomext_send);
 
+/* Whether a string is \x and an even number of hexadecimal digits. */
+static bool
+is_hexadecimal(const char *input, size_t length)
+{
+	if (length < 2 || length % 2 != 0 || input[0] != '\\' || input[1] != 'x')
+		return false;
+	for (size_t i = 2; i < length; i++)
+	{
+		char		c = input[i];
+
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
+			  (c >= 'A' && c <= 'F')))
+			return false;
+	}
+	return true;
+}
+
 /* \x and hexadecimal digits -> value; 22P02 where it is none. */
 Datum
 bloomext_in(PG_FUNCTION_ARGS)
@@ -29,7 +46,8 @@ bloomext_in(PG_FUNCTION_ARGS)
 	char	   *bytes;
 	uint64		length;
 
-	if (digits < 2 || input[0] != '\\' || input[1] != 'x' || digits % 2 != 0)
+	/* hex_decode() would raise another SQLSTATE, and skip white space. */
+	if (!is_hexadecimal(input, digits))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "bloomfilter"),

@@ -32,6 +32,7 @@ extern void bf_value_plan_bits(const BfStrategy *strategy, int64 bits,
 							   BfHeader *header, BfLayer *layer);
 extern void bf_value_make(const BfHeader *header, BfLayer *layers,
 						  BfValue *value);
+extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_copy(Datum datum, BfValue *value);
 extern struct varlena *bf_value_open(Datum datum, BfFilter *filter);
 extern struct varlena *bf_value_from_bytes(const char *bytes, Size length,
