@@ -16,6 +16,7 @@ PG_CFLAGS = -ffp-contract=off
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(sort $(wildcard sql/*.sql))))
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
+PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = test/unit/unit test/unit/unit-asan results
 
 PG_CONFIG ?= pg_config

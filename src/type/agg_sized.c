@@ -178,7 +178,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 	if (state == NULL)
 	{
 		SizedParameters parameters;
-		Datum		values[4];
+		Datum		values[4] = {0};
 
 		for (int i = 2; i < PG_NARGS(); i++)
 			values[i - 2] = PG_GETARG_DATUM(i);

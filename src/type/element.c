@@ -21,8 +21,8 @@
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 #include "utils/uuid.h"
 
 #include "compat.h"
@@ -70,11 +70,15 @@ funnel_holds(BfFunnel funnel)
 void
 bf_element_type(Oid type, Oid collation, BfElementType *element)
 {
+	Oid			base = getBaseType(type);
+
 	element->type = type;
-	switch (getBaseType(type))
+	element->is_name = base == NAMEOID;
+	switch (base)
 	{
 		case TEXTOID:
 		case VARCHAROID:
+		case NAMEOID:
 			element->kind = BF_KIND_TEXT;
 			break;
 		case BYTEAOID:
@@ -301,6 +305,8 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 	{
 		case BF_FUNNEL_UTF8:
 		case BF_FUNNEL_UTF16:
+			if (element->is_name)
+				value = DirectFunctionCall1(name_text, value);
 			hash_text(strategy, funnel, value, hash);
 			return true;
 

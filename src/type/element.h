@@ -18,6 +18,7 @@ typedef struct BfElementType
 {
 	Oid			type;			/* as declared, for messages */
 	BfKind		kind;
+	bool		is_name;		/* a name, to be converted to text */
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;

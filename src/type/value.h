@@ -7,6 +7,7 @@
 
 #include "fmgr.h"
 
+#include "compat.h"
 #include "strategy/strategy.h"
 
 /* A value under construction: the varlena, its bytes, and a view of them. */
