@@ -282,7 +282,7 @@ CREATE FUNCTION bf_import(
 	funnel text DEFAULT 'utf8'
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_import'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_import(bytea, text, text) IS
 	'filter of a stream that describes itself: guava';
 
@@ -295,7 +295,7 @@ CREATE FUNCTION bf_import(
 	funnel text DEFAULT 'utf8'
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_import_sized'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_import(bytea, text, bigint, float8, text, text) IS
 	'filter of a bit string (format redis or bitset) that was sized for these parameters';
 
@@ -308,7 +308,7 @@ CREATE FUNCTION bf_import_bits(
 	funnel text DEFAULT 'utf8'
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_import_bits'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_import_bits(bytea, text, bigint, int, text, text) IS
 	'filter of a bit string (format redis or bitset) of that many bits and hash functions';
 

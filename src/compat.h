@@ -16,15 +16,27 @@
 #define TUPLESORT_RANDOMACCESS	true
 #endif
 
-/* 16 lets tuplesort_getdatum() hand out its own memory. */
+/*
+ * Read the next of a tuplesort's fixed-length values.  16 lets its function
+ * hand out its own memory; before, each value is a copy to be freed.
+ */
 static inline bool
-compat_tuplesort_getdatum(Tuplesortstate *state, Datum *value, bool *isnull)
+compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 {
+	Datum		value;
+	bool		isnull;
+
 #if PG_VERSION_NUM >= 160000
-	return tuplesort_getdatum(state, true, false, value, isnull, NULL);
+	if (!tuplesort_getdatum(state, true, false, &value, &isnull, NULL))
+		return false;
+	memcpy(into, DatumGetPointer(value), size);
 #else
-	return tuplesort_getdatum(state, true, value, isnull, NULL);
+	if (!tuplesort_getdatum(state, true, &value, &isnull, NULL))
+		return false;
+	memcpy(into, DatumGetPointer(value), size);
+	pfree(DatumGetPointer(value));
 #endif
+	return true;
 }
 
 /* 16 made BufFile's reader and writer speak of void and size_t. */

@@ -211,14 +211,10 @@ walk_sorted(Tuplesortstate *sort, BfFilter *filter)
 	BfHashPair	last = {0, 0};
 	uint64		distinct = 0;
 	uint32		batched = 0;
-	Datum		value;
-	bool		isnull;
+	BfHashPair	pair;
 
-	while (compat_tuplesort_getdatum(sort, &value, &isnull))
+	while (compat_tuplesort_read(sort, &pair, sizeof(pair)))
 	{
-		BfHashPair	pair;
-
-		memcpy(&pair, DatumGetUUIDP(value)->data, UUID_LEN);
 		if (distinct > 0 && pair.h1 == last.h1 && pair.h2 == last.h2)
 			continue;
 		last = pair;

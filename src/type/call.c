@@ -13,16 +13,19 @@
 #include "type/call.h"
 #include "type/value.h"
 
-/* The call site's state, with the filter argument opened for lookups. */
+/*
+ * The call site's state, with the filter argument opened for lookups; element
+ * is the number of the argument that is an element or an array of them.
+ */
 BfCall *
-bf_call(FunctionCallInfo fcinfo, int filter, int element)
+bf_call(FunctionCallInfo fcinfo, int filter, int element, bool array)
 {
 	BfCall	   *call = fcinfo->flinfo->fn_extra;
 
 	if (call == NULL)
 	{
 		call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(BfCall));
-		bf_element_type_of_argument(fcinfo, element, &call->element);
+		bf_element_type_of_argument(fcinfo, element, array, &call->element);
 		call->probe.context = fcinfo->flinfo->fn_mcxt;
 		fcinfo->flinfo->fn_extra = call;
 	}

@@ -24,7 +24,8 @@ typedef struct BfHashes
 	bool	   *null;			/* per array element */
 } BfHashes;
 
-extern BfCall *bf_call(FunctionCallInfo fcinfo, int filter, int element);
+extern BfCall *bf_call(FunctionCallInfo fcinfo, int filter, int element,
+					   bool array);
 extern void bf_call_hash_array(BfCall *call, const BfFilter *filter,
 							   Datum array, BfHashes *hashes);
 

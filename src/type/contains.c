@@ -18,7 +18,7 @@ PG_FUNCTION_INFO_V1(bloomext_contains_each);
 static bool
 contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
 {
-	BfCall	   *call = bf_call(fcinfo, filter_argument, element_argument);
+	BfCall	   *call = bf_call(fcinfo, filter_argument, element_argument, false);
 	const BfFilter *filter = &call->probe.filter;
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);
@@ -47,7 +47,7 @@ bloomext_contained(PG_FUNCTION_ARGS)
 static bool *
 contains_array(FunctionCallInfo fcinfo, BfHashes *hashes)
 {
-	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
 	bool	   *found;
 
 	bf_call_hash_array(call, &call->probe.filter, PG_GETARG_DATUM(1), hashes);

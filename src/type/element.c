@@ -116,18 +116,14 @@ bf_element_type(Oid type, Oid collation, BfElementType *element)
 }
 
 /*
- * Describe an element by the expression that gives it: what a text argument
- * was before it was silently taken for text, or the element type of an array.
+ * Describe an element by the expression that gives it: a text argument is what
+ * it was before it was silently taken for text.
  */
 void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
 				   BfElementType *element)
 {
-	Oid			array_element = get_element_type(getBaseType(type));
-
-	if (OidIsValid(array_element))
-		type = array_element;
-	else if (type == TEXTOID && expression != NULL)
+	if (type == TEXTOID && expression != NULL)
 	{
 		while (IsA(expression, RelabelType) &&
 			   ((RelabelType *) expression)->relabelformat == COERCE_IMPLICIT_CAST)
@@ -137,15 +133,17 @@ bf_element_type_of(Oid type, Node *expression, Oid collation,
 	bf_element_type(type, collation, element);
 }
 
-/* Describe the element (or array of elements) that a function is called with. */
+/* Describe the element, or array of elements, that a function is called with. */
 void
-bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
+bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 							BfElementType *element)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argument);
 	Node	   *call = (Node *) fcinfo->flinfo->fn_expr;
 	List	   *arguments = NIL;
 
+	if (array)
+		type = get_element_type(getBaseType(type));
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of an element");
 	if (IsA(call, FuncExpr))
@@ -153,7 +151,7 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
 	else if (IsA(call, OpExpr))
 		arguments = ((OpExpr *) call)->args;
 	bf_element_type_of(type,
-					   argument < list_length(arguments) ?
+					   !array && argument < list_length(arguments) ?
 					   list_nth(arguments, argument) : NULL,
 					   PG_GET_COLLATION(), element);
 }

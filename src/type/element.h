@@ -28,7 +28,7 @@ extern void bf_element_type(Oid type, Oid collation, BfElementType *element);
 extern void bf_element_type_of(Oid type, Node *expression, Oid collation,
 							   BfElementType *element);
 extern void bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
-										BfElementType *element);
+										bool array, BfElementType *element);
 extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 								const BfElementType *element);
 extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,

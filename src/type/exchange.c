@@ -229,12 +229,25 @@ import_stream(bytea *data, const BfStream *stream, text *funnel)
 	return value.varlena;
 }
 
+/* Raise 22004 where a parameter after the data is NULL. */
+static void
+refuse_nulls(FunctionCallInfo fcinfo, const char *const *names)
+{
+	for (int i = 1; i < PG_NARGS(); i++)
+		bf_refuse_null(fcinfo, i, names[i - 1]);
+}
+
 /* bf_import(data, format, funnel): formats that describe themselves */
 Datum
 bloomext_import(PG_FUNCTION_ARGS)
 {
-	Format		format = find_format(PG_GETARG_TEXT_PP(1), true, false);
+	static const char *const names[] = {"format", "funnel"};
+	Format		format;
 
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	refuse_nulls(fcinfo, names);
+	format = find_format(PG_GETARG_TEXT_PP(1), true, false);
 	PG_RETURN_POINTER(import_stream(PG_GETARG_BYTEA_PP(0), format.stream,
 									PG_GETARG_TEXT_PP(2)));
 }
@@ -282,12 +295,20 @@ import_bits(bytea *data, BfBitOrder order, const BfHeader *header,
 Datum
 bloomext_import_sized(PG_FUNCTION_ARGS)
 {
-	Format		format = find_format(PG_GETARG_TEXT_PP(1), false, true);
-	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
+	static const char *const names[] = {
+		"format", "expected", "fpp", "strategy", "funnel"
+	};
+	Format		format;
+	const BfStrategy *strategy;
 	BfHeader	header;
 	BfLayer		layer;
 	uint64		length;
 
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	refuse_nulls(fcinfo, names);
+	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
+	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
 	bf_value_plan(strategy, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
 				  bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy),
 				  &header, &layer, &length);
@@ -299,11 +320,19 @@ bloomext_import_sized(PG_FUNCTION_ARGS)
 Datum
 bloomext_import_bits(PG_FUNCTION_ARGS)
 {
-	Format		format = find_format(PG_GETARG_TEXT_PP(1), false, true);
-	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
+	static const char *const names[] = {
+		"format", "bits", "hashes", "strategy", "funnel"
+	};
+	Format		format;
+	const BfStrategy *strategy;
 	BfHeader	header;
 	BfLayer		layer;
 
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	refuse_nulls(fcinfo, names);
+	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
+	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
 	bf_value_plan_bits(strategy, PG_GETARG_INT64(2), PG_GETARG_INT32(3),
 					   bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy),
 					   &header, &layer);

@@ -180,7 +180,7 @@ bloomext_layers(PG_FUNCTION_ARGS)
 Datum
 bloomext_positions(PG_FUNCTION_ARGS)
 {
-	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);

@@ -108,7 +108,7 @@ add_to_copy(Datum filter, BfFunnel funnel, const BfHash *hashes, size_t count)
 Datum
 bloomext_add(PG_FUNCTION_ARGS)
 {
-	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);
@@ -127,7 +127,7 @@ bloomext_add(PG_FUNCTION_ARGS)
 Datum
 bloomext_add_all(PG_FUNCTION_ARGS)
 {
-	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
 	const BfFilter *filter = &call->probe.filter;
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);

@@ -150,7 +150,8 @@ bf_value_plan_bits(const BfStrategy *strategy, int64 bits, int32 hashes,
 
 	if (bits < 1)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				(errcode(bits == 0 ? ERRCODE_PROGRAM_LIMIT_EXCEEDED :
+						 ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of bits must be at least 1, but is %lld",
 						(long long) bits)));
 	if (hashes < 1)
