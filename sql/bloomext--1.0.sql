@@ -63,6 +63,15 @@ CREATE FUNCTION bf_create(
 COMMENT ON FUNCTION bf_create(bigint, float8, text, text, int, boolean) IS
 	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide';
 
+CREATE FUNCTION bf_create_buckets(
+	expected bigint,
+	buckets int
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_create_buckets'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_create_buckets(bigint, int) IS
+	'empty filter of strategy cassandra for that many elements with at most that many buckets (bits, 1 to 15) an element';
+
 CREATE FUNCTION bf_create_bits(
 	bits bigint,
 	hashes int,
@@ -175,8 +184,8 @@ COMMENT ON FUNCTION bf_compatible(bloomfilter, bloomfilter) IS
 	'whether bf_union of the two works: same strategy, funnel, bits and hashes';
 
 CREATE FUNCTION bf_plain(bloomfilter) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomext_later'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'bloomext_plain'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_plain(bloomfilter) IS
 	'the counting filter as the plain filter of what it holds';
 
@@ -240,24 +249,12 @@ CREATE FUNCTION bf_layers(
 COMMENT ON FUNCTION bf_layers(bloomfilter) IS
 	'the layers of the filter, oldest first';
 
-CREATE FUNCTION bf_advise(
-	expected bigint,
-	fpp float8,
-	strategy text DEFAULT 'guava',
-	OUT bits bigint, OUT hashes int, OUT bytes bigint, OUT real_fpp float8,
-	OUT fits_value boolean, OUT fits_redis boolean, OUT advice text
-) RETURNS record
-	AS 'MODULE_PATHNAME', 'bloomext_later'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_advise(bigint, float8, text) IS
-	'what filter the parameters give, and what it really does';
-
 CREATE FUNCTION bf_measure_fpp(
 	bloomfilter,
 	probes int DEFAULT 100000,
 	seed bigint DEFAULT 0
 ) RETURNS float8
-	AS 'MODULE_PATHNAME', 'bloomext_later'
+	AS 'MODULE_PATHNAME', 'bloomext_measure_fpp'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION bf_measure_fpp(bloomfilter, int, bigint) IS
 	'false positive probability measured on random elements that were not added';

@@ -50,4 +50,9 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 	} while (0)
 #endif
 
+/* The longest a bigint's text gets, sign included. */
+#ifndef MAXINT8LEN
+#define MAXINT8LEN	20
+#endif
+
 #endif							/* BLOOMEXT_COMPAT_H */

@@ -30,6 +30,64 @@ bf_bits_count(const uint8_t *bits, size_t bytes)
 	return count;
 }
 
+/* Count the cells that are not zero. */
+uint64_t
+bf_cells_count(const uint8_t *cells, size_t bytes, uint8_t cell_bits)
+{
+	uint64_t	count = 0;
+
+	if (cell_bits == BF_CELL_BIT)
+		return bf_bits_count(cells, bytes);
+	for (size_t i = 0; i < bytes; i++)
+		count += ((cells[i] & 0x0f) != 0) + ((cells[i] & 0xf0) != 0);
+	return count;
+}
+
+/* Add the counters of another array of the same size; full ones stay full. */
+void
+bf_counters_add(uint8_t *into, const uint8_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+	{
+		int			low = (into[i] & 0x0f) + (from[i] & 0x0f);
+		int			high = (into[i] >> 4) + (from[i] >> 4);
+
+		if (low > BF_COUNTER_MAX)
+			low = BF_COUNTER_MAX;
+		if (high > BF_COUNTER_MAX)
+			high = BF_COUNTER_MAX;
+		into[i] = (uint8_t) (high << 4 | low);
+	}
+}
+
+/* Keep the smaller of two counters, cell by cell. */
+void
+bf_counters_min(uint8_t *into, const uint8_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+	{
+		uint8_t		low = into[i] & 0x0f;
+		uint8_t		high = into[i] & 0xf0;
+
+		if ((from[i] & 0x0f) < low)
+			low = from[i] & 0x0f;
+		if ((from[i] & 0xf0) < high)
+			high = from[i] & 0xf0;
+		into[i] = high | low;
+	}
+}
+
+/* Set a bit, of an array of zeros, for each counter that is not zero. */
+void
+bf_counters_to_bits(const uint8_t *cells, uint64_t count, uint8_t *bits)
+{
+	for (uint64_t i = 0; i < count; i++)
+	{
+		if (bf_counter_get(cells, i) != 0)
+			bf_bit_set(bits, i);
+	}
+}
+
 /* Add the bits of another array of the same size. */
 void
 bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes)

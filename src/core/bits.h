@@ -56,7 +56,60 @@ bf_bit_set(uint8_t *bits, uint64_t bit)
 	return changed;
 }
 
+/*
+ * A cell is one bit, or the four bits of a counter.  Cells of 4 bits lie in
+ * the same order as bits do: cell i is bits 4i to 4i + 3, of one byte.
+ */
+#define BF_CELL_BIT			1
+#define BF_CELL_COUNTER		4
+#define BF_COUNTER_MAX		15
+
+static inline uint8_t
+bf_counter_get(const uint8_t *cells, uint64_t cell)
+{
+	uint64_t	bit = cell * BF_CELL_COUNTER;
+
+	return (cells[bf_bit_byte(bit)] >> (bit & 7)) & BF_COUNTER_MAX;
+}
+
+static inline void
+bf_counter_put(uint8_t *cells, uint64_t cell, uint8_t value)
+{
+	uint64_t	bit = cell * BF_CELL_COUNTER;
+	uint8_t    *byte = cells + bf_bit_byte(bit);
+	int			shift = bit & 7;
+
+	*byte = (uint8_t) ((*byte & ~(BF_COUNTER_MAX << shift)) | value << shift);
+}
+
+/* The byte that holds a cell. */
+static inline uint64_t
+bf_cell_byte(uint64_t cell, uint8_t cell_bits)
+{
+	return bf_bit_byte(cell * cell_bits);
+}
+
+/* Whether a cell, of which `byte` is the byte, is not zero. */
+static inline bool
+bf_cell_in_byte(uint8_t byte, uint64_t cell, uint8_t cell_bits)
+{
+	return ((byte >> (cell * cell_bits & 7)) & ((1 << cell_bits) - 1)) != 0;
+}
+
+static inline bool
+bf_cell_get(const uint8_t *cells, uint64_t cell, uint8_t cell_bits)
+{
+	return bf_cell_in_byte(cells[bf_cell_byte(cell, cell_bits)], cell,
+						   cell_bits);
+}
+
 extern uint64_t bf_bits_count(const uint8_t *bits, size_t bytes);
+extern uint64_t bf_cells_count(const uint8_t *cells, size_t bytes,
+							   uint8_t cell_bits);
+extern void bf_counters_add(uint8_t *into, const uint8_t *from, size_t bytes);
+extern void bf_counters_min(uint8_t *into, const uint8_t *from, size_t bytes);
+extern void bf_counters_to_bits(const uint8_t *cells, uint64_t count,
+								uint8_t *bits);
 extern void bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes);
 extern void bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes);
 extern bool bf_bits_tail_is_zero(const uint8_t *bits, size_t bytes,

@@ -265,3 +265,10 @@ bf_format_set_funnel(uint8_t *bytes, uint8_t funnel)
 {
 	bytes[AT_FUNNEL] = funnel;
 }
+
+/* Note how many elements a layer has counted. */
+void
+bf_format_set_counted(uint8_t *bytes, uint32_t index, uint64_t counted)
+{
+	bf_store_le64(bytes + BF_PREFIX_SIZE(index) + AT_LAYER_COUNTED, counted);
+}

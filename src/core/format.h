@@ -37,10 +37,6 @@
 #define BF_MAX_LAYERS		1024
 #define BF_MAX_HASHES		255
 
-/* Bits a cell. */
-#define BF_CELL_BIT			1
-#define BF_CELL_COUNTER		4
-
 /* What follows the header: enough of a value to know its size. */
 #define BF_PREFIX_SIZE(layers) \
 	((size_t) BF_HEADER_SIZE + (size_t) (layers) * BF_LAYER_SIZE)
@@ -94,5 +90,7 @@ extern bool bf_format_size(const BfHeader *header, BfLayer *layers,
 extern void bf_format_encode(const BfHeader *header, const BfLayer *layers,
 							 uint8_t *bytes);
 extern void bf_format_set_funnel(uint8_t *bytes, uint8_t funnel);
+extern void bf_format_set_counted(uint8_t *bytes, uint32_t index,
+								  uint64_t counted);
 
 #endif							/* BLOOMEXT_FORMAT_H */

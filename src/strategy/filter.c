@@ -18,11 +18,11 @@
 
 /* Request the cache lines of positions, to be read only or to be written. */
 static inline void
-prefetch_for_read(const uint8_t *bits, const uint64_t *positions,
-				  uint32_t count)
+prefetch_for_read(const uint8_t *cells, const uint64_t *positions,
+				  uint32_t count, uint8_t cell_bits)
 {
 	for (uint32_t i = 0; i < count; i++)
-		__builtin_prefetch(bits + bf_bit_byte(positions[i]), 0);
+		__builtin_prefetch(cells + bf_cell_byte(positions[i], cell_bits), 0);
 }
 
 static inline void
@@ -34,11 +34,12 @@ prefetch_for_write(const uint8_t *bits, const uint64_t *positions,
 }
 
 static inline bool
-all_set(const uint8_t *bits, const uint64_t *positions, uint32_t count)
+all_set(const uint8_t *cells, const uint64_t *positions, uint32_t count,
+		uint8_t cell_bits)
 {
 	for (uint32_t i = 0; i < count; i++)
 	{
-		if (!bf_bit_get(bits, positions[i]))
+		if (!bf_cell_get(cells, positions[i], cell_bits))
 			return false;
 	}
 	return true;
@@ -49,18 +50,19 @@ layer_contains(const BfFilter *filter, const BfLayer *layer,
 			   const BfHash *hash)
 {
 	const BfStrategy *strategy = filter->strategy;
-	const uint8_t *bits = filter->bytes + layer->offset;
+	const uint8_t *cells = filter->bytes + layer->offset;
+	uint8_t		width = filter->header.cell_bits;
 	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
 	uint32_t	rest = layer->hashes - first;
 	uint64_t	positions[BF_MAX_HASHES];
 
 	strategy->positions(hash, layer->bits, 0, first, positions);
-	prefetch_for_read(bits, positions, first);
-	if (!all_set(bits, positions, first))
+	prefetch_for_read(cells, positions, first, width);
+	if (!all_set(cells, positions, first, width))
 		return false;
 	strategy->positions(hash, layer->bits, first, rest, positions);
-	prefetch_for_read(bits, positions, rest);
-	return all_set(bits, positions, rest);
+	prefetch_for_read(cells, positions, rest, width);
+	return all_set(cells, positions, rest, width);
 }
 
 /* Whether any layer holds all positions of an element. */
@@ -87,7 +89,8 @@ layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 					 const BfHash *hashes, size_t count, bool *found)
 {
 	const BfStrategy *strategy = filter->strategy;
-	const uint8_t *bits = filter->bytes + layer->offset;
+	const uint8_t *cells = filter->bytes + layer->offset;
+	uint8_t		width = filter->header.cell_bits;
 	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
 	uint32_t	rest = layer->hashes - first;
 	uint64_t	positions[BF_BATCH * BF_MAX_HASHES];
@@ -98,11 +101,11 @@ layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 	{
 		strategy->positions(&hashes[i], layer->bits, 0, first,
 							positions + i * first);
-		prefetch_for_read(bits, positions + i * first, first);
+		prefetch_for_read(cells, positions + i * first, first, width);
 	}
 	for (size_t i = 0; i < count; i++)
 	{
-		if (!found[i] && all_set(bits, positions + i * first, first))
+		if (!found[i] && all_set(cells, positions + i * first, first, width))
 			survivors[nsurvivors++] = i;
 	}
 
@@ -110,10 +113,10 @@ layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 	{
 		strategy->positions(&hashes[survivors[i]], layer->bits, first, rest,
 							positions + i * rest);
-		prefetch_for_read(bits, positions + i * rest, rest);
+		prefetch_for_read(cells, positions + i * rest, rest, width);
 	}
 	for (size_t i = 0; i < nsurvivors; i++)
-		found[survivors[i]] = all_set(bits, positions + i * rest, rest);
+		found[survivors[i]] = all_set(cells, positions + i * rest, rest, width);
 }
 
 /* Look elements up, any number of them, with an answer for each. */
@@ -136,8 +139,8 @@ bf_filter_contains_batch(const BfFilter *filter, const BfHash *hashes,
 }
 
 /*
- * Add elements, any number of them, to a filter of one layer.  The view must
- * be of bytes that the caller may write to.
+ * Add elements, any number of them, to a plain filter of one layer.  The view
+ * must be of bytes that the caller may write to.
  */
 void
 bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
@@ -161,5 +164,66 @@ bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
 				bf_bit_set(bits, positions[j]);
 			filled = 0;
 		}
+	}
+}
+
+/*
+ * Set an element's bits in one layer of a plain filter that the caller may
+ * write to; returns how many of them were not set before.
+ */
+uint32_t
+bf_layer_add(const BfFilter *filter, const BfLayer *layer,
+			 const BfHash *hash)
+{
+	uint8_t    *bits = (uint8_t *) filter->bytes + layer->offset;
+	uint64_t	positions[BF_MAX_HASHES];
+	uint32_t	changed = 0;
+
+	filter->strategy->positions(hash, layer->bits, 0, layer->hashes,
+								positions);
+	for (uint32_t i = 0; i < layer->hashes; i++)
+		changed += bf_bit_set(bits, positions[i]);
+	return changed;
+}
+
+/* An element's positions, each once; returns how many. */
+static uint32_t
+distinct_positions(const BfFilter *filter, const BfHash *hash,
+				   uint64_t *positions)
+{
+	uint32_t	kept = 0;
+
+	filter->strategy->positions(hash, filter->first.bits, 0,
+								filter->first.hashes, positions);
+	for (uint32_t i = 0; i < filter->first.hashes; i++)
+	{
+		uint32_t	j = 0;
+
+		while (j < kept && positions[j] != positions[i])
+			j++;
+		if (j == kept)
+			positions[kept++] = positions[i];
+	}
+	return kept;
+}
+
+/*
+ * Count an element into a counting filter that the caller may write to, by
+ * one or, with `by` -1, out of it.  A counter that is full has lost count and
+ * stays as it is: it may be shared by more elements than it can tell.
+ */
+void
+bf_filter_count(BfFilter *filter, const BfHash *hash, int by)
+{
+	uint8_t    *cells = (uint8_t *) filter->bytes + filter->first.offset;
+	uint64_t	positions[BF_MAX_HASHES];
+	uint32_t	count = distinct_positions(filter, hash, positions);
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint8_t		counter = bf_counter_get(cells, positions[i]);
+
+		if (counter < BF_COUNTER_MAX)
+			bf_counter_put(cells, positions[i], (uint8_t) (counter + by));
 	}
 }

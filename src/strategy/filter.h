@@ -16,5 +16,8 @@ extern void bf_filter_contains_batch(const BfFilter *filter,
 									 bool *found);
 extern void bf_filter_add(BfFilter *filter, const BfHash *hashes,
 						  size_t count);
+extern uint32_t bf_layer_add(const BfFilter *filter, const BfLayer *layer,
+							 const BfHash *hash);
+extern void bf_filter_count(BfFilter *filter, const BfHash *hash, int by);
 
 #endif							/* BLOOMEXT_FILTER_H */

@@ -10,7 +10,12 @@
 
 static const BfStrategy *const strategies[] = {
 	&bf_guava,
-	&bf_guava32
+	&bf_guava32,
+	&bf_redisson,
+	&bf_magnuss,
+	&bf_tale2009,
+	&bf_cassandra,
+	&bf_redisbloom
 };
 
 #define STRATEGIES	(sizeof(strategies) / sizeof(strategies[0]))

@@ -16,6 +16,11 @@
 /* Strategy ids and funnel ids are part of the stored format: never reuse one. */
 #define BF_STRATEGY_GUAVA		1
 #define BF_STRATEGY_GUAVA32		2
+#define BF_STRATEGY_REDISSON	3
+#define BF_STRATEGY_MAGNUSS		4
+#define BF_STRATEGY_TALE2009	5
+#define BF_STRATEGY_CASSANDRA	6
+#define BF_STRATEGY_REDISBLOOM	7
 
 /* How an element becomes bytes. */
 typedef enum BfFunnel
@@ -74,7 +79,10 @@ typedef struct BfStream
 	bool		(*measure) (const BfFilter *filter, uint64_t *length,
 							BfError *error);
 	void		(*write) (const BfFilter *filter, uint8_t *stream);
-	/* Check a stream and say what value holds it: header and layers. */
+	/*
+	 * Check a stream and say what value holds it: header and layers.  The
+	 * caller's array has room for BF_MAX_LAYERS.
+	 */
 	bool		(*inspect) (const uint8_t *stream, size_t length,
 							BfHeader *header, BfLayer *layers, BfError *error);
 	/* Fill in the bits of that value, whose prefix is written already. */
@@ -93,15 +101,26 @@ typedef struct BfStrategy
 	 */
 	bool		(*size) (int64_t expected, double fpp, BfShape *shape,
 						 BfError *error);
+	/* The same by buckets (bits) an element; NULL: not a way it sizes. */
+	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
+									BfShape *shape, BfError *error);
 	/* Whether a filter may have this shape. */
 	bool		(*accept) (const BfShape *shape, BfError *error);
 	/* Bits are a multiple of this. */
 	uint32_t	bits_multiple;
 
-	/* The funnel that an element of each kind binds; unbound: not taken. */
+	/*
+	 * The funnel that an element of each kind binds; unbound: not taken.  An
+	 * integer kind with a funnel for text goes as its decimal text.
+	 */
 	BfFunnel	funnels[BF_KINDS];
 	/* What bf_create may name besides: a mask of 1 << funnel. */
 	uint32_t	other_funnels;
+	/*
+	 * Funnel utf16 is big-endian after a byte order mark, FE FF (but '' is no
+	 * bytes at all), not little-endian without one.
+	 */
+	bool		utf16_is_marked;
 
 	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
 	/* Does h1, h2 say it all, so that the element itself may be forgotten? */
@@ -111,6 +130,14 @@ typedef struct BfStrategy
 							  uint32_t first, uint32_t count,
 							  uint64_t *positions);
 
+	/* Is there a variant whose cells count, to remove elements from? */
+	bool		has_counters;
+	/*
+	 * Do layers count the new elements put into them, and take no more of them
+	 * than they expect?  Otherwise what counts is how full their bits are.
+	 */
+	bool		counts_elements;
+
 	/* The original's own stream; NULL: a bare bit string in `order`. */
 	const BfStream *stream;
 	BfBitOrder	order;
@@ -118,6 +145,11 @@ typedef struct BfStrategy
 
 extern const BfStrategy bf_guava;
 extern const BfStrategy bf_guava32;
+extern const BfStrategy bf_redisson;
+extern const BfStrategy bf_magnuss;
+extern const BfStrategy bf_tale2009;
+extern const BfStrategy bf_cassandra;
+extern const BfStrategy bf_redisbloom;
 
 extern const BfStrategy *bf_strategy_by_id(uint8_t id);
 extern const BfStrategy *bf_strategy_by_name(const char *name);

@@ -41,16 +41,12 @@
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 
-/* Lists shorter than this just grow: sorting them would not pay. */
-#define FIRST_LIMIT		64
-
 #define DISTINCT_FPP	0.03
 
 typedef struct DistinctState
 {
 	BfFunnel	funnel;
 	BfHashList	list;
-	uint32		limit;			/* of the list, before it is deduplicated */
 	BufFile    *file;			/* lists written so far, or NULL */
 	uint64		filed;			/* hashes in it */
 	int			end_file;		/* where it ends */
@@ -106,19 +102,6 @@ spill(DistinctState *state, MemoryContext context)
 	state->list.count = 0;
 }
 
-/* Make room in a full list. */
-static void
-make_room(DistinctState *state, MemoryContext context)
-{
-	bf_hashlist_deduplicate(&state->list);
-	if (state->list.count <= state->limit / 2)
-		return;
-	if (state->limit < list_maximum())
-		state->limit = Min(state->limit * 2, list_maximum());
-	else
-		spill(state, context);
-}
-
 /* Transition: remember the element's hash. */
 Datum
 bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
@@ -138,11 +121,10 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 	{
 		state = MemoryContextAllocZero(context, sizeof(DistinctState));
 		state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
-		state->limit = FIRST_LIMIT;
 	}
 
-	if (state->list.count >= state->limit)
-		make_room(state, context);
+	if (!bf_hashlist_make_room(&state->list, list_maximum()))
+		spill(state, context);
 	bf_element_hash(&bf_guava, state->funnel, element, PG_GETARG_DATUM(1),
 					&hash);
 	bf_hashlist_add(&state->list, context, (BfHashPair) {hash.h1, hash.h2});
@@ -155,10 +137,9 @@ make_filter(const DistinctState *state, uint64 distinct, BfValue *value)
 {
 	BfHeader	header;
 	BfLayer		layer;
-	uint64		length;
 
-	bf_value_plan(&bf_guava, (int64) distinct, DISTINCT_FPP, state->funnel,
-				  &header, &layer, &length);
+	bf_value_plan(&bf_guava, (int64) distinct, DISTINCT_FPP, state->funnel, 0,
+				  &header, &layer);
 	bf_value_make(&header, &layer, value);
 }
 
@@ -205,7 +186,7 @@ sort_state(DistinctState *state)
  * one is given.  Returns their number.
  */
 static uint64
-walk_sorted(Tuplesortstate *sort, BfFilter *filter)
+walk_sorted(Tuplesortstate *sort, BfValue *filter)
 {
 	BfHashPair	batch[BF_BATCH];
 	BfHashPair	last = {0, 0};
@@ -225,12 +206,12 @@ walk_sorted(Tuplesortstate *sort, BfFilter *filter)
 		if (batched == BF_BATCH)
 		{
 			CHECK_FOR_INTERRUPTS();
-			bf_filter_add_pairs(filter, batch, batched);
+			bf_value_add_pairs(filter, batch, batched);
 			batched = 0;
 		}
 	}
 	if (batched > 0)
-		bf_filter_add_pairs(filter, batch, batched);
+		bf_value_add_pairs(filter, batch, batched);
 	return distinct;
 }
 
@@ -250,7 +231,7 @@ bloomext_agg_distinct_final(PG_FUNCTION_ARGS)
 	{
 		bf_hashlist_deduplicate(&state->list);
 		make_filter(state, state->list.count, &result);
-		bf_filter_add_pairs(&result.filter, state->list.pairs,
+		bf_value_add_pairs(&result, state->list.pairs,
 							state->list.count);
 	}
 	else
@@ -259,7 +240,7 @@ bloomext_agg_distinct_final(PG_FUNCTION_ARGS)
 
 		make_filter(state, walk_sorted(sort, NULL), &result);
 		tuplesort_rescan(sort);
-		walk_sorted(sort, &result.filter);
+		walk_sorted(sort, &result);
 		tuplesort_end(sort);
 	}
 	PG_RETURN_POINTER(result.varlena);

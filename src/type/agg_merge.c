@@ -21,11 +21,9 @@ PG_FUNCTION_INFO_V1(bloomext_merge_serialize);
 PG_FUNCTION_INFO_V1(bloomext_merge_deserialize);
 PG_FUNCTION_INFO_V1(bloomext_merge_final);
 
-typedef void (*Merge) (uint8 *into, const uint8 *from, size_t bytes);
-
 /* Merge a filter into a state, or start one with it. */
 static BfValue *
-merge_into(FunctionCallInfo fcinfo, Datum filter, Merge merge)
+merge_into(FunctionCallInfo fcinfo, Datum filter, const BfMerge *merge)
 {
 	MemoryContext context = bf_agg_context(fcinfo);
 	BfValue    *state;
@@ -53,7 +51,7 @@ merge_into(FunctionCallInfo fcinfo, Datum filter, Merge merge)
 
 /* Transition: the second argument is a filter; NULLs are passed over. */
 static Datum
-add(FunctionCallInfo fcinfo, Merge merge)
+add(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	if (!PG_ARGISNULL(1))
 		PG_RETURN_POINTER(merge_into(fcinfo, PG_GETARG_DATUM(1), merge));
@@ -64,7 +62,7 @@ add(FunctionCallInfo fcinfo, Merge merge)
 
 /* Combine: the second argument is another state. */
 static Datum
-combine(FunctionCallInfo fcinfo, Merge merge)
+combine(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	if (!PG_ARGISNULL(1))
 	{
@@ -81,25 +79,25 @@ combine(FunctionCallInfo fcinfo, Merge merge)
 Datum
 bloomext_union_agg_add(PG_FUNCTION_ARGS)
 {
-	return add(fcinfo, bf_bits_or);
+	return add(fcinfo, &bf_merge_union);
 }
 
 Datum
 bloomext_union_agg_combine(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, bf_bits_or);
+	return combine(fcinfo, &bf_merge_union);
 }
 
 Datum
 bloomext_intersection_agg_add(PG_FUNCTION_ARGS)
 {
-	return add(fcinfo, bf_bits_and);
+	return add(fcinfo, &bf_merge_intersection);
 }
 
 Datum
 bloomext_intersection_agg_combine(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, bf_bits_and);
+	return combine(fcinfo, &bf_merge_intersection);
 }
 
 /* State -> bytea: the value's bytes. */

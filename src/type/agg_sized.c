@@ -14,6 +14,16 @@
  * or its prefix while there is only the list) plus the list, and combined by
  * OR.  The result does not depend on who saw which row.
  *
+ * Parallel and growing.  Filters that grew apart cannot be merged within their
+ * promise: their layers side by side would add up to p for each worker, and
+ * one over the other would be overfull.  So a partial state of a filter that
+ * grows (or counts its elements) only lists hashes, each once, 16 bytes a
+ * distinct element; the lists are appended to each other, and the final
+ * function grows one filter from them, in the order of the hashes.  That
+ * filter keeps its promise as any other does, and is the same whoever saw
+ * which row; against a serial run, its layers may differ in some bits, as they
+ * do between two orders of rows.
+ *
  * Final functions only read the state and return a copy, so frames of a window
  * may ask again and again.
  *
@@ -25,14 +35,16 @@
 #include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "core/bytes.h"
 #include "strategy/filter.h"
 #include "type/agg.h"
+#include "type/fill.h"
 #include "type/hashlist.h"
-#include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_combine);
@@ -47,11 +59,15 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 #define DEFAULT_FPP			0.03
 #define DEFAULT_STRATEGY	"guava"
 
+/* The most hashes that fit between processes. */
+#define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / sizeof(BfHashPair)))
+
 typedef struct SizedParameters
 {
 	int64		expected;
 	double		fpp;
 	const BfStrategy *strategy;
+	int32		expansion;
 } SizedParameters;
 
 typedef struct SizedState
@@ -59,6 +75,7 @@ typedef struct SizedState
 	SizedParameters parameters;
 	BfHeader	header;
 	BfLayer		layer;
+	bool		listed;			/* partial and growing: only a list */
 	BfHashList	list;			/* not in the filter yet */
 	uint32		list_limit;		/* at which it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
@@ -73,32 +90,47 @@ read_parameters(const Datum *values, int count, SizedParameters *parameters)
 	parameters->strategy = count > 2 ?
 		bf_strategy_argument(DatumGetTextPP(values[2])) :
 		bf_strategy_by_name(DEFAULT_STRATEGY);
-	bf_refuse_expansion(count > 3 ? DatumGetInt32(values[3]) : 0);
+	parameters->expansion = count > 3 ? DatumGetInt32(values[3]) : 0;
 }
 
 /* Prepare a state whose header and layer are set. */
 static void
-prepare_state(SizedState *state)
+prepare_state(SizedState *state, bool partial)
 {
 	const BfStrategy *strategy = bf_strategy_by_id(state->header.strategy);
+	uint64		bytes = bf_layer_bytes(state->layer.bits, BF_CELL_BIT);
 
 	state->list_limit = strategy->hash_is_complete ?
-		Min(LIST_LIMIT, bf_layer_bytes(state->layer.bits, BF_CELL_BIT) / sizeof(BfHashPair)) :
-		0;
+		Min(LIST_LIMIT, bytes / sizeof(BfHashPair)) : 0;
+	state->listed = partial &&
+		(state->header.expansion > 0 || strategy->counts_elements);
+	if (state->listed && !strategy->hash_is_complete)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("growing filters of strategy \"%s\" cannot be built in parallel",
+						strategy->name),
+				 errhint("SET max_parallel_workers_per_gather = 0.")));
+}
+
+/* Is this the state of one process among several? */
+static bool
+is_partial(FunctionCallInfo fcinfo)
+{
+	return IsA(fcinfo->context, AggState) &&
+		DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit);
 }
 
 static SizedState *
-make_state(MemoryContext context, const SizedParameters *parameters,
-		   const BfElementType *element)
+make_state(FunctionCallInfo fcinfo, MemoryContext context,
+		   const SizedParameters *parameters, const BfElementType *element)
 {
 	SizedState *state = MemoryContextAllocZero(context, sizeof(SizedState));
-	uint64		length;
 
 	state->parameters = *parameters;
 	bf_value_plan(parameters->strategy, parameters->expected, parameters->fpp,
 				  bf_element_bind(parameters->strategy, BF_FUNNEL_UNBOUND, element),
-				  &state->header, &state->layer, &length);
-	prepare_state(state);
+				  parameters->expansion, &state->header, &state->layer);
+	prepare_state(state, is_partial(fcinfo));
 	return state;
 }
 
@@ -114,16 +146,20 @@ flush_list(SizedState *state, MemoryContext context)
 		MemoryContextSwitchTo(old);
 		state->list_limit = BF_BATCH;
 	}
-	bf_filter_add_pairs(&state->value.filter, state->list.pairs,
-						state->list.count);
+	bf_value_add_pairs(&state->value, state->list.pairs, state->list.count);
 	state->list.count = 0;
 }
 
 static inline void
 add_pair(SizedState *state, MemoryContext context, BfHashPair pair)
 {
+	if (state->listed && !bf_hashlist_make_room(&state->list, LISTED_MAXIMUM))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many elements for a growing filter in parallel"),
+				 errhint("SET max_parallel_workers_per_gather = 0.")));
 	bf_hashlist_add(&state->list, context, pair);
-	if (state->list.count >= state->list_limit)
+	if (!state->listed && state->list.count >= state->list_limit)
 		flush_list(state, context);
 }
 
@@ -137,7 +173,7 @@ add_hash(SizedState *state, MemoryContext context, const BfHash *hash)
 	{
 		if (state->value.varlena == NULL)
 			flush_list(state, context);
-		bf_filter_add(&state->value.filter, hash, 1);
+		bf_value_add(&state->value, hash, 1);
 	}
 }
 
@@ -153,7 +189,8 @@ check_parameters(FunctionCallInfo fcinfo, const SizedParameters *parameters)
 		if (PG_NARGS() <= 4)
 			return;
 		strategy = PG_GETARG_TEXT_PP(4);
-		if (VARSIZE_ANY_EXHDR(strategy) == strlen(parameters->strategy->name) &&
+		if ((PG_NARGS() <= 5 || PG_GETARG_INT32(5) == parameters->expansion) &&
+			VARSIZE_ANY_EXHDR(strategy) == strlen(parameters->strategy->name) &&
 			memcmp(VARDATA_ANY(strategy), parameters->strategy->name,
 				   VARSIZE_ANY_EXHDR(strategy)) == 0)
 			return;
@@ -183,7 +220,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 		for (int i = 2; i < PG_NARGS(); i++)
 			values[i - 2] = PG_GETARG_DATUM(i);
 		read_parameters(values, PG_NARGS() - 2, &parameters);
-		state = make_state(context, &parameters, element);
+		state = make_state(fcinfo, context, &parameters, element);
 	}
 	else
 		check_parameters(fcinfo, &state->parameters);
@@ -223,7 +260,7 @@ state_of_no_rows(FunctionCallInfo fcinfo)
 	read_parameters(values, count, &parameters);
 	bf_element_type_of(exprType(linitial(arguments)), linitial(arguments),
 					   collation, &element);
-	return make_state(CurrentMemoryContext, &parameters, &element);
+	return make_state(fcinfo, CurrentMemoryContext, &parameters, &element);
 }
 
 /* Combine two partial states into the first. */
@@ -246,12 +283,12 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 		into->parameters = from->parameters;
 		into->header = from->header;
 		into->layer = from->layer;
-		prepare_state(into);
+		prepare_state(into, true);
 	}
 	if (from->value.varlena != NULL)
 	{
 		flush_list(into, context);
-		bf_value_merge(&into->value, &from->value.filter, bf_bits_or);
+		bf_value_merge(&into->value, &from->value.filter, &bf_merge_union);
 	}
 	for (uint32 i = 0; i < from->list.count; i++)
 		add_pair(into, context, from->list.pairs[i]);
@@ -349,10 +386,12 @@ bloomext_agg_final(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		PG_RETURN_NULL();
 
+	if (state->listed)
+		bf_hashlist_deduplicate(&state->list);
 	if (state->value.varlena != NULL)
 		bf_value_copy(PointerGetDatum(state->value.varlena), &result);
 	else
 		bf_value_make(&state->header, &state->layer, &result);
-	bf_filter_add_pairs(&result.filter, state->list.pairs, state->list.count);
+	bf_value_add_pairs(&result, state->list.pairs, state->list.count);
 	PG_RETURN_POINTER(result.varlena);
 }

@@ -158,15 +158,17 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 
 /* Whether elements of a kind can be in a filter of a (bound) funnel. */
 static bool
-funnel_takes(BfFunnel funnel, BfKind kind)
+funnel_takes(const BfStrategy *strategy, BfFunnel funnel, BfKind kind)
 {
 	switch (funnel)
 	{
 		case BF_FUNNEL_UTF8:
 		case BF_FUNNEL_UTF16:
-			return kind == BF_KIND_TEXT;
+			/* Where integers go as text, they go wherever text goes. */
+			return kind == BF_KIND_TEXT ||
+				(IS_INTEGER(kind) && strategy->funnels[kind] == funnel);
 		case BF_FUNNEL_BYTES:
-			return IS_BYTES(kind);
+			return IS_BYTES(kind) && strategy->funnels[kind] == funnel;
 		case BF_FUNNEL_INT:
 		case BF_FUNNEL_LONG:
 			return IS_INTEGER(kind);
@@ -194,7 +196,7 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 					 errmsg("strategy \"%s\" does not take %s elements",
 							strategy->name, kind_names[element->kind])));
 	}
-	else if (!funnel_takes(funnel, element->kind))
+	else if (!funnel_takes(strategy, funnel, element->kind))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter holds %s elements, not %s",
@@ -248,47 +250,77 @@ to_utf8(const unsigned char *bytes, int *length)
 	return converted;
 }
 
-/* Convert UTF-8 to UTF-16 code units, little-endian; *length is updated. */
-static const unsigned char *
-utf8_to_utf16(const unsigned char *utf8, int *length)
+/* Store a UTF-16 code unit, in either order. */
+static unsigned char *
+put_unit(unsigned char *out, uint32 unit, bool big_endian)
 {
-	/* No character takes more than twice the bytes: 1 -> 2, 2, 3 -> 2, 4 -> 4. */
-	unsigned char *units = palloc((Size) *length * 2 + 1);
+	*out++ = big_endian ? unit >> 8 : unit & 0xff;
+	*out++ = big_endian ? unit & 0xff : unit >> 8;
+	return out;
+}
+
+/*
+ * Convert UTF-8 to UTF-16 code units; *length is updated.  Little-endian, or
+ * as Java's charset "UTF-16" has it: big-endian after a byte order mark, but
+ * nothing at all for nothing.
+ */
+static const unsigned char *
+utf8_to_utf16(const unsigned char *utf8, int *length, bool marked)
+{
+	/* No character takes more than twice its bytes: 1 -> 2, 3 -> 2, 4 -> 4. */
+	unsigned char *units = palloc_extended((Size) *length * 2 + 2,
+										   MCXT_ALLOC_HUGE);
 	unsigned char *out = units;
 	const unsigned char *end = utf8 + *length;
 
+	if (marked && *length > 0)
+		out = put_unit(out, 0xfeff, true);
 	for (; utf8 < end; utf8 += pg_utf_mblen(utf8))
 	{
 		uint32		c = utf8_to_unicode(utf8);
 
 		if (c >= 0x10000)
 		{
-			uint32		high = 0xd800 + ((c - 0x10000) >> 10);
-
-			*out++ = high & 0xff;
-			*out++ = high >> 8;
+			out = put_unit(out, 0xd800 + ((c - 0x10000) >> 10), marked);
 			c = 0xdc00 + ((c - 0x10000) & 0x3ff);
 		}
-		*out++ = c & 0xff;
-		*out++ = c >> 8;
+		out = put_unit(out, c, marked);
 	}
 	*length = out - units;
 	return units;
 }
 
-/* Hash text; scratch memory is left to the current context. */
+/* Hash text in UTF-8; scratch memory is left to the current context. */
 static void
-hash_text(const BfStrategy *strategy, BfFunnel funnel, Datum value,
-		  BfHash *hash)
+hash_utf8(const BfStrategy *strategy, BfFunnel funnel,
+		  const unsigned char *bytes, int length, BfHash *hash)
 {
-	struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
-	const unsigned char *bytes = (unsigned char *) VARDATA_ANY(text);
-	int			length = VARSIZE_ANY_EXHDR(text);
-
-	bytes = to_utf8(bytes, &length);
 	if (funnel == BF_FUNNEL_UTF16)
-		bytes = utf8_to_utf16(bytes, &length);
+		bytes = utf8_to_utf16(bytes, &length, strategy->utf16_is_marked);
 	strategy->hash(bytes, length, hash);
+}
+
+/* Hash text, or an integer's decimal text, by a funnel of text. */
+static void
+hash_text(const BfStrategy *strategy, BfFunnel funnel, BfKind kind,
+		  Datum value, BfHash *hash)
+{
+	struct varlena *text;
+	const unsigned char *bytes;
+	int			length;
+
+	if (kind != BF_KIND_TEXT)
+	{
+		char	   *decimal = palloc(MAXINT8LEN + 1);
+
+		length = pg_lltoa(integer_value(kind, value), decimal);
+		hash_utf8(strategy, funnel, (unsigned char *) decimal, length, hash);
+		return;
+	}
+	text = PG_DETOAST_DATUM_PACKED(value);
+	length = VARSIZE_ANY_EXHDR(text);
+	bytes = to_utf8((unsigned char *) VARDATA_ANY(text), &length);
+	hash_utf8(strategy, funnel, bytes, length, hash);
 }
 
 /*
@@ -305,7 +337,7 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 		case BF_FUNNEL_UTF16:
 			if (element->is_name)
 				value = DirectFunctionCall1(name_text, value);
-			hash_text(strategy, funnel, value, hash);
+			hash_text(strategy, funnel, element->kind, value, hash);
 			return true;
 
 		case BF_FUNNEL_BYTES:

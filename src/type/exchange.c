@@ -83,10 +83,6 @@ find_format(text *argument, bool streams, bool strings)
 			return format;
 		}
 	}
-	if (strcmp(name, "redisbloom") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("format \"%s\" is not supported yet", name)));
 	refuse_format(name, streams, strings);
 	return format;
 }
@@ -149,6 +145,20 @@ export(const BfFilter *filter, Format format)
 	return export_bits(filter, &filter->first, format.order);
 }
 
+/* Open a filter as others know filters: a counting one as a plain one. */
+static void
+open_plain(Datum datum, BfFilter *filter)
+{
+	bf_value_open(datum, filter);
+	if (filter->header.cell_bits == BF_CELL_COUNTER)
+	{
+		BfValue		plain;
+
+		bf_value_plain(filter, &plain);
+		*filter = plain.filter;
+	}
+}
+
 /* bf_export(bloomfilter, format) */
 Datum
 bloomext_export(PG_FUNCTION_ARGS)
@@ -157,7 +167,7 @@ bloomext_export(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	open_plain(PG_GETARG_DATUM(0), &filter);
 	PG_RETURN_BYTEA_P(export(&filter, export_format(fcinfo, 1, &filter)));
 }
 
@@ -177,7 +187,7 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	bf_refuse_null(fcinfo, 1, "layer");
 	wanted = PG_GETARG_INT32(1);
-	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	open_plain(PG_GETARG_DATUM(0), &filter);
 	if (wanted < 0 || wanted >= (int64) filter.header.layers)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -204,7 +214,7 @@ bloomext_to_bytea(PG_FUNCTION_ARGS)
 {
 	BfFilter	filter;
 
-	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	open_plain(PG_GETARG_DATUM(0), &filter);
 	PG_RETURN_BYTEA_P(export_stream(&filter, bf_stream_by_name("guava")));
 }
 
@@ -302,7 +312,6 @@ bloomext_import_sized(PG_FUNCTION_ARGS)
 	const BfStrategy *strategy;
 	BfHeader	header;
 	BfLayer		layer;
-	uint64		length;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -310,8 +319,8 @@ bloomext_import_sized(PG_FUNCTION_ARGS)
 	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
 	bf_value_plan(strategy, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
-				  bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy),
-				  &header, &layer, &length);
+				  bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy), 0,
+				  &header, &layer);
 	PG_RETURN_POINTER(import_bits(PG_GETARG_BYTEA_PP(0), format.order,
 								  &header, &layer));
 }

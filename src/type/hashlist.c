@@ -10,9 +10,13 @@
 #include "utils/memutils.h"
 
 #include "strategy/filter.h"
+#include "type/fill.h"
 #include "type/hashlist.h"
 
 #define FIRST_CAPACITY	4
+
+/* Shorter lists just grow: sorting them would not pay. */
+#define FIRST_LIMIT		64
 
 /* Append; memory is taken from the context given. */
 void
@@ -60,9 +64,29 @@ bf_hashlist_deduplicate(BfHashList *list)
 	list->count = kept;
 }
 
-/* Add what is listed to a filter that the caller may write to. */
+/*
+ * Keep a list of distinct hashes within its limit, to be called before one is
+ * added: a full list is deduplicated, and may hold twice as many where more
+ * than half of it stayed.  False where that would take it over the maximum.
+ */
+bool
+bf_hashlist_make_room(BfHashList *list, uint32 maximum)
+{
+	if (list->count < list->limit)
+		return true;
+	bf_hashlist_deduplicate(list);
+	if (list->count > list->limit / 2 || list->limit == 0)
+	{
+		if (list->limit >= maximum)
+			return false;
+		list->limit = Min(Max(list->limit * 2, FIRST_LIMIT), maximum);
+	}
+	return true;
+}
+
+/* Add what is listed to a value. */
 void
-bf_filter_add_pairs(BfFilter *filter, const BfHashPair *pairs, uint32 count)
+bf_value_add_pairs(BfValue *value, const BfHashPair *pairs, uint32 count)
 {
 	BfHash		batch[BF_BATCH];
 
@@ -75,6 +99,6 @@ bf_filter_add_pairs(BfFilter *filter, const BfHashPair *pairs, uint32 count)
 			batch[i].h1 = pairs[start + i].h1;
 			batch[i].h2 = pairs[start + i].h2;
 		}
-		bf_filter_add(filter, batch, n);
+		bf_value_add(value, batch, n);
 	}
 }

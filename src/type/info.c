@@ -43,8 +43,8 @@ measure_fill(const BfFilter *filter, Fill *fill)
 	memset(fill, 0, sizeof(*fill));
 	while (bf_format_next_layer(filter, &index, &layer))
 	{
-		uint64		set = bf_bits_count(filter->bytes + layer.offset,
-										layer.bytes);
+		uint64		set = bf_cells_count(filter->bytes + layer.offset,
+										 layer.bytes, filter->header.cell_bits);
 
 		fill->bits += layer.bits;
 		fill->bits_set += set;
@@ -164,8 +164,9 @@ bloomext_layers(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(calls);
 	values[1] = Int64GetDatum((int64) walk->layer.bits);
 	values[2] = Int32GetDatum(walk->layer.hashes);
-	values[3] = Int64GetDatum((int64) bf_bits_count(walk->filter.bytes + walk->layer.offset,
-													walk->layer.bytes));
+	values[3] = Int64GetDatum((int64) bf_cells_count(walk->filter.bytes + walk->layer.offset,
+													 walk->layer.bytes,
+													 walk->filter.header.cell_bits));
 	nulls[4] = nulls[5] = walk->layer.fpp == 0;
 	values[4] = Int64GetDatum((int64) walk->layer.expected);
 	values[5] = Float8GetDatum(walk->layer.fpp);

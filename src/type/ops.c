@@ -11,17 +11,19 @@
 
 #include "common/hashfn.h"
 #include "fmgr.h"
-#include "utils/builtins.h"
-#include "utils/regproc.h"
 
+#include "strategy/filter.h"
 #include "type/call.h"
+#include "type/fill.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_create);
+PG_FUNCTION_INFO_V1(bloomext_create_buckets);
 PG_FUNCTION_INFO_V1(bloomext_create_bits);
 PG_FUNCTION_INFO_V1(bloomext_add);
 PG_FUNCTION_INFO_V1(bloomext_add_all);
 PG_FUNCTION_INFO_V1(bloomext_remove);
+PG_FUNCTION_INFO_V1(bloomext_plain);
 PG_FUNCTION_INFO_V1(bloomext_union);
 PG_FUNCTION_INFO_V1(bloomext_intersection);
 PG_FUNCTION_INFO_V1(bloomext_compatible);
@@ -29,7 +31,24 @@ PG_FUNCTION_INFO_V1(bloomext_eq);
 PG_FUNCTION_INFO_V1(bloomext_ne);
 PG_FUNCTION_INFO_V1(bloomext_hash);
 PG_FUNCTION_INFO_V1(bloomext_hash_extended);
-PG_FUNCTION_INFO_V1(bloomext_later);
+
+/* Turn a planned filter into a counting one, where there is such a thing. */
+static void
+make_counting(const BfStrategy *strategy, BfHeader *header)
+{
+	if (!strategy->has_counters)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("strategy \"%s\" has no counting filters",
+						strategy->name),
+				 errhint("Use guava or guava32.")));
+	if (header->expansion > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("counting filters cannot grow"),
+				 errhint("Use expansion 0, which is the default.")));
+	header->cell_bits = BF_CELL_COUNTER;
+}
 
 /*
  * bf_create(expected, fpp, strategy, funnel, expansion, counting): an empty
@@ -44,7 +63,6 @@ bloomext_create(PG_FUNCTION_ARGS)
 	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 	BfHeader	header;
 	BfLayer		layer;
-	uint64		length;
 	BfValue		value;
 
 	bf_refuse_null(fcinfo, 0, "expected");
@@ -52,17 +70,41 @@ bloomext_create(PG_FUNCTION_ARGS)
 	bf_refuse_null(fcinfo, 2, "strategy");
 	bf_refuse_null(fcinfo, 4, "expansion");
 	bf_refuse_null(fcinfo, 5, "counting");
-	bf_refuse_expansion(PG_GETARG_INT32(4));
-	if (PG_GETARG_BOOL(5))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("counting filters are not supported yet")));
-
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
 		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), funnel,
-				  &header, &layer, &length);
+				  PG_GETARG_INT32(4), &header, &layer);
+	if (PG_GETARG_BOOL(5))
+		make_counting(strategy, &header);
+	bf_value_make(&header, &layer, &value);
+	PG_RETURN_POINTER(value.varlena);
+}
+
+/*
+ * bf_create_buckets(expected, buckets): an empty filter of the one strategy
+ * that sizes by buckets (bits) an element.
+ */
+Datum
+bloomext_create_buckets(PG_FUNCTION_ARGS)
+{
+	const BfStrategy *strategy = NULL;
+	BfShape		shape;
+	BfError		error;
+	BfHeader	header;
+	BfLayer		layer;
+	BfValue		value;
+
+	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
+	{
+		if (strategy->size_by_buckets != NULL)
+			break;
+	}
+	if (!strategy->size_by_buckets(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
+								   &shape, &error))
+		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+	bf_value_plan_bits(strategy, shape.bits, shape.hashes, BF_FUNNEL_UNBOUND,
+					   &header, &layer);
 	bf_value_make(&header, &layer, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
@@ -100,7 +142,7 @@ add_to_copy(Datum filter, BfFunnel funnel, const BfHash *hashes, size_t count)
 
 	bf_value_copy(filter, &value);
 	bf_format_set_funnel(value.bytes, funnel);
-	bf_filter_add(&value.filter, hashes, count);
+	bf_value_add(&value, hashes, count);
 	return value.varlena;
 }
 
@@ -117,7 +159,9 @@ bloomext_add(PG_FUNCTION_ARGS)
 	if (!bf_element_hash(filter->strategy, funnel, &call->element,
 						 PG_GETARG_DATUM(1), &hash))
 		bf_element_does_not_fit(PG_GETARG_DATUM(1));
+	/* What is there already leaves all but counters as they are. */
 	if (funnel == filter->header.funnel &&
+		filter->header.cell_bits == BF_CELL_BIT &&
 		bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	PG_RETURN_POINTER(add_to_copy(PG_GETARG_DATUM(0), funnel, &hash, 1));
@@ -148,21 +192,53 @@ bloomext_add_all(PG_FUNCTION_ARGS)
 								  hashes.hashed));
 }
 
-/* bf_remove(bloomfilter, element): a plain filter cannot. */
+/*
+ * bf_remove(bloomfilter, element): take an element out of a counting filter,
+ * once.  What is surely not there is left alone; what is not there but looks
+ * as if it were takes other elements' counts.
+ */
 Datum
 bloomext_remove(PG_FUNCTION_ARGS)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a plain bloom filter cannot forget an element"),
-			 errdetail("Its bits are shared with other elements, which would be lost too."),
-			 errhint("Build a new filter from the rows that remain, with bf_agg, and put it in this one's place.")));
+	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	const BfFilter *filter = &call->probe.filter;
+	BfFunnel	funnel = bf_element_bind(filter->strategy,
+										 filter->header.funnel, &call->element);
+	BfHash		hash;
+	BfValue		value;
+
+	if (filter->header.cell_bits != BF_CELL_COUNTER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a plain bloom filter cannot forget an element"),
+				 errdetail("Its bits are shared with other elements, which would be lost too."),
+				 errhint("Build a new filter from the rows that remain, with bf_agg, and put it in this one's place; or create it with counting => true.")));
+	if (!bf_element_hash(filter->strategy, funnel, &call->element,
+						 PG_GETARG_DATUM(1), &hash) ||
+		!bf_probe_contains(&call->probe, &hash))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	bf_value_copy(PG_GETARG_DATUM(0), &value);
+	bf_filter_count(&value.filter, &hash, -1);
+	PG_RETURN_POINTER(value.varlena);
 }
 
-/* Copy one filter and let `combine` merge the other's bits into the copy. */
+/* bf_plain(bloomfilter): without counters, which only removing needs. */
+Datum
+bloomext_plain(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+	BfValue		plain;
+
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	if (filter.header.cell_bits == BF_CELL_BIT)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	bf_value_plain(&filter, &plain);
+	PG_RETURN_POINTER(plain.varlena);
+}
+
+/* Copy one filter and merge the other into the copy. */
 static struct varlena *
-combine(FunctionCallInfo fcinfo,
-		void (*merge) (uint8 *into, const uint8 *from, size_t bytes))
+combine(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	BfValue		into;
 	BfFilter	from;
@@ -177,14 +253,14 @@ combine(FunctionCallInfo fcinfo,
 Datum
 bloomext_union(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(combine(fcinfo, bf_bits_or));
+	PG_RETURN_POINTER(combine(fcinfo, &bf_merge_union));
 }
 
 /* bf_intersection(bloomfilter, bloomfilter), bloomfilter & bloomfilter */
 Datum
 bloomext_intersection(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(combine(fcinfo, bf_bits_and));
+	PG_RETURN_POINTER(combine(fcinfo, &bf_merge_intersection));
 }
 
 /* bf_compatible(bloomfilter, bloomfilter): would bf_union work? */
@@ -262,14 +338,4 @@ bloomext_hash_extended(PG_FUNCTION_ARGS)
 	const unsigned char *bytes = hashed_bytes(PG_GETARG_DATUM(0), &length);
 
 	return hash_any_extended(bytes, length, PG_GETARG_INT64(1));
-}
-
-/* A function whose time has not come: 0A000. */
-Datum
-bloomext_later(PG_FUNCTION_ARGS)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("function %s is not supported yet",
-					format_procedure(fcinfo->flinfo->fn_oid))));
 }

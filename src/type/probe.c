@@ -156,14 +156,17 @@ in_memory(BfProbe *probe, uint64 slices)
 	return probe->filter.whole;
 }
 
-/* Look a bit up in a stored filter. */
+/* Look a cell up in a stored filter. */
 static bool
-stored_bit(BfProbe *probe, const BfLayer *layer, uint64 bit)
+stored_cell(BfProbe *probe, const BfLayer *layer, uint64 cell)
 {
-	struct varlena *slice = read_slice(probe, layer->offset + bf_bit_byte(bit), 1);
+	uint8		width = probe->filter.header.cell_bits;
+	struct varlena *slice = read_slice(probe,
+									   layer->offset + bf_cell_byte(cell, width),
+									   1);
 	bool		set;
 
-	set = (DatumGetBfBytes(slice)[0] & bf_bit_mask(bit)) != 0;
+	set = bf_cell_in_byte(DatumGetBfBytes(slice)[0], cell, width);
 	pfree(slice);
 	probe->slices++;
 	return set;
@@ -179,7 +182,7 @@ stored_layer_contains(BfProbe *probe, const BfLayer *layer,
 									  positions);
 	for (uint32 i = 0; i < layer->hashes; i++)
 	{
-		if (!stored_bit(probe, layer, positions[i]))
+		if (!stored_cell(probe, layer, positions[i]))
 			return false;
 	}
 	return true;

@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "strategy/growth.h"
 #include "type/value.h"
 
 /* The size of a huge page where it matters; elsewhere the advice is idle. */
@@ -110,34 +111,38 @@ bf_fit_length(uint64 length)
 	return (int) (length + VARHDRSZ);
 }
 
-/* Plan a filter of one layer for n elements at probability p. */
+/*
+ * Plan a filter for n elements at probability p: its header and its one, or
+ * first, layer.
+ */
 void
 bf_value_plan(const BfStrategy *strategy, int64 expected, double fpp,
-			  BfFunnel funnel, BfHeader *header, BfLayer *layer,
-			  uint64 *length)
+			  BfFunnel funnel, int32 expansion, BfHeader *header,
+			  BfLayer *layer)
 {
-	BfShape		shape;
+	uint64		length;
 	BfError		error;
 
-	if (!bf_strategy_size(strategy, expected, fpp, &shape, &error))
+	if (expansion < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expansion must not be negative, but is %d", expansion)));
+	if (!bf_growth_first(strategy, expected, fpp, expansion, layer, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
 	*header = (BfHeader) {
 		.expected = expected,
 		.fpp = fpp,
+		.expansion = expansion,
 		.layers = 1,
 		.strategy = strategy->id,
 		.funnel = funnel,
 		.cell_bits = BF_CELL_BIT
 	};
-	*layer = (BfLayer) {
-		.bits = shape.bits,
-		.hashes = shape.hashes,
-		.expected = expected,
-		.fpp = fpp
-	};
-	if (!bf_format_size(header, layer, length, &error))
+
+	/* An aggregate makes the value much later: refuse what will not fit now. */
+	if (!bf_format_size(header, layer, &length, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
-	bf_fit_length(*length);
+	bf_fit_length(length);
 }
 
 /* Plan a filter of one layer of a known shape; n and p stay unknown. */
@@ -223,6 +228,7 @@ bf_value_make(const BfHeader *header, BfLayer *layers, BfValue *value)
 	bf_format_encode(header, layers, value->bytes);
 	if (!bf_filter_open(value->bytes, length, length, &value->filter, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+	value->newest.known = false;
 }
 
 /* Copy a value, so that it may be changed. */
@@ -237,6 +243,7 @@ bf_value_copy(Datum datum, BfValue *value)
 						VARSIZE(value->varlena) - VARHDRSZ,
 						&value->filter, &error))
 		bf_raise(&error, ERRCODE_DATA_CORRUPTED);
+	value->newest.known = false;
 }
 
 /* Open a value for reading, all of it; returns what holds its bytes. */
@@ -250,6 +257,20 @@ bf_value_open(Datum datum, BfFilter *filter)
 						VARSIZE_ANY_EXHDR(varlena), filter, &error))
 		bf_raise(&error, ERRCODE_DATA_CORRUPTED);
 	return varlena;
+}
+
+/* Make the plain filter of what a counting one holds. */
+void
+bf_value_plain(const BfFilter *counting, BfValue *plain)
+{
+	BfHeader	header = counting->header;
+	BfLayer		layer = counting->first;
+
+	header.cell_bits = BF_CELL_BIT;
+	bf_value_make(&header, &layer, plain);
+	bf_counters_to_bits(counting->bytes + counting->first.offset,
+						counting->first.bits,
+						plain->bytes + plain->filter.first.offset);
 }
 
 /* Take bytes from outside as a value, after checking them. */
@@ -279,21 +300,6 @@ bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
 				 errmsg("parameter \"%s\" must not be null", name)));
 }
 
-/* Raise where growth is asked for. */
-void
-bf_refuse_expansion(int32 expansion)
-{
-	if (expansion < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expansion must not be negative, but is %d", expansion)));
-	if (expansion > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("growing filters are not supported yet"),
-				 errhint("Use expansion 0, which is the default.")));
-}
-
 /* Whether two filters have the same strategy, cells, layers, m and k. */
 bool
 bf_value_same_shape(const BfFilter *left, const BfFilter *right)
@@ -305,7 +311,6 @@ bf_value_same_shape(const BfFilter *left, const BfFilter *right)
 
 	if (left->strategy != right->strategy ||
 		left->header.cell_bits != right->header.cell_bits ||
-		left->header.expansion != right->header.expansion ||
 		left->header.layers != right->header.layers)
 		return false;
 	while (bf_format_next_layer(left, &i, &a) &&
@@ -339,18 +344,46 @@ describe(const BfFilter *filter)
 {
 	const char *funnel = bf_funnel_name(filter->header.funnel);
 
-	return psprintf("%s, %s, %llu bits, %u hashes, %u layers",
+	return psprintf("%s%s, %s, %llu bits, %u hashes, %u layers",
+					filter->header.cell_bits == BF_CELL_COUNTER ? "counting " : "",
 					filter->strategy->name, funnel ? funnel : "unbound",
 					(unsigned long long) filter->first.bits,
 					filter->first.hashes, filter->header.layers);
 }
 
-/* Merge the bits of a compatible filter into a value; 22023 if it is not. */
+const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true};
+const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false};
+
+/*
+ * Bring up to date how many elements a merged filter's layers count: at most
+ * as many as both together, or as the smaller of them.  Too many only makes it
+ * grow early.
+ */
+static void
+merge_counted(BfValue *into, const BfFilter *from, bool adds)
+{
+	BfLayer		a;
+	BfLayer		b;
+	uint32		i = 0;
+	uint32		j = 0;
+
+	while (bf_format_next_layer(&into->filter, &i, &a) &&
+		   bf_format_next_layer(from, &j, &b))
+	{
+		uint64		counted = Min(a.counted, b.counted);
+
+		if (adds && __builtin_add_overflow(a.counted, b.counted, &counted))
+			counted = PG_UINT64_MAX;
+		bf_format_set_counted(into->bytes, i - 1, counted);
+	}
+}
+
+/* Merge the cells of a compatible filter into a value; 22023 if it is not. */
 void
-bf_value_merge(BfValue *into, const BfFilter *from,
-			   void (*merge) (uint8 *into, const uint8 *from, size_t bytes))
+bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 {
 	size_t		prefix = BF_PREFIX_SIZE(into->filter.header.layers);
+	bool		counters = from->header.cell_bits == BF_CELL_COUNTER;
 
 	if (!bf_value_compatible(&into->filter, from))
 		ereport(ERROR,
@@ -358,11 +391,16 @@ bf_value_merge(BfValue *into, const BfFilter *from,
 				 errmsg("bloom filters are not compatible"),
 				 errdetail("Left: %s. Right: %s.",
 						   describe(&into->filter), describe(from)),
-				 errhint("Filters combine when strategy, funnel, bits and hashes are the same: create them with the same parameters.")));
+				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
 	if (is_unbound(&into->filter))
 	{
 		into->filter.header.funnel = from->header.funnel;
 		bf_format_set_funnel(into->bytes, from->header.funnel);
 	}
-	merge(into->bytes + prefix, from->bytes + prefix, from->length - prefix);
+	(counters ? merge->counters : merge->bits) (into->bytes + prefix,
+											   from->bytes + prefix,
+											   from->length - prefix);
+	if (from->strategy->counts_elements)
+		merge_counted(into, from, merge->adds);
+	into->newest.known = false;
 }

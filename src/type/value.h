@@ -10,13 +10,34 @@
 #include "compat.h"
 #include "strategy/strategy.h"
 
+/* The layer that takes new elements, where filters grow: see fill.c. */
+typedef struct BfNewest
+{
+	bool		known;			/* is the rest filled in? */
+	BfLayer		layer;
+	uint64		filled;			/* bits set, or elements counted */
+	uint64		capacity;		/* at which another layer is due */
+} BfNewest;
+
 /* A value under construction: the varlena, its bytes, and a view of them. */
 typedef struct BfValue
 {
 	struct varlena *varlena;
 	uint8	   *bytes;
 	BfFilter	filter;
+	BfNewest	newest;
 } BfValue;
+
+/* How the cells of two compatible filters combine, by the cells' width. */
+typedef struct BfMerge
+{
+	void		(*bits) (uint8 *into, const uint8 *from, size_t bytes);
+	void		(*counters) (uint8 *into, const uint8 *from, size_t bytes);
+	bool		adds;			/* are elements counted by both added up? */
+} BfMerge;
+
+extern const BfMerge bf_merge_union;
+extern const BfMerge bf_merge_intersection;
 
 extern void bf_raise(const BfError *error, int malformed_sqlstate)
 			pg_attribute_noreturn();
@@ -26,8 +47,8 @@ extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
 extern int	bf_fit_length(uint64 length);
 
 extern void bf_value_plan(const BfStrategy *strategy, int64 expected,
-						  double fpp, BfFunnel funnel, BfHeader *header,
-						  BfLayer *layer, uint64 *length);
+						  double fpp, BfFunnel funnel, int32 expansion,
+						  BfHeader *header, BfLayer *layer);
 extern void bf_value_plan_bits(const BfStrategy *strategy, int64 bits,
 							   int32 hashes, BfFunnel funnel,
 							   BfHeader *header, BfLayer *layer);
@@ -41,12 +62,11 @@ extern struct varlena *bf_value_from_bytes(const char *bytes, Size length,
 
 extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 						   const char *name);
-extern void bf_refuse_expansion(int32 expansion);
+extern void bf_value_plain(const BfFilter *counting, BfValue *plain);
 extern bool bf_value_same_shape(const BfFilter *left, const BfFilter *right);
 extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
 extern void bf_value_merge(BfValue *into, const BfFilter *from,
-						   void (*merge) (uint8 *into, const uint8 *from,
-										  size_t bytes));
+						   const BfMerge *merge);
 
 /* The bytes of a value that is in memory. */
 #define DatumGetBfBytes(varlena)	((uint8 *) VARDATA_ANY(varlena))

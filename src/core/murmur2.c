@@ -1,0 +1,74 @@
+/*
+ * murmur2.c
+ *	  MurmurHash2 as two other programs run it.
+ *
+ * bf_murmur2_64a is Austin Appleby's MurmurHash64A.  bf_murmur2_cassandra is
+ * the 32-bit MurmurHash2 as Cassandra 0.5 ported it to Java: the last one to
+ * three bytes are taken in reverse order, and as Java's signed bytes.  Both
+ * are thirty lines; no library has the second.
+ */
+#include "core/bytes.h"
+#include "core/murmur2.h"
+
+#define M64 UINT64_C(0xc6a4a7935bd1e995)
+#define R64 47
+
+#define M32 UINT32_C(0x5bd1e995)
+#define R32 24
+
+/* MurmurHash64A of any bytes. */
+uint64_t
+bf_murmur2_64a(const uint8_t *data, size_t length, uint64_t seed)
+{
+	uint64_t	h = seed ^ length * M64;
+	size_t		rest = length;
+
+	for (; rest >= 8; data += 8, rest -= 8)
+	{
+		uint64_t	k = bf_load_le64(data) * M64;
+
+		k ^= k >> R64;
+		h = (h ^ k * M64) * M64;
+	}
+	if (rest > 0)
+	{
+		uint8_t		tail[8] = {0};
+
+		memcpy(tail, data, rest);
+		h = (h ^ bf_load_le64(tail)) * M64;
+	}
+	h = (h ^ h >> R64) * M64;
+	return h ^ h >> R64;
+}
+
+/* A byte as Java widens it: 0x80 and more are negative. */
+static inline uint32_t
+signed_byte(uint8_t byte)
+{
+	return (uint32_t) (int32_t) (int8_t) byte;
+}
+
+/* MurmurHash.hash of Cassandra 0.5 and 0.6. */
+uint32_t
+bf_murmur2_cassandra(const uint8_t *data, size_t length, uint32_t seed)
+{
+	uint32_t	h = seed ^ (uint32_t) length;
+	size_t		rest = length;
+
+	for (; rest >= 4; data += 4, rest -= 4)
+	{
+		uint32_t	k = bf_load_le32(data) * M32;
+
+		k ^= k >> R32;
+		h = h * M32 ^ k * M32;
+	}
+	if (rest > 0)
+	{
+		/* From the last byte backwards. */
+		for (size_t i = 0; i < rest; i++)
+			h ^= signed_byte(data[rest - 1 - i]) << (8 * i);
+		h *= M32;
+	}
+	h = (h ^ h >> 13) * M32;
+	return h ^ h >> 15;
+}

@@ -1,0 +1,103 @@
+/*
+ * magnuss.c
+ *	  Magnus Skjegstad's Java-BloomFilter, and its variant over Redis.
+ *
+ * All rules were measured on the repository's class.  Its Redis variant sizes
+ * with wrapping 32-bit products, which differs only where it yields garbage;
+ * the repository's own class saturates there.  Both are refused: m must fit
+ * a positive Java int.
+ *
+ * Each digest, MD5 of a salt byte and the element, gives four indexes, so the
+ * hash of an element cannot be kept in two words: positions() digests anew
+ * from the element's bytes.
+ *
+ * Objects are hashed through their text, hence integers as decimal text; add
+ * and contains also take byte[].  A uuid could be meant either way, so it is
+ * not taken: cast it to text or to bytea.
+ */
+#include "core/javamath.h"
+#include "core/md5.h"
+#include "strategy/sizing.h"
+
+#define NAME	"magnuss"
+
+#define HASHES_A_DIGEST		4
+
+/* BloomFilter(double falsePositiveProbability, int expectedNumberOfElements) */
+static bool
+magnuss_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+{
+	double		hashes = ceil(-(log(fpp) / BF_LN2));
+	double		bits_an_element = hashes / BF_LN2;
+
+	if (!bf_sizing_needs_elements(NAME, expected, error))
+		return false;
+	return bf_sizing_finish(NAME, expected, fpp,
+							ceil(bits_an_element * (double) expected),
+							INT32_MAX, bf_java_int(hashes), shape, error);
+}
+
+static bool
+magnuss_accept(const BfShape *shape, BfError *error)
+{
+	return bf_accept_bits(NAME, shape->bits, 1, INT32_MAX, error);
+}
+
+/* Remember the element; see the head of this file. */
+static void
+magnuss_hash(const uint8_t *data, size_t length, BfHash *hash)
+{
+	hash->h1 = 0;
+	hash->h2 = 0;
+	hash->data = data;
+	hash->length = length;
+}
+
+/* Number `index` of a digest's four words, as a big-endian signed int. */
+static int64_t
+digest_int(const uint32_t digest[4], uint32_t index)
+{
+	return (int32_t) __builtin_bswap32(digest[index]);
+}
+
+/*
+ * BloomFilter.createHashes and add: |h % m|.  The salt is a byte, and so
+ * repeats after 256 digests; 255 hashes use 64.
+ */
+static void
+magnuss_positions(const BfHash *hash, uint64_t bits, uint32_t first,
+				  uint32_t count, uint64_t *positions)
+{
+	uint32_t	digest[4];
+
+	for (uint32_t i = first; i < first + count; i++)
+	{
+		int64_t		h;
+
+		if (i == first || i % HASHES_A_DIGEST == 0)
+			bf_md5_salted((uint8_t) (i / HASHES_A_DIGEST), hash->data,
+						  hash->length, digest);
+		h = digest_int(digest, i % HASHES_A_DIGEST);
+		positions[i - first] = (uint64_t) (h < 0 ? -h : h) % bits;
+	}
+}
+
+const BfStrategy bf_magnuss = {
+	.id = BF_STRATEGY_MAGNUSS,
+	.name = NAME,
+	.size = magnuss_size,
+	.accept = magnuss_accept,
+	.bits_multiple = 1,
+	.funnels = {
+		[BF_KIND_TEXT] = BF_FUNNEL_UTF8,
+		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES,
+		[BF_KIND_INT2] = BF_FUNNEL_UTF8,
+		[BF_KIND_INT4] = BF_FUNNEL_UTF8,
+		[BF_KIND_INT8] = BF_FUNNEL_UTF8,
+		[BF_KIND_UUID] = BF_FUNNEL_UNBOUND
+	},
+	.hash = magnuss_hash,
+	.hash_is_complete = false,
+	.positions = magnuss_positions,
+	.order = BF_ORDER_BITSET
+};

@@ -1,0 +1,373 @@
+/*
+ * redisbloom.c
+ *	  RedisBloom's BF.* filters, and the dumps of BF.SCANDUMP.
+ *
+ * All rules were read from and measured on the module's master (b28c2945): a
+ * filter is a chain of links, each sized by its entries and error rate, with
+ * its bits rounded up to words (options FORCE64 and NOROUND).
+ *
+ * A filter that may grow has links of halved error: the first at half of what
+ * was asked for, so that the sum stays below it.  A link is full when it has
+ * taken as many new elements as it has entries; hence each layer counts.
+ *
+ * The stream is SCANDUMP's header followed by its chunks, one after another,
+ * which are the links' bits in java.util.BitSet's order.  All that RedisBloom
+ * checks when it loads a header is checked, and everything against the
+ * stream's length.  Old dumps with 32-bit hashes (without FORCE64) are refused:
+ * their elements hash differently, which would be another strategy, for filters
+ * that RedisBloom no longer makes.  Links of exactly 2^n2 bits, as older ones
+ * are, are filters with that modulus like any other.
+ *
+ * The header says bits per element (bpe), which a layer does not have: it
+ * follows from the error rate, by the same formula that RedisBloom sizes with.
+ */
+#include <inttypes.h>
+
+#include "core/bytes.h"
+#include "core/javamath.h"
+#include "core/murmur2.h"
+#include "strategy/sizing.h"
+
+#define NAME	"redisbloom"
+
+/* bloom.c: its own, shorter, literals of ln(2) and ln(2)^2 */
+#define REDISBLOOM_LN2		0.693147180559945
+#define REDISBLOOM_LN2_SQ	0.480453013918201
+
+/* Beyond this the conversion to a 64-bit integer would not hold. */
+#define MAX_BITS	(UINT64_C(1) << 62)
+
+#define HASH_SEED	UINT64_C(0xc6a4a7935bd1e995)
+
+#define OPTION_NOROUND		1
+#define OPTION_ENTS_IS_BITS	2
+#define OPTION_FORCE64		4
+#define OPTION_NO_SCALING	8
+#define KNOWN_OPTIONS \
+	(OPTION_NOROUND | OPTION_ENTS_IS_BITS | OPTION_FORCE64 | OPTION_NO_SCALING)
+
+/* dumpedChainHeader: packed, little-endian */
+#define AT_SIZE				0
+#define AT_LINKS			8
+#define AT_OPTIONS			12
+#define AT_GROWTH			16
+#define HEADER_SIZE			20
+
+/* dumpedChainLink, likewise */
+#define AT_LINK_BYTES		0
+#define AT_LINK_BITS		8
+#define AT_LINK_SIZE		16
+#define AT_LINK_ERROR		24
+#define AT_LINK_BPE			32
+#define AT_LINK_HASHES		40
+#define AT_LINK_ENTRIES		44
+#define AT_LINK_N2			52
+#define LINK_SIZE			53
+
+/* What BF.RESERVE notes for filters that never grow: its default. */
+#define DEFAULT_GROWTH		2
+
+static double
+bits_per_element(double error_rate)
+{
+	return fabs(log(error_rate) / REDISBLOOM_LN2_SQ);
+}
+
+static double
+hashes_for(double bpe)
+{
+	return ceil(REDISBLOOM_LN2 * bpe);
+}
+
+/* bloom_init(): the size of a link. */
+static bool
+link_shape(uint64_t entries, double error_rate, BfShape *shape, BfError *error)
+{
+	double		bpe = bits_per_element(error_rate);
+	double		bits = floor((double) entries * bpe);
+
+	if (bits < 1)
+		bits = 1;
+	if (!bf_sizing_finish(NAME, (int64_t) entries, error_rate, bits,
+						  (double) MAX_BITS, bf_java_long(hashes_for(bpe)),
+						  shape, error))
+		return false;
+	shape->bits = (shape->bits + 63) / 64 * 64;
+	return true;
+}
+
+static bool
+redisbloom_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+{
+	return bf_sizing_needs_elements(NAME, expected, error) &&
+		link_shape((uint64_t) expected, fpp, shape, error);
+}
+
+static bool
+redisbloom_accept(const BfShape *shape, BfError *error)
+{
+	return bf_accept_bits(NAME, shape->bits, 64, MAX_BITS, error);
+}
+
+/* bloom_calc_hash64(): the first hash is the second's seed. */
+static void
+redisbloom_hash(const uint8_t *data, size_t length, BfHash *hash)
+{
+	hash->h1 = bf_murmur2_64a(data, length, HASH_SEED);
+	hash->h2 = bf_murmur2_64a(data, length, hash->h1);
+}
+
+/* CHECK_ADD_FUNC: a + i * b, unsigned */
+static void
+redisbloom_positions(const BfHash *hash, uint64_t bits, uint32_t first,
+					 uint32_t count, uint64_t *positions)
+{
+	uint64_t	combined = hash->h1 + first * hash->h2;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		positions[i] = combined % bits;
+		combined += hash->h2;
+	}
+}
+
+/* Refuse layers whose header RedisBloom would not load, or could not have. */
+static bool
+stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
+{
+	BfLayer		layer;
+	uint32_t	index = 0;
+
+	*length = HEADER_SIZE;
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		if (layer.expected == 0 || layer.fpp == 0)
+			return bf_fail(error, BF_ERROR_PARAMETER,
+						   "a RedisBloom dump says what its filter was sized for, but that is not known of layer %" PRIu32,
+						   index - 1);
+		if (hashes_for(bits_per_element(layer.fpp)) != layer.hashes)
+			return bf_fail(error, BF_ERROR_PARAMETER,
+						   "layer %" PRIu32 " has %" PRIu32 " hash functions, which RedisBloom refuses with an error rate of %g",
+						   index - 1, layer.hashes, layer.fpp);
+		*length += LINK_SIZE + layer.bytes;
+	}
+	return true;
+}
+
+static void
+write_link(const BfLayer *layer, uint8_t *link)
+{
+	bf_store_le64(link + AT_LINK_BYTES, layer->bytes);
+	bf_store_le64(link + AT_LINK_BITS, layer->bits);
+	bf_store_le64(link + AT_LINK_SIZE, layer->counted);
+	bf_store_double(link + AT_LINK_ERROR, layer->fpp);
+	bf_store_double(link + AT_LINK_BPE, bits_per_element(layer->fpp));
+	bf_store_le32(link + AT_LINK_HASHES, layer->hashes);
+	bf_store_le64(link + AT_LINK_ENTRIES, layer->expected);
+	link[AT_LINK_N2] = 0;
+}
+
+/* SBChain_GetEncodedHeader(), then all of SBChain_GetEncodedChunk() */
+static void
+stream_write(const BfFilter *filter, uint8_t *stream)
+{
+	uint8_t    *link = stream + HEADER_SIZE;
+	uint8_t    *bits = link + (size_t) filter->header.layers * LINK_SIZE;
+	bool		fixed = filter->header.expansion == 0;
+	uint64_t	size = 0;
+	BfLayer		layer;
+	uint32_t	index = 0;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		write_link(&layer, link);
+		bf_bits_to_order(BF_ORDER_BITSET, filter->bytes + layer.offset, bits,
+						 layer.bytes);
+		link += LINK_SIZE;
+		bits += layer.bytes;
+		size += layer.counted;
+	}
+	bf_store_le64(stream + AT_SIZE, size);
+	bf_store_le32(stream + AT_LINKS, filter->header.layers);
+	bf_store_le32(stream + AT_OPTIONS, OPTION_FORCE64 | OPTION_NOROUND |
+				  (fixed ? OPTION_NO_SCALING : 0));
+	bf_store_le32(stream + AT_GROWTH,
+				  fixed ? DEFAULT_GROWTH : filter->header.expansion);
+}
+
+/* Check a dump's first 20 bytes, and that its links fit behind them. */
+static bool
+inspect_header(const uint8_t *stream, size_t length, BfHeader *header,
+			   BfError *error)
+{
+	uint32_t	options;
+
+	if (length < HEADER_SIZE)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "%zu bytes are too short for a RedisBloom dump", length);
+	*header = (BfHeader) {
+		.strategy = BF_STRATEGY_REDISBLOOM,
+		.cell_bits = BF_CELL_BIT,
+		.layers = bf_load_le32(stream + AT_LINKS),
+		.expansion = bf_load_le32(stream + AT_GROWTH)
+	};
+	if (header->layers == 0 || header->layers > BF_MAX_LAYERS)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a RedisBloom dump of %" PRIu32 " filters, not 1 to %d",
+					   header->layers, BF_MAX_LAYERS);
+	if ((length - HEADER_SIZE) / LINK_SIZE < header->layers)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "%zu bytes are too short for a RedisBloom dump of %" PRIu32 " filters",
+					   length, header->layers);
+
+	options = bf_load_le32(stream + AT_OPTIONS);
+	if (options & ~(uint32_t) KNOWN_OPTIONS)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a RedisBloom dump with unknown options %#" PRIx32,
+					   options);
+	if (!(options & OPTION_FORCE64))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a RedisBloom dump with 32-bit hashes, which are not supported");
+	if (options & OPTION_NO_SCALING)
+		header->expansion = 0;
+	else if (header->expansion == 0)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a growing RedisBloom dump with expansion 0");
+	if (header->expansion == 0 && header->layers > 1)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a RedisBloom dump of %" PRIu32 " filters that does not grow",
+					   header->layers);
+	return true;
+}
+
+/* Check one link, but for what depends on the others. */
+static bool
+inspect_link(const uint8_t *link, uint32_t index, BfLayer *layer,
+			 BfError *error)
+{
+	uint64_t	bytes = bf_load_le64(link + AT_LINK_BYTES);
+	double		bpe = bf_load_double(link + AT_LINK_BPE);
+	uint8_t		n2 = link[AT_LINK_N2];
+
+	*layer = (BfLayer) {
+		.bits = bf_load_le64(link + AT_LINK_BITS),
+		.counted = bf_load_le64(link + AT_LINK_SIZE),
+		.fpp = bf_load_double(link + AT_LINK_ERROR),
+		.hashes = bf_load_le32(link + AT_LINK_HASHES),
+		.expected = bf_load_le64(link + AT_LINK_ENTRIES)
+	};
+	if (layer->bits == 0 || layer->bits % 64 != 0 || layer->bits / 8 != bytes)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "RedisBloom filter %" PRIu32 " has %" PRIu64 " bits in %" PRIu64 " bytes",
+					   index, layer->bits, bytes);
+	if (n2 > 63 || (n2 > 0 && layer->bits != UINT64_C(1) << n2))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "RedisBloom filter %" PRIu32 " has %" PRIu64 " bits, not 2^%u",
+					   index, layer->bits, n2);
+	if (!(layer->fpp > 0 && layer->fpp < 1))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "RedisBloom filter %" PRIu32 " has an error rate of %g",
+					   index, layer->fpp);
+	if (layer->hashes == 0 || layer->hashes > BF_MAX_HASHES ||
+		hashes_for(bpe) != layer->hashes)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "RedisBloom filter %" PRIu32 " has %" PRIu32 " hash functions with %g bits per element",
+					   index, layer->hashes, bpe);
+	if (layer->expected == 0 || layer->expected > INT64_MAX)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "RedisBloom filter %" PRIu32 " is for %" PRIu64 " elements",
+					   index, layer->expected);
+	return true;
+}
+
+/* SB_NewChainFromHeader()'s checks, and that the bits are there exactly. */
+static bool
+stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
+			   BfLayer *layers, BfError *error)
+{
+	uint64_t	left;
+	uint64_t	size = 0;
+
+	if (!inspect_header(stream, length, header, error))
+		return false;
+	left = length - HEADER_SIZE - (uint64_t) header->layers * LINK_SIZE;
+	for (uint32_t i = 0; i < header->layers; i++)
+	{
+		const uint8_t *link = stream + HEADER_SIZE + (size_t) i * LINK_SIZE;
+
+		if (!inspect_link(link, i, &layers[i], error))
+			return false;
+		if (layers[i].bits / 8 > left)
+			return bf_fail(error, BF_ERROR_MALFORMED,
+						   "a RedisBloom dump ends within filter %" PRIu32, i);
+		left -= layers[i].bits / 8;
+		if (__builtin_add_overflow(size, layers[i].counted, &size))
+			return bf_fail(error, BF_ERROR_MALFORMED,
+						   "RedisBloom filter %" PRIu32 " counts too many elements",
+						   i);
+	}
+	if (left > 0)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a RedisBloom dump is followed by %" PRIu64 " bytes",
+					   left);
+	if (size != bf_load_le64(stream + AT_SIZE))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a RedisBloom dump of %" PRIu64 " elements has %" PRIu64 " in its filters",
+					   bf_load_le64(stream + AT_SIZE), size);
+
+	header->expected = layers[0].expected;
+	header->fpp = layers[0].fpp;
+	if (header->expansion > 0)
+		header->fpp *= 2;
+	if (header->fpp >= 1)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "a growing RedisBloom dump starts with an error rate of %g",
+					   layers[0].fpp);
+	return true;
+}
+
+static void
+stream_read(const uint8_t *stream, const BfFilter *filter, uint8_t *value)
+{
+	const uint8_t *bits = stream + HEADER_SIZE +
+		(size_t) filter->header.layers * LINK_SIZE;
+	BfLayer		layer;
+	uint32_t	index = 0;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		bf_bits_from_order(BF_ORDER_BITSET, bits, layer.bytes,
+						   value + layer.offset);
+		bits += layer.bytes;
+	}
+}
+
+static const BfStream redisbloom_stream = {
+	.name = NAME,
+	.measure = stream_measure,
+	.write = stream_write,
+	.inspect = stream_inspect,
+	.read = stream_read
+};
+
+const BfStrategy bf_redisbloom = {
+	.id = BF_STRATEGY_REDISBLOOM,
+	.name = NAME,
+	.size = redisbloom_size,
+	.accept = redisbloom_accept,
+	.bits_multiple = 64,
+	.funnels = {
+		[BF_KIND_TEXT] = BF_FUNNEL_UTF8,
+		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES,
+		[BF_KIND_INT2] = BF_FUNNEL_UTF8,
+		[BF_KIND_INT4] = BF_FUNNEL_UTF8,
+		[BF_KIND_INT8] = BF_FUNNEL_UTF8,
+		[BF_KIND_UUID] = BF_FUNNEL_BYTES
+	},
+	.hash = redisbloom_hash,
+	.hash_is_complete = true,
+	.positions = redisbloom_positions,
+	.counts_elements = true,
+	.stream = &redisbloom_stream,
+	.order = BF_ORDER_BITSET
+};

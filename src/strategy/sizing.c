@@ -1,0 +1,64 @@
+/*
+ * sizing.c
+ *	  What the sizing rules of several strategies share: their refusals.
+ *
+ * An original that computes a size beyond its limits fails, or (MagnusS, the
+ * murmur3+city filter) goes on with garbage.  Here all of them fail, and with
+ * the same words.
+ */
+#include <inttypes.h>
+
+#include "strategy/sizing.h"
+
+/* Refuse n = 0 where the original divides by it or makes a filter of no bits. */
+bool
+bf_sizing_needs_elements(const char *name, int64_t expected, BfError *error)
+{
+	if (expected > 0)
+		return true;
+	return bf_fail(error, BF_ERROR_PARAMETER,
+				   "expected insertions must be positive for strategy \"%s\", but are %" PRId64,
+				   name, expected);
+}
+
+/*
+ * Check bits (a whole number in a double, so that none is too large to be
+ * named) and hashes against the limits, and make them a shape.
+ */
+bool
+bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
+				 double max_bits, int64_t hashes, BfShape *shape,
+				 BfError *error)
+{
+	if (!(bits >= 1))
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "a filter of %" PRId64 " elements with a false positive probability of %g has no bits",
+					   expected, fpp);
+	if (bits > max_bits)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "a filter of %" PRId64 " elements with a false positive probability of %g takes %.0f bits, more than the %.0f of strategy \"%s\"",
+					   expected, fpp, bits, max_bits, name);
+	if (hashes > BF_MAX_HASHES)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "a false positive probability of %g takes %" PRId64 " hash functions, more than %d",
+					   fpp, hashes, BF_MAX_HASHES);
+	shape->bits = (uint64_t) bits;
+	shape->hashes = (uint32_t) hashes;
+	return true;
+}
+
+/* Whether an original can hold a filter of so many bits. */
+bool
+bf_accept_bits(const char *name, uint64_t bits, uint64_t multiple,
+			   uint64_t max_bits, BfError *error)
+{
+	if (bits % multiple != 0)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "%" PRIu64 " bits are no multiple of %" PRIu64 ", as strategy \"%s\" has them",
+					   bits, multiple, name);
+	if (bits == 0 || bits > max_bits)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "strategy \"%s\" has between 1 and %" PRIu64 " bits, not %" PRIu64,
+					   name, max_bits, bits);
+	return true;
+}

@@ -1,0 +1,128 @@
+/*
+ * fill.c
+ *	  Put hashed elements into values, whatever kind of filter they are.
+ *
+ * Plain filters of fixed size take elements by the batch.  Counting filters
+ * count each.  Filters that grow, or count their elements, take one after the
+ * other: what any layer holds already is not added again, and what is new goes
+ * into the newest layer.
+ *
+ * When to grow is the originals' affair: RedisBloom's layers count, and make
+ * room when the next new element comes; the growing Redis filter looks at the
+ * bits after each element, and has the next layer ready when that one is over
+ * half full.  See growth.c for how large it is.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "strategy/filter.h"
+#include "strategy/growth.h"
+#include "type/fill.h"
+
+/* Find the newest layer and how full it is. */
+static void
+find_newest(BfValue *value)
+{
+	const BfFilter *filter = &value->filter;
+	BfNewest   *newest = &value->newest;
+	uint32		index = 0;
+
+	while (bf_format_next_layer(filter, &index, &newest->layer))
+		;
+	newest->filled = filter->strategy->counts_elements ?
+		newest->layer.counted :
+		bf_bits_count(filter->bytes + newest->layer.offset,
+					  newest->layer.bytes);
+	newest->capacity = bf_growth_capacity(filter->strategy, &newest->layer,
+										  filter->header.expansion);
+	newest->known = true;
+}
+
+/* Append a layer: a larger value takes the old one's place. */
+static void
+append_layer(BfValue *value)
+{
+	const BfFilter *filter = &value->filter;
+	struct varlena *old = value->varlena;
+	BfHeader	header = filter->header;
+	BfLayer    *layers = palloc(sizeof(BfLayer) * ((Size) header.layers + 1));
+	size_t		old_prefix = BF_PREFIX_SIZE(header.layers);
+	size_t		old_length = filter->length;
+	MemoryContext caller;
+	BfLayer		layer;
+	uint32		index = 0;
+	BfError		error;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+		layers[index - 1] = layer;
+	if (!bf_growth_next(filter->strategy, &layer, header.expansion,
+						&layers[header.layers++], &error))
+		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(old));
+	bf_value_make(&header, layers, value);
+	MemoryContextSwitchTo(caller);
+	memcpy(value->bytes + BF_PREFIX_SIZE(header.layers),
+		   (uint8 *) VARDATA(old) + old_prefix, old_length - old_prefix);
+	pfree(old);
+	pfree(layers);
+	find_newest(value);
+}
+
+/* Add an element to a filter that grows or counts. */
+static void
+add_one(BfValue *value, const BfHash *hash)
+{
+	const BfFilter *filter = &value->filter;
+	BfNewest   *newest = &value->newest;
+	bool		grows = filter->header.expansion > 0;
+
+	if (filter->strategy->counts_elements)
+	{
+		if (bf_filter_contains(filter, hash))
+			return;
+		if (grows && newest->filled >= newest->capacity)
+			append_layer(value);
+		bf_layer_add(filter, &newest->layer, hash);
+		bf_format_set_counted(value->bytes, filter->header.layers - 1,
+							  ++newest->filled);
+	}
+	else
+	{
+		if (filter->header.layers == 1 || !bf_filter_contains(filter, hash))
+			newest->filled += bf_layer_add(filter, &newest->layer, hash);
+		if (grows && newest->filled >= newest->capacity)
+			append_layer(value);
+	}
+}
+
+/*
+ * Add elements, any number of them.  The value may move: value->varlena is
+ * where it is afterwards, in the same memory context.
+ */
+void
+bf_value_add(BfValue *value, const BfHash *hashes, size_t count)
+{
+	BfFilter   *filter = &value->filter;
+
+	if (filter->header.cell_bits == BF_CELL_COUNTER)
+	{
+		for (size_t i = 0; i < count; i++)
+			bf_filter_count(filter, &hashes[i], 1);
+	}
+	else if (filter->header.expansion == 0 &&
+			 !filter->strategy->counts_elements)
+		bf_filter_add(filter, hashes, count);
+	else
+	{
+		if (!value->newest.known)
+			find_newest(value);
+		for (size_t i = 0; i < count; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			add_one(value, &hashes[i]);
+		}
+	}
+}

@@ -1,0 +1,12 @@
+/*
+ * fill.h
+ *	  Put hashed elements into values, whatever kind of filter they are.
+ */
+#ifndef BLOOMEXT_FILL_H
+#define BLOOMEXT_FILL_H
+
+#include "type/value.h"
+
+extern void bf_value_add(BfValue *value, const BfHash *hashes, size_t count);
+
+#endif							/* BLOOMEXT_FILL_H */
