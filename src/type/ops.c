@@ -141,7 +141,7 @@ add_to_copy(Datum filter, BfFunnel funnel, const BfHash *hashes, size_t count)
 	BfValue		value;
 
 	bf_value_copy(filter, &value);
-	bf_format_set_funnel(value.bytes, funnel);
+	bf_value_bind(&value, funnel);
 	bf_value_add(&value, hashes, count);
 	return value.varlena;
 }

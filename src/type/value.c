@@ -246,6 +246,14 @@ bf_value_copy(Datum datum, BfValue *value)
 	value->newest.known = false;
 }
 
+/* Bind a value to a funnel. */
+void
+bf_value_bind(BfValue *value, BfFunnel funnel)
+{
+	value->filter.header.funnel = funnel;
+	bf_format_set_funnel(value->bytes, funnel);
+}
+
 /* Open a value for reading, all of it; returns what holds its bytes. */
 struct varlena *
 bf_value_open(Datum datum, BfFilter *filter)
@@ -393,10 +401,7 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 						   describe(&into->filter), describe(from)),
 				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
 	if (is_unbound(&into->filter))
-	{
-		into->filter.header.funnel = from->header.funnel;
-		bf_format_set_funnel(into->bytes, from->header.funnel);
-	}
+		bf_value_bind(into, from->header.funnel);
 	(counters ? merge->counters : merge->bits) (into->bytes + prefix,
 											   from->bytes + prefix,
 											   from->length - prefix);

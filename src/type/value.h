@@ -56,6 +56,7 @@ extern void bf_value_make(const BfHeader *header, BfLayer *layers,
 						  BfValue *value);
 extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_copy(Datum datum, BfValue *value);
+extern void bf_value_bind(BfValue *value, BfFunnel funnel);
 extern struct varlena *bf_value_open(Datum datum, BfFilter *filter);
 extern struct varlena *bf_value_from_bytes(const char *bytes, Size length,
 										   int malformed_sqlstate);
