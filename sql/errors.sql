@@ -185,13 +185,18 @@ insert into bad values
 ('22023', '(select bf_union_agg(f) from (values (bf_create(10)), (bf_create(20))) v(f))'),
 ('22023', '(select bf_union_agg(f) from (values (bf_create(10) || 1), (bf_create(10) || ''x'')) v(f))'),
 ('22023', '(select bf_intersection_agg(f) from (values (bf_create(10)), (bf_create(20))) v(f))'),
--- What comes with a later release
-('0A000', 'bf_create(10, expansion => 1)'),
-('0A000', 'bf_create(10, expansion => 2)'),
-('0A000', 'bf_create(10, counting => true)'),
-('0A000', '(select bf_agg(''x'', 10, 0.03, ''guava'', 1))'),
-('0A000', 'bf_export(bf_create(10), ''redisbloom'')'),
-('0A000', 'bf_import(''\x00'', ''redisbloom'')'),
+-- Growing, counting, and other services' filters
+('22023', 'bf_create(10, expansion => 1, counting => true)'),
+('22023', 'bf_create(10, strategy => ''magnuss'', counting => true)'),
+('22023', 'bf_create(0, strategy => ''redisson'')'),
+('54000', 'bf_create(4000000000, 0.01, ''redisson'')'),
+('54000', 'bf_create(200000000, 0.0001, ''magnuss'')'),
+('22023', 'bf_create(10, 0.03, ''tale2009'') || ''\x00''::bytea'),
+('22023', 'bf_create(10, 0.03, ''redisson'', ''utf16'')'),
+('22023', 'bf_create_buckets(10, 0)'),
+('22023', 'bf_export(bf_create(10), ''redisbloom'')'),
+('22P03', 'bf_import(''\x00'', ''redisbloom'')'),
+('22023', 'bf_measure_fpp(bf_create(10), 0)'),
 ('22023', 'bf_create(10, expansion => -1)'),
 ('22023', 'bf_remove(bf_create(10) || ''x'', ''x'')');
 

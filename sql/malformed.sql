@@ -19,25 +19,30 @@ begin
             return 'goes out otherwise';
         end if;
         select * into i from bf_info(f);
-        if i.strategy not in ('guava', 'guava32') or i.hashes not between 1 and 255 or i.bits < 1
+        if i.hashes not between 1 and 255 or i.bits < 1
             or i.bits_set not between 0 and i.bits or i.layers < 1 or i.expected < 0
             or not (i.fpp > 0 and i.fpp < 1) or bf_fpp(f) not between 0 and 1 or bf_count(f) < 0 then
             return 'bf_info: ' || i;
         end if;
-        if i.layers = 1 and (octet_length(bf_export(f)) <> 6 + i.bits / 8
+        if i.layers = 1 and (i.strategy in ('guava', 'guava32') and octet_length(bf_export(f)) <> 6 + i.bits / 8
                              or octet_length(bf_export(f, 'redis')) <> (i.bits + 7) / 8) then
             return 'wrong export';
         end if;
         if f | f <> f or f & f <> f or not bf_compatible(f, f) then
             return 'union with itself';
         end if;
-        if coalesce(i.funnel, 'utf8') like 'utf%' and not (f || 'x') @> 'x'
-            or i.funnel in ('int', 'long') and not (f || 7) @> 7
-            or i.funnel = 'bytes' and not (f || '\x00'::bytea) @> '\x00'::bytea then
+        if not (case i.funnel
+            when 'int' then (f || 7) @> 7
+            when 'long' then (f || 7) @> 7
+            when 'bytes' then (f || '\x00'::bytea) @> '\x00'::bytea
+            else (f || 'x') @> 'x' end) then
             return 'lost an element';
         end if;
         return 'ok';
-    exception when others then
+    exception when program_limit_exceeded then
+        -- It says that it grows, but cannot grow so far.
+        return case when i.expansion > 0 then 'ok' else 'broken: ' || sqlerrm end;
+    when others then
         return 'broken: ' || sqlstate || ' ' || sqlerrm;
     end;
 end $$;
@@ -153,9 +158,9 @@ where outcome <> case
 order by 1, 2, 3 limit 20;
 
 -- ---------------------------------------------------------------------------
--- A value that only a later release can mean: four-bit counters of 64 cells.
--- Taken for bits it would lose elements, so it must not come in.
+-- Four-bit counters of 64 cells: another length, and no other.
 -- ---------------------------------------------------------------------------
 select pg_temp.try_text(set_byte(substr(bloomfilter_send(f), 1, octet_length(bloomfilter_send(f)) - 8), 5, 4)
-                        || decode(repeat('00', 32), 'hex')) in ('refused: 22P02', 'refused: 0A000') as refused
-from bf_create_bits(64, 5, 'guava', 'utf8') f;
+                        || decode(repeat('00', n), 'hex')) as outcome, count(*)
+from bf_create_bits(64, 5, 'guava', 'utf8') f, generate_series(0, 64) n
+group by 1 order by 1;

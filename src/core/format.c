@@ -128,12 +128,15 @@ decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 	header->expected = bf_load_le64(bytes + AT_EXPECTED);
 	header->fpp = bf_load_double(bytes + AT_FPP);
 
-	if (header->cell_bits != BF_CELL_BIT)
+	if (header->cell_bits != BF_CELL_BIT &&
+		header->cell_bits != BF_CELL_COUNTER)
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid cell width");
 	if (bytes[AT_RESERVED] != 0 || bytes[AT_RESERVED + 1] != 0)
 		return bf_fail(error, BF_ERROR_MALFORMED, "reserved bits are set");
 	if (!sizing_is_valid(header->expected, header->fpp))
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid sizing");
+	if (header->expansion > INT32_MAX)
+		return bf_fail(error, BF_ERROR_MALFORMED, "invalid expansion");
 	if (header->layers > 1 && header->expansion == 0)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "several layers in a filter of fixed size");

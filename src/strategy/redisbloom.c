@@ -230,9 +230,10 @@ inspect_header(const uint8_t *stream, size_t length, BfHeader *header,
 					   "a RedisBloom dump with 32-bit hashes, which are not supported");
 	if (options & OPTION_NO_SCALING)
 		header->expansion = 0;
-	else if (header->expansion == 0)
+	else if (header->expansion == 0 || header->expansion > INT32_MAX)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a growing RedisBloom dump with expansion 0");
+					   "a growing RedisBloom dump with expansion %" PRIu32,
+					   header->expansion);
 	if (header->expansion == 0 && header->layers > 1)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "a RedisBloom dump of %" PRIu32 " filters that does not grow",

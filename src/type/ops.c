@@ -200,7 +200,7 @@ bloomext_add_all(PG_FUNCTION_ARGS)
 Datum
 bloomext_remove(PG_FUNCTION_ARGS)
 {
-	BfCall	   *call = bf_call(fcinfo, 0, 1);
+	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);
