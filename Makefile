@@ -27,12 +27,13 @@ $(OBJS): $(PRIVATE_HEADERS)
 
 # The unit tests need no server: core/ and strategy/ as they are.
 UNIT_SOURCES = $(wildcard src/core/*.c src/strategy/*.c test/unit/*.c)
+UNIT_HEADERS = $(wildcard test/unit/*.h)
 UNIT_FLAGS = -std=gnu99 -g -O2 -Wall -Wextra -Werror -ffp-contract=off -Isrc
 
-test/unit/unit: $(UNIT_SOURCES) $(PRIVATE_HEADERS)
+test/unit/unit: $(UNIT_SOURCES) $(UNIT_HEADERS) $(PRIVATE_HEADERS)
 	$(CC) $(UNIT_FLAGS) -o $@ $(UNIT_SOURCES) -lm
 
-test/unit/unit-asan: $(UNIT_SOURCES) $(PRIVATE_HEADERS)
+test/unit/unit-asan: $(UNIT_SOURCES) $(UNIT_HEADERS) $(PRIVATE_HEADERS)
 	$(CC) $(UNIT_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $(UNIT_SOURCES) -lm
 
 .PHONY: unitcheck

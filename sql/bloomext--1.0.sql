@@ -249,6 +249,18 @@ CREATE FUNCTION bf_layers(
 COMMENT ON FUNCTION bf_layers(bloomfilter) IS
 	'the layers of the filter, oldest first';
 
+CREATE FUNCTION bf_advise(
+	expected bigint,
+	fpp float8,
+	strategy text DEFAULT 'guava',
+	OUT bits bigint, OUT hashes int, OUT bytes bigint, OUT real_fpp float8,
+	OUT fits_value boolean, OUT fits_redis boolean, OUT advice text
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bloomext_advise'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION bf_advise(bigint, float8, text) IS
+	'the filter that the parameters give, its real false positive probability at that many elements, whether it fits, and what to pass instead';
+
 CREATE FUNCTION bf_measure_fpp(
 	bloomfilter,
 	probes int DEFAULT 100000,

@@ -187,6 +187,11 @@ cassandra_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 	}
 }
 
+static const BfDerivation cassandra_derivation = {
+	.word_bits = 32,
+	.fold = BF_FOLD_NEGATE
+};
+
 const BfStrategy bf_cassandra = {
 	.id = BF_STRATEGY_CASSANDRA,
 	.name = NAME,
@@ -206,5 +211,6 @@ const BfStrategy bf_cassandra = {
 	.hash = cassandra_hash,
 	.hash_is_complete = true,
 	.positions = cassandra_positions,
+	.derivation = &cassandra_derivation,
 	.order = BF_ORDER_BITSET
 };

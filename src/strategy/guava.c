@@ -198,18 +198,33 @@ static const BfStream guava_stream = {
 	.hash_is_complete = true, \
 	.has_counters = true, \
 	.stream = &guava_stream, \
+	.redis_overhead = STREAM_HEADER_SIZE, \
 	.order = BF_ORDER_REDIS
+
+static const BfDerivation mitz64_derivation = {
+	.word_bits = 63
+};
+
+/* Counting from 1, not 0, is another h1. */
+static const BfDerivation mitz32_derivation = {
+	.word_bits = 32,
+	.fold = BF_FOLD_COMPLEMENT
+};
 
 const BfStrategy bf_guava = {
 	.id = BF_STRATEGY_GUAVA,
 	.name = "guava",
 	GUAVA_RULES,
-	.positions = mitz64_positions
+	.positions = mitz64_positions,
+	.derivation = &mitz64_derivation
 };
 
 const BfStrategy bf_guava32 = {
 	.id = BF_STRATEGY_GUAVA32,
 	.name = "guava32",
 	GUAVA_RULES,
-	.positions = mitz32_positions
+	.positions = mitz32_positions,
+	.derivation = &mitz32_derivation,
+	.wide_from = UINT64_C(1) << 30,
+	.wide = &bf_guava
 };

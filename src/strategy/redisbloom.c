@@ -351,6 +351,10 @@ static const BfStream redisbloom_stream = {
 	.read = stream_read
 };
 
+static const BfDerivation redisbloom_derivation = {
+	.word_bits = 64
+};
+
 const BfStrategy bf_redisbloom = {
 	.id = BF_STRATEGY_REDISBLOOM,
 	.name = NAME,
@@ -368,6 +372,7 @@ const BfStrategy bf_redisbloom = {
 	.hash = redisbloom_hash,
 	.hash_is_complete = true,
 	.positions = redisbloom_positions,
+	.derivation = &redisbloom_derivation,
 	.counts_elements = true,
 	.stream = &redisbloom_stream,
 	.order = BF_ORDER_BITSET

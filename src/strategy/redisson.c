@@ -72,6 +72,11 @@ redisson_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 	}
 }
 
+static const BfDerivation redisson_derivation = {
+	.word_bits = 63,
+	.alternating = true
+};
+
 const BfStrategy bf_redisson = {
 	.id = BF_STRATEGY_REDISSON,
 	.name = NAME,
@@ -89,5 +94,6 @@ const BfStrategy bf_redisson = {
 	.hash = redisson_hash,
 	.hash_is_complete = true,
 	.positions = redisson_positions,
+	.derivation = &redisson_derivation,
 	.order = BF_ORDER_REDIS
 };

@@ -36,7 +36,7 @@ bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
 					   expected, fpp);
 	if (bits > max_bits)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "a filter of %" PRId64 " elements with a false positive probability of %g takes %.0f bits, more than the %.0f of strategy \"%s\"",
+					   "%" PRId64 " elements with probability %g take %.0f bits, more than the %.0f of strategy \"%s\"",
 					   expected, fpp, bits, max_bits, name);
 	if (hashes > BF_MAX_HASHES)
 		return bf_fail(error, BF_ERROR_LIMIT,

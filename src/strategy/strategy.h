@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/format.h"
+#include "strategy/realfpp.h"
 
 /* Strategy ids and funnel ids are part of the stored format: never reuse one. */
 #define BF_STRATEGY_GUAVA		1
@@ -130,6 +131,16 @@ typedef struct BfStrategy
 							  uint32_t first, uint32_t count,
 							  uint64_t *positions);
 
+	/*
+	 * Beyond so many bits, positions are too narrow, and this strategy is the
+	 * one to use; NULL: they never are.
+	 */
+	uint64_t	wide_from;
+	const struct BfStrategy *wide;
+	/* Bytes that its string in Redis takes besides the bits. */
+	uint32_t	redis_overhead;
+	/* How positions derive, for bf_real_fpp(); NULL: independently. */
+	const BfDerivation *derivation;
 	/* Is there a variant whose cells count, to remove elements from? */
 	bool		has_counters;
 	/*

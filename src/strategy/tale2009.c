@@ -82,6 +82,11 @@ tale2009_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 	}
 }
 
+static const BfDerivation tale2009_derivation = {
+	.word_bits = 63,
+	.squares = true
+};
+
 const BfStrategy bf_tale2009 = {
 	.id = BF_STRATEGY_TALE2009,
 	.name = NAME,
@@ -99,5 +104,6 @@ const BfStrategy bf_tale2009 = {
 	.hash = tale2009_hash,
 	.hash_is_complete = true,
 	.positions = tale2009_positions,
+	.derivation = &tale2009_derivation,
 	.order = BF_ORDER_REDIS
 };

@@ -3,11 +3,13 @@
  *	  bf_advise and bf_measure_fpp: what a filter really does.
  *
  * The textbook's formula holds for independent hash functions.  The originals
- * derive all positions from two, and in small or strict filters that shows:
- * each strategy says by how much.  The answer is nearly always to expect more
- * elements than there are, and bf_advise says how many.
+ * derive all positions from two words, and in small or strict filters that
+ * shows: bf_real_fpp() says by how much.  The answer is nearly always to
+ * expect more elements than there are, and bf_advise says how many.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "fmgr.h"
@@ -22,7 +24,153 @@
 #include "strategy/filter.h"
 #include "type/value.h"
 
+PG_FUNCTION_INFO_V1(bloomext_advise);
 PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
+
+/* The longest string that Redis holds. */
+#define REDIS_MAX_BYTES		((uint64) 512 * 1024 * 1024)
+
+/* Above this part of what was asked for, there is something to advise. */
+#define TOLERANCE			1.1
+
+/* Expecting this many times as many elements is not advice any more. */
+#define MOST_TIMES			64
+
+/* The real probability at n elements of a filter that expects `sized_for`. */
+static double
+real_fpp(const BfStrategy *strategy, int64 sized_for, double fpp, int64 n)
+{
+	BfShape		shape;
+	BfError		error;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!bf_strategy_size(strategy, sized_for, fpp, &shape, &error))
+		return 1;
+	return bf_real_fpp(strategy->derivation, shape.bits, shape.hashes,
+					   (uint64) Max(n, 1));
+}
+
+/*
+ * The least expectation that really gives the probability asked for, within
+ * some percent; 0 where there is none worth naming.
+ */
+static int64
+sufficient_expectation(const BfStrategy *strategy, int64 expected, double fpp)
+{
+	int64		n = Max(expected, 1);
+	int64		too_low = n;
+	int64		enough = n;
+
+	do
+	{
+		if (enough / n >= MOST_TIMES || enough > PG_INT64_MAX / 2)
+			return 0;
+		too_low = enough;
+		enough *= 2;
+	} while (real_fpp(strategy, enough, fpp, n) > fpp);
+
+	while (enough - too_low > Max(too_low / 16, 1))
+	{
+		int64		middle = too_low + (enough - too_low) / 2;
+
+		if (real_fpp(strategy, middle, fpp, n) > fpp)
+			too_low = middle;
+		else
+			enough = middle;
+	}
+	return enough;
+}
+
+/* Say what to pass instead, or that there is no need. */
+static char *
+advice(const BfStrategy *strategy, int64 expected, double fpp,
+	   const BfShape *shape, double real, bool fits_value, bool fits_redis)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (!fits_value)
+		appendStringInfoString(&text,
+							   "A PostgreSQL value holds at most 1 GB: split the elements over several filters, or accept more false positives. ");
+	else if (!fits_redis)
+		appendStringInfoString(&text,
+							   "A Redis string holds at most 512 MB: mirror it with shards, or split the elements over several filters. ");
+	if (strategy->wide != NULL && shape->bits > strategy->wide_from)
+		appendStringInfo(&text,
+						 "Positions of %s have 31 bits, too few for this filter: use strategy %s. ",
+						 strategy->name, strategy->wide->name);
+	else if (real > fpp * TOLERANCE)
+	{
+		int64		enough = sufficient_expectation(strategy, expected, fpp);
+
+		appendStringInfo(&text,
+						 "The derivation of %s gives %.1f times the false positives asked for. ",
+						 strategy->name, real / fpp);
+		if (enough > 0)
+			appendStringInfo(&text,
+							 "Pass expected => " INT64_FORMAT " for " INT64_FORMAT " elements. ",
+							 enough, expected);
+		else
+			appendStringInfoString(&text,
+								   "No size of this strategy mends that: use another one. ");
+	}
+	if (text.len == 0)
+		appendStringInfoString(&text, "Fine as it is. ");
+	text.data[text.len - 1] = '\0';
+	return text.data;
+}
+
+/*
+ * bf_advise(expected, fpp, strategy): the filter that the parameters give, its
+ * real false positive probability at `expected` elements, whether it fits, and
+ * what to pass instead.  22023 and 54000 where there is no such filter at all.
+ */
+Datum
+bloomext_advise(PG_FUNCTION_ARGS)
+{
+	int64		expected = PG_GETARG_INT64(0);
+	double		fpp = PG_GETARG_FLOAT8(1);
+	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
+	BfShape		shape;
+	BfError		error;
+	uint64		bits_bytes;
+	uint64		value_bytes;
+	uint64		redis_bytes;
+	double		real;
+	bool		fits_value;
+	bool		fits_redis;
+	TupleDesc	row;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+
+	if (!bf_strategy_size(strategy, expected, fpp, &shape, &error))
+		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+	if (shape.bits > PG_INT64_MAX - 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("bloom filter exceeds a limit"),
+				 errdetail("Its number of bits cannot be told in a bigint.")));
+	bits_bytes = (shape.bits + 63) / 64 * 8;
+	value_bytes = BF_PREFIX_SIZE(1) + bits_bytes;
+	redis_bytes = (shape.bits + 7) / 8 + strategy->redis_overhead;
+	real = bf_real_fpp(strategy->derivation, shape.bits, shape.hashes,
+					   (uint64) Max(expected, 1));
+	fits_value = value_bytes <= MaxAllocSize - VARHDRSZ;
+	fits_redis = redis_bytes <= REDIS_MAX_BYTES;
+
+	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[0] = Int64GetDatum((int64) shape.bits);
+	values[1] = Int32GetDatum(shape.hashes);
+	values[2] = Int64GetDatum((int64) value_bytes);
+	values[3] = Float8GetDatum(real);
+	values[4] = BoolGetDatum(fits_value);
+	values[5] = BoolGetDatum(fits_redis);
+	values[6] = CStringGetTextDatum(advice(strategy, expected, fpp, &shape,
+										   real, fits_value, fits_redis));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
+													  values, nulls)));
+}
 
 /*
  * bf_measure_fpp(bloomfilter, probes, seed): the part of `probes` random

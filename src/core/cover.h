@@ -1,0 +1,16 @@
+/*
+ * cover.h
+ *	  The probability that random subsets, united, are everything.
+ */
+#ifndef BLOOMEXT_COVER_H
+#define BLOOMEXT_COVER_H
+
+#include <stdint.h>
+
+/* Places that bf_cover() can tell apart. */
+#define BF_MAX_COVERED		64
+
+extern double bf_cover(uint32_t d, const double *chance,
+					   uint64_t subsets);
+
+#endif							/* BLOOMEXT_COVER_H */

@@ -1,0 +1,66 @@
+/*
+ * vectors.h
+ *	  Reading golden vectors, and counting what agrees with them.
+ */
+#ifndef BLOOMEXT_VECTORS_H
+#define BLOOMEXT_VECTORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategy/strategy.h"
+
+#define MAX_COLUMNS		20
+
+/* A tab separated file; its cells are strings. */
+typedef struct Table
+{
+	const char *path;
+	char	   *text;
+	char	  **cells;
+	size_t		rows;
+	size_t		columns;
+	char	   *names[MAX_COLUMNS];
+} Table;
+
+extern const char *vectors_dir;
+extern uint64_t passed;
+extern uint64_t failed;
+
+__attribute__((format(printf, 4, 5)))
+extern void check_at(const char *file, int line, bool ok,
+					 const char *format,...);
+__attribute__((noreturn, format(printf, 1, 2)))
+extern void die(const char *format,...);
+
+#define CHECK(ok, ...) check_at(__FILE__, __LINE__, (ok), __VA_ARGS__)
+
+extern void *allocate(size_t size);
+
+extern Table read_table(const char *path);
+extern void free_table(Table *table);
+extern const char *cell(const Table *table, size_t row, const char *name);
+extern uint64_t cell_u64(const Table *table, size_t row, const char *name);
+extern int64_t cell_i64(const Table *table, size_t row, const char *name);
+extern double cell_double(const Table *table, size_t row, const char *name);
+extern bool cell_is(const Table *table, size_t row, const char *name,
+					const char *text);
+
+extern uint8_t *from_hex(const char *hex, size_t *length);
+extern bool same_hex(const uint8_t *bytes, size_t length, const char *hex);
+extern uint8_t *element_bytes(const BfStrategy *strategy, const char *etype,
+							  const char *value, size_t *length);
+extern uint8_t *rule_bytes(const BfStrategy *strategy, const char *rule,
+						   uint64_t i, size_t *length);
+
+extern uint8_t *make_value(const BfStrategy *strategy, uint64_t bits,
+						   uint32_t hashes, BfFilter *filter);
+extern uint8_t *foreign_bits(const BfFilter *filter, BfBitOrder order,
+							 bool trimmed, size_t *length);
+
+extern void test_services(void);
+extern void test_chains(void);
+extern void test_real_fpp(void);
+
+#endif							/* BLOOMEXT_VECTORS_H */
