@@ -325,7 +325,9 @@ bloomext_agg_serialize(PG_FUNCTION_ARGS)
 	out = (uint8 *) VARDATA(result);
 	bf_store_le32(out, state->list.count);
 	bf_store_le64(out + 4, length);
-	memcpy(out + 12, state->list.pairs, state->list.count * sizeof(BfHashPair));
+	if (state->list.count > 0)
+		memcpy(out + 12, state->list.pairs,
+			   state->list.count * sizeof(BfHashPair));
 	out += 12 + state->list.count * sizeof(BfHashPair);
 	if (state->value.varlena != NULL)
 		memcpy(out, state->value.bytes, written);

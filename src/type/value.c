@@ -352,7 +352,7 @@ describe(const BfFilter *filter)
 {
 	const char *funnel = bf_funnel_name(filter->header.funnel);
 
-	return psprintf("%s%s, %s, %llu bits, %u hashes, %u layers",
+	return psprintf("%s%s, %s, bits: %llu, hashes: %u, layers: %u",
 					filter->header.cell_bits == BF_CELL_COUNTER ? "counting " : "",
 					filter->strategy->name, funnel ? funnel : "unbound",
 					(unsigned long long) filter->first.bits,
