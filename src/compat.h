@@ -50,6 +50,11 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 	} while (0)
 #endif
 
+/* 18 has it before a declaration, where others had pg_attribute_noreturn(). */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn		__attribute__((noreturn))
+#endif
+
 /* The longest a bigint's text gets, sign included. */
 #ifndef MAXINT8LEN
 #define MAXINT8LEN	20

@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "nodes/nodes.h"
 
+#include "compat.h"
 #include "strategy/strategy.h"
 
 /*
@@ -34,6 +35,6 @@ extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element, Datum value,
 							BfHash *hash);
-extern void bf_element_does_not_fit(Datum value) pg_attribute_noreturn();
+pg_noreturn extern void bf_element_does_not_fit(Datum value);
 
 #endif							/* BLOOMEXT_ELEMENT_H */

@@ -39,8 +39,8 @@ typedef struct BfMerge
 extern const BfMerge bf_merge_union;
 extern const BfMerge bf_merge_intersection;
 
-extern void bf_raise(const BfError *error, int malformed_sqlstate)
-			pg_attribute_noreturn();
+pg_noreturn extern void bf_raise(const BfError *error,
+								 int malformed_sqlstate);
 
 extern const BfStrategy *bf_strategy_argument(text *name);
 extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
