@@ -35,7 +35,7 @@
  * structure with a probe, so its odd positions are told apart: inclusion and
  * exclusion over the sets of them that no element hits, with a chain for the
  * even ones.  And even multiples are even modulo an even m, so probes are
- * classed by their words' parities (an even m is worse by a third at p = 1e-3).
+ * classed by their words' low bits (an even m is worse by a third at p = 1e-3).
  *
  * Beyond 64 hashes (p below some 1e-19) and MAX_LOAD it is the textbook's.
  */
@@ -56,7 +56,9 @@
 
 /* Alternating sums: odd indexes that are told apart, and probes for that. */
 #define MAX_ODD			10
-#define PROBES_A_PARITY	128
+#define MAX_TWOS		2
+#define PROBES_OF_CLASSES	512
+#define MAX_CLASS_PROBES	128
 
 typedef struct Model
 {
@@ -611,23 +613,24 @@ distinct_fpp(Model *model, uint64_t elements)
 /* ---- Alternating sums -------------------------------------------------- */
 
 /*
- * The chances of an element, averaged over probes whose words have the
- * parities given; returns how many of the probes drawn are distinct.
+ * The chances of an element, averaged over probes whose two words have the low
+ * bits given; returns how many of the probes drawn are distinct.
  */
 static double
-fill_table(Model *model, uint32_t parities, Table *table)
+fill_table(Model *model, int twos, uint64_t low, uint32_t wanted, Table *table)
 {
-	Probe		probes[PROBES_A_PARITY];
+	Probe		probes[MAX_CLASS_PROBES];
 	uint32_t	count = 0;
 	uint32_t	draws = 0;
 	double		sum = 0;
 	Tally		tally = {.table = table};
 
 	memset(table, 0, sizeof(Table));
-	while (draws < 4 * PROBES_A_PARITY && count < PROBES_A_PARITY)
+	while (draws < 4 * wanted && count < wanted)
 	{
-		uint64_t	first = next_random(model) << 1 | (parities & 1);
-		uint64_t	second = next_random(model) << 1 | parities >> 1;
+		uint64_t	first = next_random(model) << twos | low >> twos;
+		uint64_t	second = next_random(model) << twos |
+			(low & ((UINT64_C(1) << twos) - 1));
 
 		draws++;
 		count += make_probe(model, first, second, &probes[count]) == 0;
@@ -687,20 +690,29 @@ cover_table(const Model *model, Table *table, uint64_t elements)
 	return result > 0 ? result : 0;
 }
 
-/* distinct_fpp() for alternating sums. */
+/*
+ * distinct_fpp() for alternating sums, by classes of probes that share their
+ * words' low bits as far as m keeps them.
+ */
 static double
 alternating_fpp(Model *model, uint64_t elements)
 {
-	uint32_t	classes = model->bits % 2 == 0 ? 4 : 1;
+	int			twos = __builtin_ctzll(model->bits);
+	uint64_t	classes;
+	uint32_t	wanted;
 	double		fpp = 0;
 	double		weights = 0;
 	Table		table;
 
-	for (uint32_t parities = 0; parities < classes; parities++)
+	if (twos > MAX_TWOS)
+		twos = MAX_TWOS;
+	classes = UINT64_C(1) << 2 * twos;
+	wanted = (uint32_t) (PROBES_OF_CLASSES / classes);
+	if (wanted > MAX_CLASS_PROBES)
+		wanted = MAX_CLASS_PROBES;
+	for (uint64_t low = 0; low < classes; low++)
 	{
-		double		weight = fill_table(model, classes > 1 ? parities :
-										(uint32_t) next_random(model) & 3,
-										&table);
+		double		weight = fill_table(model, twos, low, wanted, &table);
 
 		if (weight > 0)
 			fpp += weight * cover_table(model, &table, elements);
