@@ -103,35 +103,6 @@ chain_value(Chain *chain, uint64_t expected, double fpp, uint32_t expansion,
 	return value;
 }
 
-/* Import a dump as bf_import does; NULL where it is refused. */
-static uint8_t *
-import_dump(const uint8_t *dump, size_t length, BfFilter *filter)
-{
-	static BfLayer layers[BF_MAX_LAYERS];
-	BfHeader	header;
-	BfError		error = {.message = ""};
-	uint64_t	value_length;
-	uint8_t    *value;
-
-	if (!bf_redisbloom.stream->inspect(dump, length, &header, layers, &error))
-	{
-		CHECK(error.code == BF_ERROR_MALFORMED && error.message[0] != '\0',
-			  "a dump's error without a message");
-		return NULL;
-	}
-	if (!bf_format_size(&header, layers, &value_length, &error))
-		die("bf_format_size: %s", error.message);
-	if (value_length > 2 * length + BF_PREFIX_SIZE(1))
-		die("a dump of %zu bytes makes a value of %" PRIu64, length,
-			value_length);
-	value = allocate(value_length);
-	bf_format_encode(&header, layers, value);
-	if (!bf_filter_open(value, value_length, value_length, filter, &error))
-		die("a dump makes a value that does not open: %s", error.message);
-	bf_redisbloom.stream->read(dump, filter, value);
-	return value;
-}
-
 /* ---- The vectors ------------------------------------------------------- */
 
 /* Compare a comma separated list with one number of every layer. */
@@ -194,7 +165,7 @@ check_dump(const Table *table, size_t row, const BfFilter *filter,
 			  "redisbloom: filter %s: dump differs", id);
 		free(written);
 	}
-	value = import_dump(dump, length, &imported);
+	value = import_stream(bf_redisbloom.stream, dump, length, &imported);
 	CHECK(value != NULL && imported.length == filter->length &&
 		  memcmp(value, filter->bytes, filter->length) == 0,
 		  "redisbloom: filter %s: dump does not come back", id);
@@ -241,7 +212,7 @@ fill_chain(const Table *table, size_t row, Chain *chain, uint32_t expansion)
 	for (uint64_t i = 1; i <= inserted && full_at == 0; i++)
 	{
 		size_t		length;
-		uint8_t    *bytes = rule_bytes(&bf_redisbloom,
+		uint8_t    *bytes = rule_bytes(&bf_redisbloom, "text",
 									   cell(table, row, "rule"), i, &length);
 		BfHash		hash;
 		int			result;
@@ -266,17 +237,13 @@ fill_chain(const Table *table, size_t row, Chain *chain, uint32_t expansion)
 static bool
 accepts(const uint8_t *dump, size_t length)
 {
-	uint8_t    *copy = malloc(length);
+	uint8_t    *copy = copy_bytes(dump, length);
 	BfFilter	filter;
 	uint8_t    *value;
 	uint64_t	measured;
 	BfError		error;
 
-	if (copy == NULL && length > 0)
-		die("out of memory");
-	if (length > 0)
-		memcpy(copy, dump, length);
-	value = import_dump(copy, length, &filter);
+	value = import_stream(bf_redisbloom.stream, copy, length, &filter);
 	free(copy);
 	if (value == NULL)
 		return false;

@@ -2,11 +2,11 @@
  * vectors.c
  *	  Reading golden vectors, and counting what agrees with them.
  *
- * Usage: vectors VECTORS_DIR.  Bytes handed to the code under test lie in a
- * malloc of exactly their length, for AddressSanitizer to see a byte read too
- * far.  SHA-256 is here because the large vectors come as digests.
+ * Bytes handed to the code under test lie in a malloc of exactly their length,
+ * for AddressSanitizer to see a byte read too far.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,15 @@
 #include "vectors.h"
 
 #define MAX_SHOWN		20
+#define MAX_FILES		100
 
 const char *vectors_dir;
 uint64_t	passed = 0;
 uint64_t	failed = 0;
+
+/* Paths of the files read so far. */
+static const char *files_read[MAX_FILES];
+static size_t files_read_count = 0;
 
 /* Count one check; show the first failures only. */
 void
@@ -61,6 +66,26 @@ allocate(size_t size)
 	if (result == NULL)
 		die("out of memory");
 	return result;
+}
+
+/* A copy that ends where its malloc ends. */
+uint8_t *
+copy_bytes(const uint8_t *bytes, size_t length)
+{
+	uint8_t    *copy = malloc(length);
+
+	if (copy == NULL && length > 0)
+		die("out of memory");
+	if (length > 0)
+		memcpy(copy, bytes, length);
+	return copy;
+}
+
+/* Doubles of pow() and log1p() may differ from Java's in the last place. */
+bool
+same_double(double got, double want)
+{
+	return fabs(got - want) <= 1e-14 * fabs(want);
 }
 
 /* ---- Tables ------------------------------------------------------------ */
@@ -111,6 +136,19 @@ cut_line(char *line, char **cells, size_t *count)
 	}
 }
 
+/* Whether some test has read this file. */
+bool
+was_read(const char *path)
+{
+	for (size_t i = 0; i < files_read_count; i++)
+	{
+		if (strcmp(files_read[i], path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Read a file; `path` is kept, so it must outlive the tests. */
 Table
 read_table(const char *path)
 {
@@ -119,6 +157,12 @@ read_table(const char *path)
 	size_t		lines = 0;
 
 	table.text = read_file(path);
+	if (!was_read(path))
+	{
+		if (files_read_count == MAX_FILES)
+			die("too many files");
+		files_read[files_read_count++] = path;
+	}
 	for (const char *c = table.text; *c; c++)
 		lines += *c == '\n';
 	next = cut_line(table.text, table.names, &table.columns);
@@ -146,6 +190,17 @@ free_table(Table *table)
 	free(table->cells);
 }
 
+bool
+has_column(const Table *table, const char *name)
+{
+	for (size_t i = 0; i < table->columns; i++)
+	{
+		if (strcmp(table->names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *
 cell(const Table *table, size_t row, const char *name)
 {
@@ -155,6 +210,13 @@ cell(const Table *table, size_t row, const char *name)
 			return table->cells[row * table->columns + i];
 	}
 	die("%s has no column %s", table->path, name);
+}
+
+/* Tables that have no etype hold text. */
+const char *
+etype_of(const Table *table, size_t row)
+{
+	return has_column(table, "etype") ? cell(table, row, "etype") : "text";
 }
 
 uint64_t
@@ -204,79 +266,6 @@ from_hex(const char *hex, size_t *length)
 		bytes[i] = (uint8_t) (hex_digit(hex[2 * i]) << 4 |
 							  hex_digit(hex[2 * i + 1]));
 	return bytes;
-}
-
-static inline uint32_t
-rotr32(uint32_t x, int bits)
-{
-	return x >> bits | x << (32 - bits);
-}
-
-/* The first 32 bits of the fractions of the primes' cube roots. */
-static const uint32_t sha256_k[64] = {
-	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
-	0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
-	0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
-	0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-	0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147,
-	0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13,
-	0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
-	0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-	0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a,
-	0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
-	0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2
-};
-
-static void
-sha256_block(uint32_t state[8], const uint8_t *block)
-{
-	uint32_t	w[64];
-	uint32_t	s[8];
-
-	memcpy(s, state, sizeof(s));
-	for (int i = 0; i < 16; i++)
-		w[i] = bf_load_be32(block + 4 * i);
-	for (int i = 16; i < 64; i++)
-		w[i] = w[i - 16] + w[i - 7] +
-			(rotr32(w[i - 15], 7) ^ rotr32(w[i - 15], 18) ^ w[i - 15] >> 3) +
-			(rotr32(w[i - 2], 17) ^ rotr32(w[i - 2], 19) ^ w[i - 2] >> 10);
-	for (int i = 0; i < 64; i++)
-	{
-		uint32_t	t1 = s[7] + sha256_k[i] + w[i] +
-			(rotr32(s[4], 6) ^ rotr32(s[4], 11) ^ rotr32(s[4], 25)) +
-			((s[4] & s[5]) ^ (~s[4] & s[6]));
-		uint32_t	t2 = (rotr32(s[0], 2) ^ rotr32(s[0], 13) ^ rotr32(s[0], 22)) +
-			((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-
-		memmove(s + 1, s, 7 * sizeof(uint32_t));
-		s[4] += t1;
-		s[0] = t1 + t2;
-	}
-	for (int i = 0; i < 8; i++)
-		state[i] += s[i];
-}
-
-static void
-sha256(const uint8_t *bytes, size_t length, uint8_t digest[32])
-{
-	uint32_t	state[8] = {
-		0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-		0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19
-	};
-	uint8_t		last[128] = {0};
-	size_t		rest = length % 64;
-	size_t		padded = rest < 56 ? 64 : 128;
-
-	for (size_t i = 0; i + 64 <= length; i += 64)
-		sha256_block(state, bytes + i);
-	memcpy(last, bytes + length - rest, rest);
-	last[rest] = 0x80;
-	bf_store_be32(last + padded - 8, (uint32_t) ((uint64_t) length >> 29));
-	bf_store_be32(last + padded - 4, (uint32_t) (length << 3));
-	for (size_t i = 0; i < padded; i += 64)
-		sha256_block(state, last + i);
-	for (int i = 0; i < 8; i++)
-		bf_store_be32(digest + 4 * i, state[i]);
 }
 
 /* Compare bytes with hex, or with "sha256:" and the hex of a digest. */
@@ -361,68 +350,104 @@ to_utf16(const uint8_t *utf8, size_t length, bool marked,
 	return result;
 }
 
-/* Funnel bytes (UTF-8 of text, or raw) into an exact malloc. */
-static uint8_t *
-funnel_bytes(const BfStrategy *strategy, BfFunnel funnel, const uint8_t *bytes,
-			 size_t *length)
+static const struct
 {
+	const char *etype;
+	BfKind		kind;
+}			etypes[] = {
+	{"text", BF_KIND_TEXT}, {"text16", BF_KIND_TEXT},
+	{"bytea", BF_KIND_BYTEA}, {"int4", BF_KIND_INT4}, {"int8", BF_KIND_INT8}
+};
+
+/* The funnel that an etype of the files names, or that its type binds. */
+static BfFunnel
+etype_funnel(const BfStrategy *strategy, const char *etype)
+{
+	if (strcmp(etype, "text16") == 0)
+		return BF_FUNNEL_UTF16;
+	for (size_t i = 0; i < sizeof(etypes) / sizeof(etypes[0]); i++)
+	{
+		if (strcmp(etype, etypes[i].etype) == 0)
+			return strategy->funnels[etypes[i].kind];
+	}
+	die("unknown etype %s", etype);
+}
+
+/* An element, as UTF-8, raw bytes or decimal text, funneled. */
+static uint8_t *
+funnel_bytes(const BfStrategy *strategy, const char *etype,
+			 const uint8_t *bytes, size_t *length)
+{
+	BfFunnel	funnel = etype_funnel(strategy, etype);
+	uint8_t    *funneled = NULL;
 	uint8_t    *exact;
-	uint8_t    *utf16 = NULL;
 
 	if (funnel == BF_FUNNEL_UTF16)
-		bytes = utf16 = to_utf16(bytes, *length, strategy->utf16_is_marked,
-								 length);
+		bytes = funneled = to_utf16(bytes, *length,
+									strategy->utf16_is_marked, length);
+	else if (funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG)
+	{
+		uint64_t	number = (uint64_t) strtoll((const char *) bytes, NULL, 10);
+
+		*length = funnel == BF_FUNNEL_INT ? 4 : 8;
+		bytes = funneled = allocate(8);
+		bf_store_le64(funneled, number);
+	}
 	else if (funnel != BF_FUNNEL_UTF8 && funnel != BF_FUNNEL_BYTES)
 		die("%s does not take an element", strategy->name);
-	exact = malloc(*length);
-	if (exact == NULL && *length > 0)
-		die("out of memory");
-	if (*length > 0)
-		memcpy(exact, bytes, *length);
-	free(utf16);
+	exact = copy_bytes(bytes, *length);
+	free(funneled);
 	return exact;
 }
 
-/* The bytes that a row's element is hashed as, by the strategy's funnels. */
+/* The bytes that a row's element is hashed as. */
 uint8_t *
 element_bytes(const BfStrategy *strategy, const char *etype,
 			  const char *value, size_t *length)
 {
-	BfKind		kind = strcmp(etype, "text") == 0 ? BF_KIND_TEXT :
-		strcmp(etype, "bytea") == 0 ? BF_KIND_BYTEA :
-		strcmp(etype, "int4") == 0 ? BF_KIND_INT4 : BF_KIND_INT8;
 	uint8_t    *bytes;
 	uint8_t    *result;
 
-	if (kind == BF_KIND_INT4 || kind == BF_KIND_INT8)
+	if (etype[0] == 'i')
 	{
 		*length = strlen(value);
-		return funnel_bytes(strategy, strategy->funnels[kind],
-							(const uint8_t *) value, length);
+		return funnel_bytes(strategy, etype, (const uint8_t *) value, length);
 	}
 	bytes = from_element_hex(value, length);
-	result = funnel_bytes(strategy, strategy->funnels[kind], bytes, length);
+	result = funnel_bytes(strategy, etype, bytes, length);
 	free(bytes);
 	return result;
 }
 
-/* Element number i of a rule such as title-{i}. */
+/* Element number i of a rule: title-{i}, or the number that i is added to. */
 uint8_t *
-rule_bytes(const BfStrategy *strategy, const char *rule, uint64_t i,
-		   size_t *length)
+rule_bytes(const BfStrategy *strategy, const char *etype, const char *rule,
+		   uint64_t i, size_t *length)
 {
 	char		text[256];
 	const char *brace = strstr(rule, "{i}");
 
-	if (brace == NULL)
+	if (etype[0] == 'i')
+		*length = (size_t) snprintf(text, sizeof(text), "%" PRId64,
+									(int64_t) (strtoull(rule, NULL, 10) + i));
+	else if (brace != NULL)
+		*length = (size_t) snprintf(text, sizeof(text), "%.*s%" PRIu64 "%s",
+									(int) (brace - rule), rule, i, brace + 3);
+	else
 		die("rule %s has no {i}", rule);
-	*length = (size_t) snprintf(text, sizeof(text), "%.*s%" PRIu64 "%s",
-								(int) (brace - rule), rule, i, brace + 3);
-	return funnel_bytes(strategy, strategy->funnels[BF_KIND_TEXT],
-						(const uint8_t *) text, length);
+	return funnel_bytes(strategy, etype, (const uint8_t *) text, length);
 }
 
 /* ---- Filters ----------------------------------------------------------- */
+
+void
+open_value(const uint8_t *value, uint64_t length, BfFilter *filter)
+{
+	BfError		error;
+
+	if (!bf_filter_open(value, length, length, filter, &error))
+		die("bf_filter_open: %s", error.message);
+}
 
 /* An empty value of one layer, opened. */
 uint8_t *
@@ -441,8 +466,7 @@ make_value(const BfStrategy *strategy, uint64_t bits, uint32_t hashes,
 		die("bf_format_size: %s", error.message);
 	value = allocate(length);
 	bf_format_encode(&header, &layer, value);
-	if (!bf_filter_open(value, length, length, filter, &error))
-		die("bf_filter_open: %s", error.message);
+	open_value(value, length, filter);
 	return value;
 }
 
@@ -462,15 +486,61 @@ foreign_bits(const BfFilter *filter, BfBitOrder order, bool trimmed,
 	return bits;
 }
 
-int
-main(int argc, char **argv)
+uint64_t
+count_bits(const BfFilter *filter)
 {
-	if (argc != 2)
-		die("usage: vectors VECTORS_DIR");
-	vectors_dir = argv[1];
-	test_services();
-	test_chains();
-	test_real_fpp();
-	printf("%" PRIu64 " passed, %" PRIu64 " failed\n", passed, failed);
-	return failed > 0;
+	return bf_bits_count(filter->bytes + filter->first.offset,
+						 filter->first.bytes);
+}
+
+/* A value's own stream. */
+uint8_t *
+stream_bytes(const BfFilter *filter, size_t *length)
+{
+	uint64_t	measured;
+	BfError		error;
+	uint8_t    *bytes;
+
+	if (!filter->strategy->stream->measure(filter, &measured, &error))
+		die("stream: %s", error.message);
+	*length = measured;
+	bytes = malloc(measured);
+	if (bytes == NULL)
+		die("out of memory");
+	filter->strategy->stream->write(filter, bytes);
+	return bytes;
+}
+
+/*
+ * Read a stream as bf_import does; NULL where it is refused.  What is accepted
+ * must open, and hold no more than the stream does.
+ */
+uint8_t *
+import_stream(const BfStream *stream, const uint8_t *bytes, size_t length,
+			  BfFilter *filter)
+{
+	static BfLayer layers[BF_MAX_LAYERS];
+	BfHeader	header;
+	BfError		error = {.message = ""};
+	uint64_t	value_length;
+	uint8_t    *value;
+
+	memset(&header, 0, sizeof(header));
+	memset(layers, 0, sizeof(layers));
+	if (!stream->inspect(bytes, length, &header, layers, &error))
+	{
+		CHECK(error.code == BF_ERROR_MALFORMED && error.message[0] != '\0',
+			  "a stream's error without a message, or of another kind");
+		return NULL;
+	}
+	if (!bf_format_size(&header, layers, &value_length, &error))
+		die("bf_format_size: %s", error.message);
+	if (value_length > 2 * length + BF_PREFIX_SIZE(1))
+		die("a stream of %zu bytes makes a value of %" PRIu64, length,
+			value_length);
+	value = allocate(value_length);
+	bf_format_encode(&header, layers, value);
+	open_value(value, value_length, filter);
+	stream->read(bytes, filter, value);
+	return value;
 }

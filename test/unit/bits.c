@@ -1,0 +1,152 @@
+/*
+ * bits.c
+ *	  Bits in stored order against naive re-computations, and other orders.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bits.h"
+#include "vectors.h"
+
+/* A small generator with a fixed seed: the same tests every time. */
+static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
+
+static uint64_t
+next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static bool
+naive_bit(const uint8_t *stored, uint64_t i)
+{
+	/* strategies.md: byte 8 * (i / 64) + 7 - (i % 64) / 8, mask 1 << (i % 8) */
+	return stored[8 * (i / 64) + 7 - (i % 64) / 8] >> (i % 8) & 1;
+}
+
+static void
+test_sets(void)
+{
+	static const size_t words[] = {1, 2, 3, 7, 8, 33};
+
+	for (size_t round = 0; round < 60; round++)
+	{
+		size_t		bytes = 8 * words[round % 6];
+		uint8_t    *a = allocate(bytes);
+		uint8_t    *b = allocate(bytes);
+		uint8_t    *c = allocate(bytes);
+		uint64_t	set = 0;
+
+		for (size_t i = 0; i < bytes; i++)
+		{
+			a[i] = round < 6 ? 0 : round < 12 ? 0xff : (uint8_t) next_random();
+			b[i] = (uint8_t) next_random();
+		}
+		for (uint64_t i = 0; i < 8 * bytes; i++)
+		{
+			set += naive_bit(a, i);
+			CHECK(bf_bit_get(a, i) == naive_bit(a, i), "bit %" PRIu64, i);
+		}
+		CHECK(bf_bits_count(a, bytes) == set, "count of %zu bytes", bytes);
+
+		memcpy(c, a, bytes);
+		bf_bits_or(c, b, bytes);
+		for (size_t i = 0; i < bytes; i++)
+			CHECK(c[i] == (a[i] | b[i]), "or of byte %zu", i);
+		memcpy(c, a, bytes);
+		bf_bits_and(c, b, bytes);
+		for (size_t i = 0; i < bytes; i++)
+			CHECK(c[i] == (a[i] & b[i]), "and of byte %zu", i);
+
+		for (uint64_t i = 0; i < 8 * bytes; i++)
+		{
+			bool		was = naive_bit(a, i);
+			uint64_t	others;
+
+			memcpy(c, a, bytes);
+			CHECK(bf_bit_set(c, i) == !was, "change of bit %" PRIu64, i);
+			others = bf_bits_count(c, bytes);
+			CHECK(naive_bit(c, i) && others == set + !was, "setting bit %" PRIu64, i);
+		}
+		free(a);
+		free(b);
+		free(c);
+	}
+}
+
+/* Whether any bit at or beyond `used` is set, for every `used`. */
+static void
+test_tail(void)
+{
+	for (size_t bytes = 8; bytes <= 24; bytes += 8)
+	{
+		uint8_t    *bits = allocate(bytes);
+
+		for (uint64_t last = 0; last < 8 * bytes; last++)
+		{
+			memset(bits, 0, bytes);
+			bf_bit_set(bits, last);
+			bf_bit_set(bits, last / 2);
+			for (uint64_t used = 8 * (bytes - 8) + 1; used <= 8 * bytes; used++)
+				CHECK(bf_bits_tail_is_zero(bits, bytes, used) == (last < used),
+					  "tail from %" PRIu64 ", bit %" PRIu64, used, last);
+		}
+		free(bits);
+	}
+}
+
+/* Redis and BitSet orders, whole and cut to ceil(m / 8) bytes, and back. */
+static void
+test_orders(void)
+{
+	for (uint64_t m = 1; m <= 200; m++)
+	{
+		size_t		stored_bytes = (m + 63) / 64 * 8;
+		size_t		foreign_bytes = (m + 7) / 8;
+		uint8_t    *stored = allocate(stored_bytes);
+		uint8_t    *back = allocate(stored_bytes);
+
+		memset(stored, 0, stored_bytes);
+		for (uint64_t i = 0; i < m; i++)
+		{
+			if (next_random() & 1)
+				bf_bit_set(stored, i);
+		}
+		for (int order = BF_ORDER_REDIS; order <= BF_ORDER_BITSET; order++)
+		{
+			uint8_t    *foreign = malloc(foreign_bytes);
+			uint64_t	wrong = 0;
+
+			memset(foreign, 0xaa, foreign_bytes);
+			bf_bits_to_order((BfBitOrder) order, stored, foreign, foreign_bytes);
+			for (uint64_t i = 0; i < 8 * foreign_bytes; i++)
+			{
+				int			shift = order == BF_ORDER_REDIS ? 7 - (int) (i % 8) : (int) (i % 8);
+				bool		bit = foreign[i / 8] >> shift & 1;
+
+				wrong += bit != (i < m && naive_bit(stored, i));
+			}
+			CHECK(wrong == 0, "order %d of %" PRIu64 " bits: %" PRIu64 " wrong",
+				  order, m, wrong);
+			memset(back, 0, stored_bytes);
+			bf_bits_from_order((BfBitOrder) order, foreign, foreign_bytes, back);
+			CHECK(memcmp(stored, back, stored_bytes) == 0,
+				  "order %d of %" PRIu64 " bits does not come back", order, m);
+			free(foreign);
+		}
+		free(stored);
+		free(back);
+	}
+}
+
+void
+test_bits(void)
+{
+	test_sets();
+	test_tail();
+	test_orders();
+}
