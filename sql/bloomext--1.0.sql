@@ -705,3 +705,108 @@ CREATE AGGREGATE bf_intersection_agg(bloomfilter) (
 );
 COMMENT ON AGGREGATE bf_intersection_agg(bloomfilter) IS
 	'intersection of the filters';
+
+-- Live filters
+
+CREATE FUNCTION bloomfilter_handler(internal) RETURNS index_am_handler
+	AS 'MODULE_PATHNAME', 'bloomext_live_handler'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION bloomfilter_handler(internal) IS
+	'handler of access method bloomfilter';
+
+CREATE ACCESS METHOD bloomfilter TYPE INDEX HANDLER bloomfilter_handler;
+COMMENT ON ACCESS METHOD bloomfilter IS
+	'bloom filter of a column, kept up to date; asked by bf_live_contains(), never scanned';
+
+CREATE OPERATOR CLASS bloomfilter_text_ops
+	DEFAULT FOR TYPE text USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_text_ops USING bloomfilter IS
+	'live filter of text elements';
+
+CREATE OPERATOR CLASS bloomfilter_bytea_ops
+	DEFAULT FOR TYPE bytea USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_bytea_ops USING bloomfilter IS
+	'live filter of bytea elements';
+
+CREATE OPERATOR CLASS bloomfilter_int2_ops
+	DEFAULT FOR TYPE int2 USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_int2_ops USING bloomfilter IS
+	'live filter of int2 elements';
+
+CREATE OPERATOR CLASS bloomfilter_int4_ops
+	DEFAULT FOR TYPE int4 USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_int4_ops USING bloomfilter IS
+	'live filter of int4 elements';
+
+CREATE OPERATOR CLASS bloomfilter_int8_ops
+	DEFAULT FOR TYPE int8 USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_int8_ops USING bloomfilter IS
+	'live filter of int8 elements';
+
+CREATE OPERATOR CLASS bloomfilter_uuid_ops
+	DEFAULT FOR TYPE uuid USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_uuid_ops USING bloomfilter IS
+	'live filter of uuid elements';
+
+-- Every other type, to be refused when the index is built: see validate.c.
+CREATE OPERATOR CLASS bloomfilter_anyelement_ops
+	DEFAULT FOR TYPE anyelement USING bloomfilter AS
+	OPERATOR 1 = (text, text);
+COMMENT ON OPERATOR CLASS bloomfilter_anyelement_ops USING bloomfilter IS
+	'refuses types that cannot be elements';
+
+CREATE FUNCTION bf_live_contains(rel regclass, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bf_live_contains(regclass, text) IS
+	'false: surely no row of the table holds the element; true: one probably does; by the table''s only live filter, or the index named';
+
+CREATE FUNCTION bf_live_contains(rel regclass, anyelement) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bf_live_contains(regclass, anyelement) IS
+	'false: surely no row of the table holds the element; true: one probably does; by the table''s only live filter, or the index named';
+
+CREATE FUNCTION bf_live_filter(rel regclass) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_live_filter'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_live_filter(regclass) IS
+	'the live filter as a value, equal to what bf_agg makes of the same elements';
+
+CREATE FUNCTION bf_live_info(
+	rel regclass,
+	OUT index regclass,
+	OUT strategy text,
+	OUT funnel text,
+	OUT expected bigint,
+	OUT fpp float8,
+	OUT hashes int,
+	OUT bits bigint,
+	OUT bits_set bigint,
+	OUT fill float8,
+	OUT estimated_count bigint,
+	OUT estimated_fpp float8,
+	OUT pending bigint,
+	OUT bytes bigint,
+	OUT pages bigint
+)
+	AS 'MODULE_PATHNAME', 'bloomext_live_info'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_live_info(regclass) IS
+	'what the live filter is and how full: its bits are counted; pending elements have no bits yet';
+
+CREATE FUNCTION bf_live_verify(
+	rel regclass,
+	OUT rows_checked bigint,
+	OUT missing bigint
+)
+	AS 'MODULE_PATHNAME', 'bloomext_live_verify'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_live_verify(regclass) IS
+	'look every row of the table up in its live filter; missing must be 0';

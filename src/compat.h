@@ -5,6 +5,12 @@
 #ifndef BLOOMEXT_COMPAT_H
 #define BLOOMEXT_COMPAT_H
 
+#include "access/amapi.h"
+#include "access/xlog.h"
+#include "storage/bufpage.h"
+#include "storage/proc.h"
+#include "storage/smgr.h"
+#include "utils/rel.h"
 #include "utils/tuplesort.h"
 
 #if PG_VERSION_NUM >= 160000
@@ -53,6 +59,56 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 /* 18 has it before a declaration, where others had pg_attribute_noreturn(). */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn		__attribute__((noreturn))
+#endif
+
+/* 16 renamed what a relation's file is called by. */
+#if PG_VERSION_NUM >= 160000
+#define compat_file_of(relation)	((relation)->rd_locator.relNumber)
+#else
+#define compat_file_of(relation)	((relation)->rd_node.relNode)
+typedef Oid RelFileNumber;
+#endif
+
+/* 16 lets an index that knows no rows stay out of what keeps updates HOT. */
+static inline void
+compat_set_summarizing(IndexAmRoutine *routine)
+{
+#if PG_VERSION_NUM >= 160000
+	routine->amsummarizing = true;
+#endif
+}
+
+/* 17 moved the backend's transaction number within PGPROC. */
+#if PG_VERSION_NUM >= 170000
+#define compat_my_lxid()	(MyProc->vxid.lxid)
+#else
+#define compat_my_lxid()	(MyProc->lxid)
+#endif
+
+/* 16 wants pages that go to a file as they are to be aligned for that. */
+#if PG_VERSION_NUM >= 160000
+typedef PGIOAlignedBlock CompatBlock;
+#else
+typedef PGAlignedBlock CompatBlock;
+#endif
+
+/* 15 hands out the timeline with the position up to which WAL is flushed. */
+static inline XLogRecPtr
+compat_flushed_wal(TimeLineID *timeline)
+{
+#if PG_VERSION_NUM >= 150000
+	return GetFlushRecPtr(timeline);
+#else
+	*timeline = ThisTimeLineID;
+	return GetFlushRecPtr();
+#endif
+}
+
+/* 18 wants to know whether it is ANALYZE that takes a break. */
+#if PG_VERSION_NUM >= 180000
+#define compat_vacuum_delay_point()	vacuum_delay_point(false)
+#else
+#define compat_vacuum_delay_point()	vacuum_delay_point()
 #endif
 
 /* The longest a bigint's text gets, sign included. */

@@ -196,6 +196,7 @@ static const BfStream guava_stream = {
 	.other_funnels = 1 << BF_FUNNEL_UTF16, \
 	.hash = guava_hash, \
 	.hash_is_complete = true, \
+	.can_be_live = true, \
 	.has_counters = true, \
 	.stream = &guava_stream, \
 	.redis_overhead = STREAM_HEADER_SIZE, \

@@ -141,6 +141,13 @@ typedef struct BfStrategy
 	uint32_t	redis_overhead;
 	/* How positions derive, for bf_real_fpp(); NULL: independently. */
 	const BfDerivation *derivation;
+
+	/*
+	 * Can an index keep such a filter up to date?  That takes hashes that are
+	 * complete and bits in words, and no counting of elements.
+	 */
+	bool		can_be_live;
+
 	/* Is there a variant whose cells count, to remove elements from? */
 	bool		has_counters;
 	/*

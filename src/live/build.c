@@ -1,0 +1,359 @@
+/*
+ * build.c
+ *	  Build a live filter from its table.
+ *
+ * The bits are set in memory and then written out, pages with no bit left out.
+ * That takes m/8 bytes.  Where maintenance_work_mem allows less, or where the
+ * filter is to be as large as the table and so cannot be sized before the
+ * table was read, the hashes go to a temporary file, and then are gone through
+ * once for each range of pages that fits into memory.
+ *
+ * Elements are added in batches, whose cache lines are fetched together: the
+ * filter is larger than the caches.
+ *
+ * Writing goes through shared buffers, with a ring, as that is the same in all
+ * releases; the WAL holds each page as it is.
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "access/tableam.h"
+#include "access/xloginsert.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/buffile.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+
+#include "live/live.h"
+#include "type/value.h"
+
+/* What a filter is sized for at least, where nobody says. */
+#define LEAST_EXPECTED	100000
+
+/* Positions fetched together: some 40 elements. */
+#define RING			512
+
+/* Hashes read back from a temporary file at once. */
+#define PAIRS_AT_ONCE	1024
+
+/* The bits of a range of data pages, in memory. */
+typedef struct Range
+{
+	BlockNumber first;
+	BlockNumber pages;
+	uint8	   *bits;
+	uint64		ring[RING];		/* bits to be set, fetched already */
+	uint32		filled;
+} Range;
+
+typedef struct Build
+{
+	Relation	index;
+	const BfStrategy *strategy;
+	BfFunnel	funnel;
+	BfElementType element;
+	BfLive		live;
+	Range		range;			/* all pages, unless hashes are spooled */
+	BufFile    *spool;			/* NULL: bits are set as rows come */
+	uint64		elements;		/* spooled */
+	double		rows;
+	MemoryContext scratch;		/* reset for each row */
+} Build;
+
+/* Set the bits that were fetched. */
+static void
+drain(Range *range)
+{
+	for (uint32 i = 0; i < range->filled; i++)
+		bf_bit_set(range->bits, range->ring[i]);
+	range->filled = 0;
+}
+
+/* Set an element's bits, as far as they are in the range; in the end drain. */
+static void
+range_add(const BfLive *live, Range *range, const BfHash *hash)
+{
+	uint64		first = range->first * BF_PAGE_BITS;
+	uint64		bits = range->pages * BF_PAGE_BITS;
+	uint64		positions[BF_MAX_HASHES];
+	uint32		hashes = live->shape.hashes;
+
+	live->strategy->positions(hash, live->shape.bits, 0, hashes, positions);
+	if (range->filled + hashes > RING)
+		drain(range);
+	for (uint32 i = 0; i < hashes; i++)
+	{
+		uint64		bit = positions[i] - first;
+
+		/* What lies before the range has wrapped around. */
+		if (bit >= bits)
+			continue;
+		__builtin_prefetch(range->bits + bf_bit_byte(bit), 1);
+		range->ring[range->filled++] = bit;
+	}
+}
+
+/* Size the filter, for that many elements where the options do not say. */
+static void
+plan(Build *build, uint64 elements)
+{
+	BfLiveOptions *options = (BfLiveOptions *) build->index->rd_options;
+	BfHeader	header;
+	BfLayer		layer;
+
+	bf_value_plan(build->strategy,
+				  options != NULL && options->expected > 0 ?
+				  options->expected : Max(elements, LEAST_EXPECTED),
+				  options != NULL ? options->fpp : BF_LIVE_FPP,
+				  build->funnel, 0, &header, &layer);
+	bf_live_plan(&build->live, &header, &layer);
+}
+
+/* Allocate the bits of a range, as far as there is memory for it. */
+static void
+range_allocate(const BfLive *live, Range *range)
+{
+	Size		room = Min((Size) maintenance_work_mem * 1024,
+						   MaxAllocSize - VARHDRSZ) / BF_PAGE_BYTES;
+	BlockNumber pages = (BlockNumber) Min(live->pages, Max(room, 1));
+
+	/* The memory of a value: large ones get huge pages. */
+	range->bits = (uint8 *) VARDATA(bf_value_allocate(CurrentMemoryContext,
+													  (uint64) pages * BF_PAGE_BYTES));
+	range->pages = pages;
+}
+
+static void
+range_start(Range *range, BlockNumber first)
+{
+	range->first = first;
+	range->filled = 0;
+	memset(range->bits, 0, (Size) range->pages * BF_PAGE_BYTES);
+}
+
+/* Take a row of the table. */
+static void
+build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	Build	   *build = state;
+	MemoryContext caller;
+	BfHash		hash;
+
+	if (isnull[0])
+		return;
+	caller = MemoryContextSwitchTo(build->scratch);
+	if (!bf_element_hash(build->strategy, build->funnel, &build->element,
+						 values[0], &hash))
+		bf_element_does_not_fit(values[0]);
+	if (build->spool == NULL)
+		range_add(&build->live, &build->range, &hash);
+	else
+	{
+		BfHashPair	pair = {hash.h1, hash.h2};
+
+		BufFileWrite(build->spool, &pair, sizeof(pair));
+	}
+	build->elements++;
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(build->scratch);
+}
+
+/* Set the spooled elements' bits, as far as they are in the range. */
+static void
+range_fill(Build *build)
+{
+	BfHashPair	pairs[PAIRS_AT_ONCE];
+
+	if (BufFileSeek(build->spool, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file")));
+	for (uint64 start = 0; start < build->elements; start += PAIRS_AT_ONCE)
+	{
+		size_t		n = Min(PAIRS_AT_ONCE, build->elements - start);
+
+		CHECK_FOR_INTERRUPTS();
+		BufFileReadExact(build->spool, pairs, n * sizeof(BfHashPair));
+		for (size_t i = 0; i < n; i++)
+		{
+			BfHash		hash = {.h1 = pairs[i].h1,.h2 = pairs[i].h2};
+
+			range_add(&build->live, &build->range, &hash);
+		}
+	}
+	drain(&build->range);
+}
+
+static bool
+is_zero(const uint8 *bytes, Size length)
+{
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
+}
+
+/* Append a page to the index; one without bits stays as the file has it. */
+static void
+append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
+{
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, P_NEW,
+											RBM_ZERO_AND_LOCK, ring);
+	Page		page = BufferGetPage(buffer);
+
+	if (bits != NULL)
+	{
+		START_CRIT_SECTION();
+		bf_page_init(page, BF_PAGE_DATA);
+		memcpy((char *) page + SizeOfPageHeaderData, bits, BF_PAGE_BYTES);
+		MarkBufferDirty(buffer);
+		if (RelationNeedsWAL(index))
+			log_newpage_buffer(buffer, true);
+		END_CRIT_SECTION();
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Write a range's pages, up to the last that has a bit. */
+static void
+range_write(Build *build, BlockNumber *written)
+{
+	const Range *range = &build->range;
+	BufferAccessStrategy ring = GetAccessStrategy(BAS_BULKWRITE);
+	BlockNumber pages = Min(range->pages, build->live.pages - range->first);
+
+	for (BlockNumber i = 0; i < pages; i++)
+	{
+		const uint8 *bits = range->bits + (Size) i * BF_PAGE_BYTES;
+
+		CHECK_FOR_INTERRUPTS();
+		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE,
+									 range->first + i);
+		if (is_zero(bits, BF_PAGE_BYTES))
+			continue;
+		for (; *written < bf_data_block(&build->live, range->first + i); ++*written)
+			append_page(build->index, ring, NULL);
+		append_page(build->index, ring, bits);
+		++*written;
+	}
+	FreeAccessStrategy(ring);
+}
+
+/* Write everything out, setting spooled elements' bits on the way. */
+static void
+write_filter(Build *build)
+{
+	Range	   *range = &build->range;
+	BlockNumber written = BF_FIRST_PENDING;
+
+	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, 0);
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, build->live.pages);
+	for (BlockNumber first = 0; first < build->live.pages; first += range->pages)
+	{
+		if (build->spool != NULL)
+		{
+			pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+										 BF_PHASE_FILL);
+			range_start(range, first);
+			range_fill(build);
+		}
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+									 BF_PHASE_WRITE);
+		range_write(build, &written);
+	}
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, build->live.pages);
+}
+
+/* Find out how to build, and get what it takes. */
+static void
+prepare(Build *build, Relation index)
+{
+	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
+	bool		sized = options != NULL && options->expected > 0;
+
+	memset(build, 0, sizeof(*build));
+	build->index = index;
+	build->strategy = bf_live_strategy(index);
+	bf_live_check_column(index);
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &build->element);
+	build->funnel = bf_live_funnel(index, build->strategy, &build->element);
+	build->scratch = AllocSetContextCreate(CurrentMemoryContext,
+										   "live filter build",
+										   ALLOCSET_DEFAULT_SIZES);
+
+	/* Even if the size is to be found, this refuses what cannot be. */
+	plan(build, 0);
+	if (sized)
+		range_allocate(&build->live, &build->range);
+	if (!sized || build->range.pages < build->live.pages)
+		build->spool = BufFileCreateTemp(false);
+	else
+		range_start(&build->range, 0);
+}
+
+/* Build the index; returns what was put into it. */
+IndexBuildResult *
+bflive_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	Build	   *build = palloc(sizeof(Build));
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
+	bf_live_forget(index);
+	prepare(build, index);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_SCAN);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
+												 build_row, build, NULL);
+	result->index_tuples = build->elements;
+	if (build->range.bits == NULL)
+	{
+		plan(build, build->elements);
+		range_allocate(&build->live, &build->range);
+	}
+	else if (build->spool == NULL)
+		drain(&build->range);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+								 (int64) build->elements);
+	write_filter(build);
+	if (build->spool != NULL)
+		BufFileClose(build->spool);
+	MemoryContextDelete(build->scratch);
+	return result;
+}
+
+/*
+ * Make the init fork of an unlogged index, from which a crash makes the main
+ * fork anew: an empty filter of the same shape.
+ */
+void
+bflive_buildempty(Relation index)
+{
+	BfLive		live;
+
+	bf_live_open(index, &live);
+	bf_meta_write(index, INIT_FORKNUM, &live);
+}
+
+/* The names of our phases in pg_stat_progress_create_index. */
+char *
+bflive_buildphasename(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case BF_PHASE_SCAN:
+			return "scanning table";
+		case BF_PHASE_FILL:
+			return "setting bits";
+		case BF_PHASE_WRITE:
+			return "writing pages";
+		default:
+			return NULL;
+	}
+}

@@ -1,0 +1,171 @@
+/*
+ * direct.c
+ *	  Set the bits of hashed elements in the data pages.
+ *
+ * Positions are sorted by where they lie, so that each page is visited once,
+ * in ascending order, and up to four changed pages share a WAL record.
+ *
+ * Sorting is done on keys: bit number i with bits 3 to 5 of i inverted, which
+ * is 8 times the number of the byte that holds it plus the bit within it.
+ *
+ * A page is tested under the exclusive lock that it is changed under.  Whoever
+ * set a bit kept the lock until that was in WAL; so who finds it set, and
+ * commits, is preceded in WAL by it.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "live/live.h"
+
+/* Positions sorted at once: 8 MB, and as much for the sort to work in. */
+#define KEYS_AT_ONCE	(1024 * 1024)
+
+/* Fewer keys are sorted by comparison. */
+#define RADIX_FROM		1024
+#define RADIX_BITS		11
+#define RADIX			(1 << RADIX_BITS)
+
+#define ST_SORT sort_few_keys
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Sort by one digit, from one array to the other. */
+static void
+sort_by_digit(const uint64 *from, uint64 *to, size_t count, int shift)
+{
+	uint32		starts[RADIX] = {0};
+	uint32		sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		starts[(from[i] >> shift) & (RADIX - 1)]++;
+	for (int digit = 0; digit < RADIX; digit++)
+	{
+		uint32		in_digit = starts[digit];
+
+		starts[digit] = sum;
+		sum += in_digit;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[starts[(from[i] >> shift) & (RADIX - 1)]++] = from[i];
+}
+
+/* Sort keys below a maximum; returns where they are, one of the two arrays. */
+static uint64 *
+sort_keys(uint64 *keys, uint64 *scratch, size_t count, uint64 maximum)
+{
+	if (count < RADIX_FROM)
+	{
+		sort_few_keys(keys, count);
+		return keys;
+	}
+	for (int shift = 0; shift < 64 && maximum >> shift > 0; shift += RADIX_BITS)
+	{
+		uint64	   *other = scratch;
+
+		sort_by_digit(keys, other, count, shift);
+		scratch = keys;
+		keys = other;
+	}
+	return keys;
+}
+
+/*
+ * Put what keys change of a page into the record; false if that is nothing.
+ * Keys are all of this page, less its first key.
+ */
+static bool
+change_page(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
+{
+	Page		page = BufferGetPage(buffer);
+	const uint8 *bits = (const uint8 *) page + SizeOfPageHeaderData;
+	bool		changed = false;
+
+	for (size_t i = 0; i < count;)
+	{
+		uint32		offset = (uint32) ((keys[i] - first) >> 3);
+		uint8		byte = bits[offset];
+
+		do
+			byte |= bf_bit_mask(keys[i]);
+		while (++i < count && (keys[i] - first) >> 3 == offset);
+		if (byte == bits[offset])
+			continue;
+		if (!changed)
+			bf_record_page(buffer, BF_PAGE_DATA);
+		changed = true;
+		bf_record_write(SizeOfPageHeaderData + offset, &byte, 1);
+	}
+	return changed;
+}
+
+/* Set bits, given as sorted keys. */
+static void
+set_bits(Relation index, BfLive *live, const uint64 *keys, size_t count)
+{
+	bf_record_begin(index);
+	for (size_t i = 0; i < count;)
+	{
+		BlockNumber page = (BlockNumber) (keys[i] / BF_PAGE_BITS);
+		uint64		first = page * BF_PAGE_BITS;
+		size_t		n = 1;
+		Buffer		buffer;
+
+		while (i + n < count && keys[i + n] - first < BF_PAGE_BITS)
+			n++;
+		if (bf_record_is_empty())
+			CHECK_FOR_INTERRUPTS();
+		buffer = bf_page_for_write(index, live, bf_data_block(live, page),
+								   BF_PAGE_DATA);
+		if (!change_page(buffer, keys + i, n, first))
+			UnlockReleaseBuffer(buffer);
+		else if (bf_record_is_full())
+			bf_record_finish();
+		i += n;
+	}
+	bf_record_finish();
+}
+
+/* Set the bits of elements, any number of them. */
+void
+bf_direct_add(Relation index, BfLive *live, const BfHashPair *pairs,
+			  size_t count)
+{
+	uint32		hashes = live->shape.hashes;
+	size_t		at_once = Min(count, KEYS_AT_ONCE / hashes);
+	uint64	   *keys;
+	uint64	   *scratch;
+
+	if (count == 0)
+		return;
+	keys = palloc(at_once * hashes * sizeof(uint64));
+	scratch = at_once * hashes < RADIX_FROM ? NULL :
+		palloc(at_once * hashes * sizeof(uint64));
+	for (size_t start = 0; start < count; start += at_once)
+	{
+		size_t		n = Min(at_once, count - start);
+
+		for (size_t i = 0; i < n; i++)
+		{
+			BfHash		hash = {
+				.h1 = pairs[start + i].h1,
+				.h2 = pairs[start + i].h2
+			};
+
+			live->strategy->positions(&hash, live->shape.bits, 0, hashes,
+									  keys + i * hashes);
+		}
+		for (size_t i = 0; i < n * hashes; i++)
+			keys[i] ^= 56;
+		set_bits(index, live,
+				 sort_keys(keys, scratch, n * hashes, live->shape.bits | 63),
+				 n * hashes);
+	}
+	if (scratch != NULL)
+		pfree(scratch);
+	pfree(keys);
+}

@@ -1,0 +1,181 @@
+/*
+ * handler.c
+ *	  The access method "bloomfilter", and the options of its indexes.
+ *
+ * It offers no scans: what a Bloom filter can say, it is asked for by
+ * function.  A bitmap scan that visits all pages, or none, has a cost that the
+ * planner cannot be told.
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "access/reloptions.h"
+#include "commands/vacuum.h"
+#include "optimizer/cost.h"
+#include "utils/builtins.h"
+
+#include "live/live.h"
+#include "type/value.h"
+
+#define DEFAULT_STRATEGY	"guava"
+
+static relopt_kind options_kind;
+
+/* Check WITH (strategy = ...). */
+static void
+check_strategy_option(const char *value)
+{
+	const BfStrategy *strategy;
+	StringInfoData known;
+
+	if (value == NULL)
+		return;
+	strategy = bf_strategy_by_name(value);
+	if (strategy != NULL && strategy->can_be_live)
+		return;
+
+	initStringInfo(&known);
+	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
+	{
+		if (strategy->can_be_live)
+			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
+							 strategy->name);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("strategy \"%s\" cannot be that of a live filter", value),
+			 errhint("Those that can are: %s.", known.data)));
+}
+
+/* Check WITH (funnel = ...), as far as the strategy does not matter. */
+static void
+check_funnel_option(const char *value)
+{
+	BfFunnel	funnel;
+
+	if (value != NULL && !bf_funnel_by_name(value, &funnel))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown funnel \"%s\"", value)));
+}
+
+/*
+ * Called once, when the module is loaded.  Options take no stronger lock: they
+ * mean nothing until the index is rebuilt.
+ */
+void
+bf_live_init(void)
+{
+	options_kind = add_reloption_kind();
+	add_int_reloption(options_kind, "expected",
+					  "Number of elements that the filter is sized for",
+					  0, 0, INT_MAX, ShareUpdateExclusiveLock);
+	add_real_reloption(options_kind, "fpp",
+					   "False positive probability at that number of elements",
+					   BF_LIVE_FPP, DBL_MIN, 1 - DBL_EPSILON / 2,
+					   ShareUpdateExclusiveLock);
+	add_string_reloption(options_kind, "strategy",
+						 "Implementation whose filter it is",
+						 DEFAULT_STRATEGY, check_strategy_option,
+						 ShareUpdateExclusiveLock);
+	add_string_reloption(options_kind, "funnel",
+						 "How an element becomes bytes",
+						 NULL, check_funnel_option, ShareUpdateExclusiveLock);
+	bf_deferred_init();
+	bf_resolve_init();
+}
+
+/* amoptions: parse WITH (...). */
+static bytea *
+bflive_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt options[] = {
+		{"expected", RELOPT_TYPE_INT, offsetof(BfLiveOptions, expected)},
+		{"fpp", RELOPT_TYPE_REAL, offsetof(BfLiveOptions, fpp)},
+		{"strategy", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, strategy)},
+		{"funnel", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, funnel)}
+	};
+
+	return (bytea *) build_reloptions(reloptions, validate, options_kind,
+									  sizeof(BfLiveOptions), options,
+									  lengthof(options));
+}
+
+/* The strategy that an index's options name. */
+const BfStrategy *
+bf_live_strategy(Relation index)
+{
+	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
+
+	return bf_strategy_by_name(options == NULL ? DEFAULT_STRATEGY :
+							   GET_STRING_RELOPTION(options, strategy));
+}
+
+/* The funnel that an index's options name, or its elements' own; or 22023. */
+BfFunnel
+bf_live_funnel(Relation index, const BfStrategy *strategy,
+			   const BfElementType *element)
+{
+	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
+	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
+
+	if (options != NULL && options->funnel != 0)
+		funnel = bf_funnel_argument(cstring_to_text(GET_STRING_RELOPTION(options, funnel)),
+									strategy);
+	return bf_element_bind(strategy, funnel, element);
+}
+
+/* amcostestimate: nobody will scan it, but the planner may ask. */
+static void
+bflive_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
+					Cost *startup_cost, Cost *total_cost,
+					Selectivity *selectivity, double *correlation,
+					double *pages)
+{
+	*startup_cost = disable_cost;
+	*total_cost = disable_cost;
+	*selectivity = 1;
+	*correlation = 0;
+	*pages = 0;
+}
+
+/* ambeginscan: not to be reached, as there is no amgettuple or amgetbitmap. */
+static IndexScanDesc
+bflive_beginscan(Relation index, int nkeys, int norderbys)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("live filter \"%s\" cannot be scanned",
+					RelationGetRelationName(index)),
+			 errhint("Ask it with bf_live_contains().")));
+	return NULL;
+}
+
+PG_FUNCTION_INFO_V1(bloomext_live_handler);
+
+/* The handler of CREATE ACCESS METHOD; what is not set here is no. */
+Datum
+bloomext_live_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+
+	routine->amstrategies = 1;
+	routine->amusemaintenanceworkmem = false;
+	routine->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
+	routine->amkeytype = InvalidOid;
+	/* It knows values, not rows: an update may stay on its page. */
+	compat_set_summarizing(routine);
+
+	routine->ambuild = bflive_build;
+	routine->ambuildempty = bflive_buildempty;
+	routine->aminsert = bflive_insert;
+	routine->ambulkdelete = bflive_bulkdelete;
+	routine->amvacuumcleanup = bflive_vacuumcleanup;
+	routine->amcostestimate = bflive_costestimate;
+	routine->amoptions = bflive_options;
+	routine->ambuildphasename = bflive_buildphasename;
+	routine->amvalidate = bflive_validate;
+	routine->ambeginscan = bflive_beginscan;
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,40 @@
+/*
+ * insert.c
+ *	  aminsert: hash a row's element and remember it.
+ *
+ * The hint that an UPDATE did not change the indexed column is not believed:
+ * a hint it is, and the element costs little where it is there already.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "live/live.h"
+#include "type/value.h"
+
+/* Insert a row's element.  There is nothing to be unique about. */
+bool
+bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
+			  Relation heap, IndexUniqueCheck unique, bool unchanged,
+			  IndexInfo *info)
+{
+	MemoryContext caller;
+	BfLive		live;
+	BfHash		hash;
+	BfHashPair	pair;
+
+	if (isnull[0])
+		return false;
+
+	/* Toasted text leaves copies behind, and the executor's context is long. */
+	caller = MemoryContextSwitchTo(bf_deferred_scratch());
+	bf_live_open(index, &live);
+	if (!bf_element_hash(live.strategy, live.funnel, &live.element, values[0],
+						 &hash))
+		bf_element_does_not_fit(values[0]);
+	pair = (BfHashPair) {hash.h1, hash.h2};
+	bf_deferred_add(index, &pair);
+	MemoryContextReset(CurrentMemoryContext);
+	MemoryContextSwitchTo(caller);
+	return false;
+}

@@ -1,0 +1,198 @@
+/*
+ * live.h
+ *	  What the files of the live filter share: its pages and its layers.
+ *
+ * A live filter is an index that holds a bloom filter's bits and nothing else.
+ * Its file is, in blocks:
+ *
+ *	  0			the metapage: the filter's shape, frozen when it was built
+ *	  1 .. P	pending pages: hashes of elements whose bits are not set yet
+ *	  P+1 ..	data pages: the bits, in the order that a value stores them
+ *
+ * A block that the file does not have, or that is all zeros, is an empty one:
+ * pages come into being when they are first written to.
+ *
+ * An element on its way in passes the layers of this folder from above:
+ *
+ *	  insert.c		hashes it
+ *	  deferred.c	keeps the hash until the transaction commits, or many came
+ *	  store.c		chooses by cost between
+ *	  pending.c		  appending the hash to a pending page, and
+ *	  direct.c		  setting its bits in ascending order of pages
+ *	  wal.c			changes pages and writes that to WAL
+ *	  page.c		finds, checks and locks pages
+ *
+ * A lookup asks in the order deferred, pending, bits (probe.c).  Entries move
+ * in that direction, and are where they go to before they leave where they
+ * were, so that no lookup can miss one on the move.
+ *
+ * Locks: pages are locked in ascending order, at most BF_RECORD_PAGES of them
+ * at a time, a pending page never together with data pages.  Whoever moves
+ * entries from pending pages holds the heavyweight page lock on the metapage.
+ */
+#ifndef BLOOMEXT_LIVE_H
+#define BLOOMEXT_LIVE_H
+
+#include "access/amapi.h"
+#include "nodes/execnodes.h"
+#include "storage/buf.h"
+#include "storage/bufpage.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "type/element.h"
+#include "type/hashlist.h"
+
+/* At the end of each page; the last two bytes are for pg_filedump. */
+typedef struct BfPageTail
+{
+	uint32		kind;
+	uint16		unused;
+	uint16		page_id;
+} BfPageTail;
+
+#define BF_PAGE_ID		0xFF8B
+
+typedef enum BfPageKind
+{
+	BF_PAGE_META = 1,
+	BF_PAGE_PENDING = 2,
+	BF_PAGE_DATA = 3
+} BfPageKind;
+
+/* What a page has room for: bytes, bits of the filter, pending hashes. */
+#define BF_PAGE_BYTES \
+	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(BfPageTail)))
+#define BF_PAGE_BITS	((uint64) BF_PAGE_BYTES * 8)
+#define BF_PAGE_PAIRS	(BF_PAGE_BYTES / sizeof(BfHashPair))
+
+#define BF_META_BLOCK		0
+#define BF_FIRST_PENDING	1
+
+/* The shape of a live filter, as the relation cache keeps it. */
+typedef struct BfLive
+{
+	RelFileNumber file;			/* that this is the shape of */
+	bool		complete;		/* has the file all its blocks? */
+	const BfStrategy *strategy;
+	BfFunnel	funnel;
+	BfElementType element;		/* of the operator class */
+	BfShape		shape;
+	uint64		expected;
+	double		fpp;
+	BlockNumber pending;		/* pending pages */
+	BlockNumber pages;			/* data pages */
+} BfLive;
+
+/* Index options: WITH (...). */
+typedef struct BfLiveOptions
+{
+	int32		vl_len_;
+	int			expected;		/* 0: as many as there are */
+	int			strategy;		/* offset of a string */
+	int			funnel;			/* offset of a string */
+	double		fpp;
+} BfLiveOptions;
+
+#define BF_LIVE_FPP		0.03	/* where the options do not say: Guava's */
+
+/* Phases of a build, as pg_stat_progress_create_index shows them. */
+#define BF_PHASE_SCAN	2
+#define BF_PHASE_FILL	3
+#define BF_PHASE_WRITE	4
+
+/* Pages that one WAL record can change: generic_redo has room for no more. */
+#define BF_RECORD_PAGES	4
+
+/* handler.c */
+extern void bf_live_init(void);
+extern const BfStrategy *bf_live_strategy(Relation index);
+extern BfFunnel bf_live_funnel(Relation index, const BfStrategy *strategy,
+							   const BfElementType *element);
+
+/* page.c */
+extern void bf_page_init(Page page, BfPageKind kind);
+extern bool bf_page_check(Relation index, Buffer buffer, BfPageKind kind);
+extern void bf_live_plan(BfLive *live, const BfHeader *header,
+						 const BfLayer *layer);
+extern void bf_live_open(Relation index, BfLive *live);
+extern void bf_live_forget(Relation index);
+extern void bf_meta_write(Relation index, ForkNumber fork, const BfLive *live);
+extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
+							   BfPageKind kind);
+extern Buffer bf_page_for_write(Relation index, BfLive *live,
+								BlockNumber block, BfPageKind kind);
+extern bool bf_live_is_usable(Relation index);
+extern void bf_live_check_column(Relation index);
+
+/* The block of a data page. */
+static inline BlockNumber
+bf_data_block(const BfLive *live, BlockNumber page)
+{
+	return BF_FIRST_PENDING + live->pending + page;
+}
+
+/* wal.c */
+extern void bf_record_begin(Relation index);
+extern void bf_record_page(Buffer buffer, BfPageKind kind);
+extern void bf_record_write(uint32 offset, const void *bytes, uint32 length);
+extern bool bf_record_is_empty(void);
+extern bool bf_record_is_full(void);
+extern void bf_record_finish(void);
+
+/* direct.c */
+extern void bf_direct_add(Relation index, BfLive *live,
+						  const BfHashPair *pairs, size_t count);
+
+/* pending.c */
+extern size_t bf_pending_add(Relation index, BfLive *live, BfHashPair *pairs,
+							 size_t count);
+extern bool bf_pending_contains(Relation index, BfLive *live,
+								const BfHashPair *pair);
+extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
+								   XLogRecPtr since, size_t *count);
+extern void bf_pending_flush(Relation index, BfLive *live);
+
+/* store.c */
+extern void bf_live_store(Relation index, BfHashPair *pairs, size_t count);
+
+/* deferred.c */
+extern void bf_deferred_init(void);
+extern MemoryContext bf_deferred_scratch(void);
+extern void bf_deferred_add(Relation index, const BfHashPair *pair);
+extern bool bf_deferred_contains(Oid index, const BfHashPair *pair);
+extern BfHashPair *bf_deferred_copy(Oid index, size_t *count);
+
+/* probe.c */
+extern bool bf_live_probe(Relation index, const BfHashPair *pair);
+
+/* resolve.c */
+typedef struct BfLiveTarget
+{
+	bool		maybe;			/* no index to be sure by: the answer is true */
+	List	   *indexes;		/* OIDs; table and indexes are locked */
+} BfLiveTarget;
+
+extern void bf_resolve_init(void);
+extern uint64 bf_resolve_generation(void);
+extern void bf_resolve(Oid rel, BfLiveTarget *target);
+extern Oid	bf_resolve_one(Oid rel);
+
+/* build.c, insert.c, vacuum.c, validate.c: the access method's callbacks */
+extern IndexBuildResult *bflive_build(Relation heap, Relation index,
+									  IndexInfo *info);
+extern void bflive_buildempty(Relation index);
+extern char *bflive_buildphasename(int64 phase);
+extern bool bflive_insert(Relation index, Datum *values, bool *isnull,
+						  ItemPointer tid, Relation heap,
+						  IndexUniqueCheck unique, bool unchanged,
+						  IndexInfo *info);
+extern IndexBulkDeleteResult *bflive_bulkdelete(IndexVacuumInfo *info,
+												IndexBulkDeleteResult *stats,
+												IndexBulkDeleteCallback callback,
+												void *state);
+extern IndexBulkDeleteResult *bflive_vacuumcleanup(IndexVacuumInfo *info,
+												   IndexBulkDeleteResult *stats);
+extern bool bflive_validate(Oid opclass);
+
+#endif							/* BLOOMEXT_LIVE_H */

@@ -1,0 +1,276 @@
+/*
+ * pending.c
+ *	  Hashes of elements whose bits are not set yet.
+ *
+ * An element of a large filter has its bits on k pages, and after a checkpoint
+ * each of them goes to WAL whole: 100 kB for one row.  So where few rows come
+ * at once, their hashes wait on a pending page until many bits can be set for
+ * each page that is touched.
+ *
+ * A hash is appended to the one page that it belongs to, so that a lookup has
+ * one page to read.  When a page is full, all of them are flushed: that sets
+ * some 25 bits for each page of the filter, where a single page's hashes would
+ * set one bit here and there.
+ *
+ * To flush is to copy the entries, set their bits, and only then to cut from
+ * each page as many entries as were copied; those appended in the meantime
+ * stay.  Only one backend does so at a time (the page lock on the metapage),
+ * so the first entries of a page are still those copied.  After a crash in
+ * between, the entries are flushed once more.
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+
+#include "live/live.h"
+
+/* The block that a hash waits on. */
+static BlockNumber
+pending_block(const BfLive *live, const BfHashPair *pair)
+{
+	return BF_FIRST_PENDING + (BlockNumber) (pair->h1 % live->pending);
+}
+
+static inline const BfHashPair *
+page_pairs(Page page)
+{
+	return (const BfHashPair *) ((char *) page + SizeOfPageHeaderData);
+}
+
+/* The number of entries on a page, a new one included. */
+static inline uint32
+page_count(Page page)
+{
+	if (PageIsNew(page))
+		return 0;
+	return (((PageHeader) page)->pd_lower - SizeOfPageHeaderData) /
+		sizeof(BfHashPair);
+}
+
+static bool
+find_pair(const BfHashPair *pairs, uint32 count, const BfHashPair *pair)
+{
+	for (uint32 i = 0; i < count; i++)
+	{
+		if (pairs[i].h1 == pair->h1 && pairs[i].h2 == pair->h2)
+			return true;
+	}
+	return false;
+}
+
+/* Put a page's new number of entries into the record. */
+static void
+write_count(uint32 count)
+{
+	LocationIndex lower = SizeOfPageHeaderData + count * sizeof(BfHashPair);
+
+	bf_record_write(offsetof(PageHeaderData, pd_lower), &lower, sizeof(lower));
+}
+
+/*
+ * Append hashes that all belong to one page, except those it has.  Those that
+ * find no room are moved to the front; returns how many.
+ */
+static size_t
+append(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs,
+	   size_t count)
+{
+	Buffer		buffer = bf_page_for_write(index, live, block,
+										   BF_PAGE_PENDING);
+	Page		page = BufferGetPage(buffer);
+	uint32		present = page_count(page);
+	BfHashPair	new[BF_PAGE_PAIRS];
+	uint32		nnew = 0;
+	size_t		left = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (find_pair(page_pairs(page), present, &pairs[i]) ||
+			find_pair(new, nnew, &pairs[i]))
+			continue;
+		if (present + nnew < BF_PAGE_PAIRS)
+			new[nnew++] = pairs[i];
+		else
+			pairs[left++] = pairs[i];
+	}
+	if (nnew == 0)
+	{
+		UnlockReleaseBuffer(buffer);
+		return left;
+	}
+	bf_record_begin(index);
+	bf_record_page(buffer, BF_PAGE_PENDING);
+	write_count(present + nnew);
+	bf_record_write(SizeOfPageHeaderData + present * sizeof(BfHashPair),
+					new, nnew * sizeof(BfHashPair));
+	bf_record_finish();
+	return left;
+}
+
+static int
+compare_by_block(const void *left, const void *right, void *arg)
+{
+	BlockNumber a = pending_block(arg, left);
+	BlockNumber b = pending_block(arg, right);
+
+	return a < b ? -1 : a > b;
+}
+
+/* Append hashes to the pages they belong to; returns how many are left. */
+static size_t
+append_all(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
+{
+	size_t		left = 0;
+
+	if (count > 1)
+		qsort_arg(pairs, count, sizeof(BfHashPair), compare_by_block, live);
+	for (size_t i = 0; i < count;)
+	{
+		BlockNumber block = pending_block(live, &pairs[i]);
+		size_t		n = 1;
+		size_t		over;
+
+		while (i + n < count && pending_block(live, &pairs[i + n]) == block)
+			n++;
+		CHECK_FOR_INTERRUPTS();
+		over = append(index, live, block, pairs + i, n);
+		memmove(pairs + left, pairs + i, over * sizeof(BfHashPair));
+		left += over;
+		i += n;
+	}
+	return left;
+}
+
+/*
+ * Let hashes wait, after a flush if there is no room for them.  Those that
+ * still have none, or while somebody else flushes, are moved to the front:
+ * returns how many.
+ */
+size_t
+bf_pending_add(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
+{
+	size_t		left = append_all(index, live, pairs, count);
+
+	if (left > 0 && ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
+	{
+		bf_pending_flush(index, live);
+		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
+		left = append_all(index, live, pairs, left);
+	}
+	return left;
+}
+
+/* Whether a hash is waiting. */
+bool
+bf_pending_contains(Relation index, BfLive *live, const BfHashPair *pair)
+{
+	Buffer		buffer;
+	Page		page;
+	bool		found;
+
+	if (live->pending == 0)
+		return false;
+	buffer = bf_page_for_read(index, live, pending_block(live, pair),
+							  BF_PAGE_PENDING);
+	if (!BufferIsValid(buffer))
+		return false;
+	page = BufferGetPage(buffer);
+	found = find_pair(page_pairs(page), page_count(page), pair);
+	UnlockReleaseBuffer(buffer);
+	return found;
+}
+
+/* Copy a pending page's entries, if it changed since; returns how many. */
+static uint32
+copy_page(Relation index, BfLive *live, BlockNumber block, XLogRecPtr since,
+		  BfHashPair *pairs)
+{
+	Buffer		buffer = bf_page_for_read(index, live, block,
+										  BF_PAGE_PENDING);
+	uint32		count = 0;
+	Page		page;
+
+	if (!BufferIsValid(buffer))
+		return 0;
+	page = BufferGetPage(buffer);
+	if (since == InvalidXLogRecPtr || PageGetLSN(page) > since)
+	{
+		count = page_count(page);
+		memcpy(pairs, page_pairs(page), count * sizeof(BfHashPair));
+	}
+	UnlockReleaseBuffer(buffer);
+	return count;
+}
+
+/*
+ * Copy all waiting hashes, or, since a position in WAL, those on pages that
+ * changed after it.
+ */
+BfHashPair *
+bf_pending_copy(Relation index, BfLive *live, XLogRecPtr since,
+				size_t *count)
+{
+	BfHashPair *pairs = palloc(live->pending * BF_PAGE_PAIRS * sizeof(BfHashPair) + 1);
+
+	*count = 0;
+	for (BlockNumber i = 0; i < live->pending; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		*count += copy_page(index, live, BF_FIRST_PENDING + i, since,
+							pairs + *count);
+	}
+	return pairs;
+}
+
+/* Cut the first entries of a page. */
+static void
+cut(Relation index, BfLive *live, BlockNumber block, uint32 count)
+{
+	Buffer		buffer = bf_page_for_write(index, live, block,
+										   BF_PAGE_PENDING);
+	Page		page = BufferGetPage(buffer);
+	uint32		left = page_count(page) - count;
+
+	bf_record_begin(index);
+	bf_record_page(buffer, BF_PAGE_PENDING);
+	write_count(left);
+	if (left > 0)
+		bf_record_write(SizeOfPageHeaderData, page_pairs(page) + count,
+						left * sizeof(BfHashPair));
+	bf_record_finish();
+}
+
+/*
+ * Set the bits of all that waits.  The caller holds the page lock on the
+ * metapage.
+ */
+void
+bf_pending_flush(Relation index, BfLive *live)
+{
+	BfHashPair *pairs;
+	uint32	   *counts;
+	size_t		total = 0;
+
+	if (live->pending == 0)
+		return;
+	pairs = palloc(live->pending * BF_PAGE_PAIRS * sizeof(BfHashPair));
+	counts = palloc(live->pending * sizeof(uint32));
+	for (BlockNumber i = 0; i < live->pending; i++)
+	{
+		counts[i] = copy_page(index, live, BF_FIRST_PENDING + i,
+							  InvalidXLogRecPtr, pairs + total);
+		total += counts[i];
+	}
+	bf_direct_add(index, live, pairs, total);
+	for (BlockNumber i = 0; i < live->pending; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (counts[i] > 0)
+			cut(index, live, BF_FIRST_PENDING + i, counts[i]);
+	}
+	pfree(counts);
+	pfree(pairs);
+}

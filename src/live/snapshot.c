@@ -1,0 +1,134 @@
+/*
+ * snapshot.c
+ *	  Read a live filter's image, or what changed of it since another time.
+ *
+ * snapshot.h says how to use it and why it is right.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xlog.h"
+#include "access/xlogrecovery.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "live/live.h"
+#include "live/snapshot.h"
+#include "type/value.h"
+
+/* The position up to which WAL cannot be lost any more. */
+static XLogRecPtr
+safe_position(TimeLineID *timeline)
+{
+	return RecoveryInProgress() ? GetXLogReplayRecPtr(timeline) :
+		compat_flushed_wal(timeline);
+}
+
+/* Begin to read an index that is resolved and locked already. */
+void
+bf_snapshot_begin_index(Oid oid, BfLiveSnapshot *snapshot)
+{
+	Relation	index = relation_open(oid, NoLock);
+	TimeLineID	timeline;
+	BfLive		live;
+	uint64		length;
+	BfError		error;
+
+	if (!bf_live_is_usable(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("live filter \"%s\" does not know all rows that this transaction can see",
+						RelationGetRelationName(index)),
+				 errhint("Try again in a new transaction, when it is built and older transactions have ended.")));
+	memset(snapshot, 0, sizeof(*snapshot));
+	snapshot->index = index;
+	snapshot->horizon = safe_position(&timeline);
+	snapshot->has_horizon = RelationNeedsWAL(index);
+	snapshot->identity = (BfLiveIdentity) {
+		.system = GetSystemIdentifier(),
+		.timeline = timeline,
+		.database = MyDatabaseId,
+		.file = compat_file_of(index),
+		.index = oid
+	};
+
+	bf_live_open(index, &live);
+	snapshot->header = (BfHeader) {
+		.expected = live.expected,
+		.fpp = live.fpp,
+		.layers = 1,
+		.strategy = live.strategy->id,
+		.funnel = live.funnel,
+		.cell_bits = BF_CELL_BIT
+	};
+	snapshot->layer = (BfLayer) {
+		.bits = live.shape.bits,
+		.expected = live.expected,
+		.fpp = live.fpp,
+		.hashes = live.shape.hashes
+	};
+	/* Fills in where the bits are in a value, and how long they are. */
+	if (!bf_format_size(&snapshot->header, &snapshot->layer, &length, &error))
+		bf_raise(&error, ERRCODE_INDEX_CORRUPTED);
+}
+
+/* Begin to read the one filter that a table or an index stands for. */
+void
+bf_snapshot_begin(Oid rel, BfLiveSnapshot *snapshot)
+{
+	bf_snapshot_begin_index(bf_resolve_one(rel), snapshot);
+}
+
+/* Pending hashes, of the pages that changed since, or all: first of all. */
+BfHashPair *
+bf_snapshot_pending(BfLiveSnapshot *snapshot, XLogRecPtr since, size_t *count)
+{
+	BfLive		live;
+
+	bf_live_open(snapshot->index, &live);
+	return bf_pending_copy(snapshot->index, &live, since, count);
+}
+
+/* Copy the next page of bits that changed since, or the next of all. */
+bool
+bf_snapshot_next(BfLiveSnapshot *snapshot, XLogRecPtr since, BfLivePage *page)
+{
+	BfLive		live;
+
+	bf_live_open(snapshot->index, &live);
+	while (snapshot->next < live.pages)
+	{
+		BlockNumber number = snapshot->next++;
+		uint64		offset = (uint64) number * BF_PAGE_BYTES;
+		Buffer		buffer;
+		bool		changed;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = bf_page_for_read(snapshot->index, &live,
+								  bf_data_block(&live, number), BF_PAGE_DATA);
+		if (!BufferIsValid(buffer))
+			continue;
+		changed = since == InvalidXLogRecPtr ||
+			PageGetLSN(BufferGetPage(buffer)) > since;
+		if (changed)
+		{
+			page->offset = offset;
+			page->length = (uint32) Min(BF_PAGE_BYTES,
+										snapshot->layer.bytes - offset);
+			memcpy(page->bytes,
+				   (char *) BufferGetPage(buffer) + SizeOfPageHeaderData,
+				   page->length);
+		}
+		UnlockReleaseBuffer(buffer);
+		if (changed)
+			return true;
+	}
+	return false;
+}
+
+/* Done; the locks stay until the transaction ends. */
+void
+bf_snapshot_end(BfLiveSnapshot *snapshot)
+{
+	relation_close(snapshot->index, NoLock);
+}

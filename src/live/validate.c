@@ -1,0 +1,116 @@
+/*
+ * validate.c
+ *	  amvalidate: is an operator class one that the access method can mean?
+ *
+ * The filter hashes bytes by the type, as the input type tells; so an operator
+ * class is no more than a type that can be an element, with the equality for
+ * which "surely no row" is true.  That must be the type's own equality, by
+ * which equal values have equal bytes.  There are no support functions, and
+ * nothing in the family that is not of this one class.
+ *
+ * The class of anyelement catches all other types, so that it is us who refuse
+ * them, and tell what to do instead; its operator is there for the syntax.
+ */
+#include "postgres.h"
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "live/live.h"
+
+#define EQUALITY	1
+
+/* What is being validated, for messages. */
+typedef struct Class
+{
+	const char *name;
+	Oid			type;
+	bool		valid;
+} Class;
+
+static void
+complain(Class *class, const char *what)
+{
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method bloomfilter %s",
+					class->name, what)));
+	class->valid = false;
+}
+
+/* Whether there is a class for a type: see bf_element_type(). */
+static bool
+is_element(Oid type)
+{
+	return type == ANYELEMENTOID || type == TEXTOID || type == BYTEAOID || type == UUIDOID ||
+		type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static void
+check_operator(Class *class, Form_pg_amop member)
+{
+	TypeCacheEntry *type;
+
+	if (class->type == ANYELEMENTOID)
+		return;
+	type = lookup_type_cache(class->type, TYPECACHE_EQ_OPR);
+	if (member->amopstrategy != EQUALITY ||
+		member->amoppurpose != AMOP_SEARCH ||
+		member->amoplefttype != class->type ||
+		member->amoprighttype != class->type)
+		complain(class, psprintf("contains operator %s, which is not the search for equal values of its type",
+								 format_operator(member->amopopr)));
+	else if (member->amopopr != type->eq_opr ||
+			 !check_amop_signature(member->amopopr, BOOLOID, class->type,
+								   class->type))
+		complain(class, psprintf("contains operator %s, which is not the type's own equality",
+								 format_operator(member->amopopr)));
+}
+
+/* amvalidate */
+bool
+bflive_validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass form;
+	CatCList   *operators;
+	CatCList   *functions;
+	Class		class = {.valid = true};
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	form = (Form_pg_opclass) GETSTRUCT(tuple);
+	class.name = pstrdup(NameStr(form->opcname));
+	class.type = form->opcintype;
+	operators = SearchSysCacheList1(AMOPSTRATEGY,
+									ObjectIdGetDatum(form->opcfamily));
+	functions = SearchSysCacheList1(AMPROCNUM,
+									ObjectIdGetDatum(form->opcfamily));
+
+	if (!is_element(class.type))
+		complain(&class, psprintf("is for type %s, which cannot be an element",
+								  format_type_be(class.type)));
+	if (OidIsValid(form->opckeytype))
+		complain(&class, "has a storage type");
+	if (functions->n_members > 0)
+		complain(&class, "contains support functions");
+	if (operators->n_members != 1)
+		complain(&class, psprintf("has %d operators in its family, not one",
+								  operators->n_members));
+	for (int i = 0; i < operators->n_members; i++)
+		check_operator(&class,
+					   (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
+
+	ReleaseCatCacheList(functions);
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(tuple);
+	return class.valid;
+}
