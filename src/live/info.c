@@ -135,9 +135,9 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 													  values, nulls)));
 }
 
-/* Whether a row's element, if it has one, is found; counts the row. */
+/* Whether a row's element is found. */
 static bool
-verify_row(Relation index, const BfLive *live, Datum value)
+verify_row(Relation index, BfLive *live, Datum value)
 {
 	BfHash		hash;
 	BfHashPair	pair;
@@ -146,7 +146,7 @@ verify_row(Relation index, const BfLive *live, Datum value)
 						 &hash))
 		return false;
 	pair = (BfHashPair) {hash.h1, hash.h2};
-	return bf_live_probe(index, &pair);
+	return bf_live_probe(index, live, &pair);
 }
 
 /* Look all rows of a table up in its filter. */

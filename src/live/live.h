@@ -164,7 +164,8 @@ extern bool bf_deferred_contains(Oid index, const BfHashPair *pair);
 extern BfHashPair *bf_deferred_copy(Oid index, size_t *count);
 
 /* probe.c */
-extern bool bf_live_probe(Relation index, const BfHashPair *pair);
+extern bool bf_live_probe(Relation index, BfLive *live,
+						  const BfHashPair *pair);
 
 /* resolve.c */
 typedef struct BfLiveTarget

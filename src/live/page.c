@@ -35,7 +35,7 @@
 #define META_VERSION	1
 
 /* Pending pages: none for small filters, a part of the data pages for others. */
-#define PENDING_FROM_PAGES	600
+#define PENDING_FROM_PAGES	128
 #define PENDING_SHARE		256
 #define PENDING_MIN			4
 #define PENDING_MAX			256

@@ -82,20 +82,16 @@ test_positions(Relation index, BfLive *live, const BfHash *hash,
 
 /* Whether a filter holds a hash; its column is one that it can tell about. */
 bool
-bf_live_probe(Relation index, const BfHashPair *pair)
+bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 {
 	BfHash		hash = {.h1 = pair->h1,.h2 = pair->h2};
-	BfLive		live;
-	uint32		first;
+	uint32		first = Min(live->shape.hashes, FIRST_POSITIONS);
 
-	if (bf_deferred_contains(RelationGetRelid(index), pair))
-		return true;
-	bf_live_open(index, &live);
-	if (bf_pending_contains(index, &live, pair))
-		return true;
-	first = Min(live.shape.hashes, FIRST_POSITIONS);
-	return test_positions(index, &live, &hash, 0, first) &&
-		test_positions(index, &live, &hash, first, live.shape.hashes - first);
+	return bf_deferred_contains(RelationGetRelid(index), pair) ||
+		bf_pending_contains(index, live, pair) ||
+		(test_positions(index, live, &hash, 0, first) &&
+		 test_positions(index, live, &hash, first,
+						live->shape.hashes - first));
 }
 
 /* Whether a filter may hold an element of a call site. */
@@ -118,7 +114,7 @@ index_contains(Oid oid, const BfElementType *element, Datum value)
 		found = bf_element_hash(live.strategy, live.funnel, element, value,
 								&hash);
 		pair = (BfHashPair) {hash.h1, hash.h2};
-		found = found && bf_live_probe(index, &pair);
+		found = found && bf_live_probe(index, &live, &pair);
 	}
 	relation_close(index, NoLock);
 	return found;

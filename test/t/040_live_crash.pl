@@ -24,7 +24,7 @@ $node->safe_psql('postgres', q(
 	CREATE EXTENSION bloomext;
 	-- A filter that sets bits at once, and one that lets elements wait.
 	CREATE TABLE small (title text);
-	CREATE INDEX ON small USING bloomfilter (title) WITH (expected = 1000000, fpp = 0.0001);
+	CREATE INDEX ON small USING bloomfilter (title) WITH (expected = 400000, fpp = 0.0001);
 	CREATE TABLE large (title text);
 	CREATE INDEX ON large USING bloomfilter (title) WITH (expected = 4000000, fpp = 0.0001);
 ));

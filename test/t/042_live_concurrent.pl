@@ -24,7 +24,7 @@ $node->safe_psql('postgres', q(
 	CREATE EXTENSION bloomext;
 	CREATE TABLE small (id serial, title text);
 	INSERT INTO small (title) SELECT 'old ' || g FROM generate_series(1, 30000) g;
-	CREATE INDEX ON small USING bloomfilter (title) WITH (expected = 1000000, fpp = 0.0001);
+	CREATE INDEX ON small USING bloomfilter (title) WITH (expected = 400000, fpp = 0.0001);
 	CREATE TABLE large (id serial, title text);
 	CREATE INDEX ON large USING bloomfilter (title) WITH (expected = 2500000, fpp = 0.0001);
 ));
@@ -101,7 +101,7 @@ my $load = bench(4, 12, @writers);
 foreach my $round (1 .. 4)
 {
 	$node->safe_psql('postgres', q(
-		CREATE INDEX CONCURRENTLY built ON small USING bloomfilter (title) WITH (expected = 2000000, fpp = 0.0001)));
+		CREATE INDEX CONCURRENTLY built ON small USING bloomfilter (title) WITH (expected = 400000, fpp = 0.0001)));
 	$node->safe_psql('postgres', q(DROP INDEX CONCURRENTLY small_title_idx));
 	$node->safe_psql('postgres', q(ALTER INDEX built RENAME TO small_title_idx));
 	verified("built concurrently, $round", 'small');

@@ -1,0 +1,144 @@
+-- Live filters: what a single session can tell.  Prints only what is wrong,
+-- or what has to be seen.
+\set VERBOSITY sqlstate
+\set ON_ERROR_STOP off
+
+-- Every operator class is what the access method can mean.
+SELECT opcname FROM pg_opclass AS c JOIN pg_am AS a ON a.oid = c.opcmethod
+WHERE a.amname = 'bloomfilter' AND NOT amvalidate(c.oid);
+
+-- And what it cannot mean is noticed.
+CREATE OPERATOR CLASS less_ops FOR TYPE text USING bloomfilter AS
+	OPERATOR 1 < (text, text);
+CREATE OPERATOR CLASS float_ops FOR TYPE float8 USING bloomfilter AS
+	OPERATOR 1 = (float8, float8);
+SET client_min_messages = error;
+SELECT opcname, amvalidate(c.oid) FROM pg_opclass AS c
+JOIN pg_am AS a ON a.oid = c.opcmethod
+WHERE a.amname = 'bloomfilter' AND opcname IN ('less_ops', 'float_ops')
+ORDER BY opcname;
+RESET client_min_messages;
+DROP OPERATOR FAMILY less_ops USING bloomfilter;
+DROP OPERATOR FAMILY float_ops USING bloomfilter;
+
+-- No scans, no order, nothing unique.
+SELECT pg_indexam_has_property(oid, p) AS has, count(*)
+FROM pg_am, unnest('{can_order,can_unique,can_multi_col,can_exclude,can_include}'::text[]) AS p
+WHERE amname = 'bloomfilter' GROUP BY 1;
+
+-- Each type, equal to the aggregate over the same rows.
+CREATE DOMAIN title_domain AS varchar(100);
+CREATE TABLE live (
+	id serial, t text, v varchar, d title_domain, b bytea, i2 smallint,
+	i4 integer, i8 bigint, u uuid
+);
+INSERT INTO live (t, v, d, b, i2, i4, i8, u)
+SELECT 't' || g, 'v' || g, 'd' || g, ('b' || g)::bytea, g, -g, g * 10000000000,
+	md5(g::text)::uuid
+FROM generate_series(1, 1000) AS g;
+INSERT INTO live (t, v, d, b, i2, i4, i8, u) VALUES ('', '', '', '', 0, 0, 0,
+	'00000000-0000-0000-0000-000000000000');
+INSERT INTO live DEFAULT VALUES;
+DO $$
+DECLARE
+	col text;
+	strat text;
+	equal boolean;
+	missing bigint;
+	wrong bigint;
+BEGIN
+	FOR col, strat IN
+		SELECT c, s FROM unnest('{t,v,d,b,i2,i4,i8,u}'::text[]) AS c,
+			unnest('{guava,guava32}'::text[]) AS s
+	LOOP
+		EXECUTE format('CREATE INDEX live_i ON live USING bloomfilter (%I)
+			WITH (expected = 5000, fpp = 0.01, strategy = %s)', col, strat);
+		EXECUTE format('INSERT INTO live (%1$I) SELECT %1$I FROM live WHERE id <= 10', col);
+		EXECUTE format('SELECT bf_live_filter(''live'') = bf_agg(%I, 5000, 0.01, %L) FROM live',
+			col, strat) INTO equal;
+		EXECUTE format('SELECT count(*) FROM live WHERE NOT bf_live_contains(''live'', %I)', col)
+			INTO wrong;
+		SELECT v.missing INTO missing FROM bf_live_verify('live_i') AS v;
+		IF NOT equal OR wrong + missing > 0 THEN
+			RAISE WARNING '% %: equal %, wrong %, missing %', col, strat, equal, wrong, missing;
+		END IF;
+		DROP INDEX live_i;
+	END LOOP;
+END
+$$;
+
+-- What is asked for goes by the funnel, as in a value.
+CREATE INDEX live_i ON live USING bloomfilter (i4) WITH (expected = 5000, fpp = 0.0001);
+SELECT bf_live_contains('live', -7), bf_live_contains('live', -7::smallint),
+	bf_live_contains('live', -7::bigint), bf_live_contains('live', 7),
+	bf_live_contains('live', 70000000000), bf_live_contains('live', NULL::int) IS NULL;
+SELECT bf_live_contains('live', 'seven');
+SELECT bf_live_contains('live', 7.0);
+SELECT index, strategy, funnel, expected, fpp, hashes, bits, bits_set > 0 AS filled,
+	round(fill::numeric, 2) AS fill, estimated_count, estimated_fpp < 1e-6 AS ok, pending, bytes, pages
+FROM bf_live_info('live');
+DROP INDEX live_i;
+CREATE INDEX live_i ON live USING bloomfilter (t) WITH (funnel = utf16, strategy = guava32);
+SELECT strategy, funnel, expected, fpp, pages FROM bf_live_info('live_i');
+SELECT bf_live_contains('live_i', 't7'), bf_live_contains('live_i', 't0');
+-- Options mean nothing until the index is rebuilt.
+ALTER INDEX live_i SET (expected = 200000, fpp = 0.5);
+SELECT expected, fpp FROM bf_live_info('live_i');
+REINDEX INDEX live_i;
+SELECT expected, fpp FROM bf_live_info('live_i');
+DROP INDEX live_i;
+
+-- Refused.
+CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE INDEX ON live USING bloomfilter (t COLLATE ignore_case);
+CREATE INDEX ON live USING bloomfilter ((i4::numeric));
+CREATE INDEX ON live USING bloomfilter ((t::name));
+CREATE INDEX ON live USING bloomfilter (t, v);
+CREATE UNIQUE INDEX ON live USING bloomfilter (t);
+CREATE INDEX ON live USING bloomfilter (t) INCLUDE (v);
+CREATE INDEX ON live USING bloomfilter (t) WITH (strategy = redisson);
+CREATE INDEX ON live USING bloomfilter (t) WITH (strategy = nonsense);
+CREATE INDEX ON live USING bloomfilter (t) WITH (funnel = nonsense);
+CREATE INDEX ON live USING bloomfilter (t) WITH (funnel = long);
+CREATE INDEX ON live USING bloomfilter (t) WITH (fpp = 0);
+CREATE INDEX ON live USING bloomfilter (t) WITH (fpp = 1);
+CREATE INDEX ON live USING bloomfilter (t) WITH (fpp = 'nan');
+CREATE INDEX ON live USING bloomfilter (t) WITH (expected = -1);
+CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 2000000000, fpp = 0.0001);
+CREATE INDEX ON live USING bloomfilter (t) WITH (nonsense = 1);
+CREATE INDEX ON live USING bloomfilter (i8) WITH (funnel = int);
+ALTER TABLE live ADD EXCLUDE USING bloomfilter (t WITH =);
+SELECT bf_live_contains('live', 't1');
+SELECT bf_live_contains('pg_am_oid_index', 't1');
+SELECT bf_live_contains('pg_views', 't1');
+SELECT bf_live_contains(0::regclass, 't1');
+CREATE INDEX live_1 ON live USING bloomfilter (t);
+CREATE INDEX live_2 ON live USING bloomfilter (v);
+SELECT bf_live_contains('live', 't1');
+SELECT bf_live_contains('live_1', 't1'), bf_live_contains('live_2', 'v1');
+
+-- Over-full: VACUUM says so.
+CREATE TABLE full_live (t text);
+CREATE INDEX full_live_i ON full_live USING bloomfilter (t) WITH (expected = 100);
+\set VERBOSITY terse
+INSERT INTO full_live SELECT 'x' || g FROM generate_series(1, 200) AS g;
+VACUUM full_live;
+ALTER INDEX full_live_i SET (expected = 1000);
+REINDEX INDEX CONCURRENTLY full_live_i;
+VACUUM full_live;
+SELECT expected, estimated_count BETWEEN 180 AND 220 AS count FROM bf_live_info('full_live');
+
+-- The planner leaves it alone.
+EXPLAIN (COSTS off) SELECT FROM full_live WHERE t = 'x1';
+-- Built in more than one pass over the hashes, or in one: the same bits.
+CREATE TABLE big_live AS SELECT 'x' || g AS t FROM generate_series(1, 20000) AS g;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX big_1 ON big_live USING bloomfilter (t) WITH (expected = 2000000, fpp = 0.001);
+RESET maintenance_work_mem;
+CREATE INDEX big_2 ON big_live USING bloomfilter (t) WITH (expected = 2000000, fpp = 0.001);
+SELECT bf_live_filter('big_1') = bf_live_filter('big_2') AS same,
+	bf_live_filter('big_1') = bf_agg(t, 2000000, 0.001) AS as_aggregated FROM big_live;
+
+DROP TABLE live, full_live, big_live;
+DROP DOMAIN title_domain;
+DROP COLLATION ignore_case;
