@@ -118,9 +118,13 @@ add_index(Oid oid, BfLiveTarget *target)
 		target->indexes = lappend_oid(target->indexes, oid);
 	else
 	{
-		List	   *below = find_all_inheritors(oid, AccessShareLock, NULL);
+		List	   *below;
 		ListCell   *cell;
 
+		/* The partitions, too, before their indexes. */
+		list_free(find_all_inheritors(index->rd_index->indrelid,
+									  AccessShareLock, NULL));
+		below = find_all_inheritors(oid, AccessShareLock, NULL);
 		if (!index->rd_index->indisvalid)
 			target->maybe = true;
 		foreach(cell, below)
