@@ -119,10 +119,12 @@ range_allocate(const BfLive *live, Range *range)
 	Size		room = Min((Size) maintenance_work_mem * 1024,
 						   MaxAllocSize - VARHDRSZ) / BF_PAGE_BYTES;
 	BlockNumber pages = (BlockNumber) Min(live->pages, Max(room, 1));
+	struct varlena *memory;
 
 	/* The memory of a value: large ones get huge pages. */
-	range->bits = (uint8 *) VARDATA(bf_value_allocate(CurrentMemoryContext,
-													  (uint64) pages * BF_PAGE_BYTES));
+	memory = bf_value_allocate(CurrentMemoryContext,
+							   (uint64) pages * BF_PAGE_BYTES);
+	range->bits = (uint8 *) VARDATA(memory);
 	range->pages = pages;
 }
 
@@ -226,13 +228,14 @@ range_write(Build *build, BlockNumber *written)
 	for (BlockNumber i = 0; i < pages; i++)
 	{
 		const uint8 *bits = range->bits + (Size) i * BF_PAGE_BYTES;
+		BlockNumber block = bf_data_block(&build->live, range->first + i);
 
 		CHECK_FOR_INTERRUPTS();
 		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE,
 									 range->first + i);
 		if (is_zero(bits, BF_PAGE_BYTES))
 			continue;
-		for (; *written < bf_data_block(&build->live, range->first + i); ++*written)
+		for (; *written < block; ++*written)
 			append_page(build->index, ring, NULL);
 		append_page(build->index, ring, bits);
 		++*written;
@@ -245,12 +248,13 @@ static void
 write_filter(Build *build)
 {
 	Range	   *range = &build->range;
+	BlockNumber pages = build->live.pages;
 	BlockNumber written = BF_FIRST_PENDING;
 
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, 0);
-	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, build->live.pages);
-	for (BlockNumber first = 0; first < build->live.pages; first += range->pages)
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, pages);
+	for (BlockNumber first = 0; first < pages; first += range->pages)
 	{
 		if (build->spool != NULL)
 		{
@@ -263,7 +267,7 @@ write_filter(Build *build)
 									 BF_PHASE_WRITE);
 		range_write(build, &written);
 	}
-	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, build->live.pages);
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, pages);
 }
 
 /* Find out how to build, and get what it takes. */

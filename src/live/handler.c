@@ -121,8 +121,11 @@ bf_live_funnel(Relation index, const BfStrategy *strategy,
 	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 
 	if (options != NULL && options->funnel != 0)
-		funnel = bf_funnel_argument(cstring_to_text(GET_STRING_RELOPTION(options, funnel)),
-									strategy);
+	{
+		char	   *name = GET_STRING_RELOPTION(options, funnel);
+
+		funnel = bf_funnel_argument(cstring_to_text(name), strategy);
+	}
 	return bf_element_bind(strategy, funnel, element);
 }
 

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "core/estimate.h"
@@ -60,9 +61,8 @@ refuse_invalid(Oid rel, const BfLiveTarget *target)
 	if (target->maybe || target->indexes == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("not every table of %s has a valid live filter",
-						DatumGetCString(DirectFunctionCall1(regclassout,
-															ObjectIdGetDatum(rel))))));
+				 errmsg("not every table of \"%s\" has a valid live filter",
+						get_rel_name(rel))));
 }
 
 /* bf_live_filter(table or index): the union of all partitions' filters */
@@ -97,7 +97,11 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	BfLiveSnapshot snapshot;
 	BfLivePage *page = palloc(sizeof(BfLivePage));
 	const BfLayer *layer = &snapshot.layer;
+	const char *strategy;
+	const char *funnel;
 	uint64		set = 0;
+	double		count;
+	double		fpp;
 	size_t		npending;
 	size_t		nown;
 	BlockNumber blocks;
@@ -115,18 +119,22 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 		set += bf_bits_count(page->bytes, page->length);
 	blocks = RelationGetNumberOfBlocks(snapshot.index);
 	npending += nown;
+	strategy = bf_strategy_by_id(snapshot.header.strategy)->name;
+	funnel = bf_funnel_name((BfFunnel) snapshot.header.funnel);
+	count = bf_estimate_count(set, layer->bits, layer->hashes) + npending;
+	fpp = bf_estimate_fpp(set, layer->bits, layer->hashes);
 
 	values[0] = ObjectIdGetDatum(snapshot.identity.index);
-	values[1] = CStringGetTextDatum(bf_strategy_by_id(snapshot.header.strategy)->name);
-	values[2] = CStringGetTextDatum(bf_funnel_name((BfFunnel) snapshot.header.funnel));
+	values[1] = CStringGetTextDatum(strategy);
+	values[2] = CStringGetTextDatum(funnel);
 	values[3] = Int64GetDatum((int64) snapshot.header.expected);
 	values[4] = Float8GetDatum(snapshot.header.fpp);
 	values[5] = Int32GetDatum(layer->hashes);
 	values[6] = Int64GetDatum((int64) layer->bits);
 	values[7] = Int64GetDatum((int64) set);
 	values[8] = Float8GetDatum((double) set / (double) layer->bits);
-	values[9] = Int64GetDatum((int64) (bf_estimate_count(set, layer->bits, layer->hashes) + npending));
-	values[10] = Float8GetDatum(bf_estimate_fpp(set, layer->bits, layer->hashes));
+	values[9] = Int64GetDatum((int64) count);
+	values[10] = Float8GetDatum(fpp);
 	values[11] = Int64GetDatum((int64) npending);
 	values[12] = Int64GetDatum((int64) blocks * BLCKSZ);
 	values[13] = Int64GetDatum((int64) blocks);

@@ -188,12 +188,13 @@ extern bool bflive_insert(Relation index, Datum *values, bool *isnull,
 						  ItemPointer tid, Relation heap,
 						  IndexUniqueCheck unique, bool unchanged,
 						  IndexInfo *info);
-extern IndexBulkDeleteResult *bflive_bulkdelete(IndexVacuumInfo *info,
-												IndexBulkDeleteResult *stats,
-												IndexBulkDeleteCallback callback,
-												void *state);
-extern IndexBulkDeleteResult *bflive_vacuumcleanup(IndexVacuumInfo *info,
-												   IndexBulkDeleteResult *stats);
+extern IndexBulkDeleteResult *
+			bflive_bulkdelete(IndexVacuumInfo *info,
+							  IndexBulkDeleteResult *stats,
+							  IndexBulkDeleteCallback callback, void *state);
+extern IndexBulkDeleteResult *
+			bflive_vacuumcleanup(IndexVacuumInfo *info,
+								 IndexBulkDeleteResult *stats);
 extern bool bflive_validate(Oid opclass);
 
 #endif							/* BLOOMEXT_LIVE_H */

@@ -34,11 +34,13 @@
 #define META_MAGIC		0x62664c76	/* "bfLv" */
 #define META_VERSION	1
 
-/* Pending pages: none for small filters, a part of the data pages for others. */
+/* Pending pages: none for small filters, else a share of the data pages. */
 #define PENDING_FROM_PAGES	128
 #define PENDING_SHARE		256
 #define PENDING_MIN			4
 #define PENDING_MAX			256
+
+#define TAIL_OFFSET		(BLCKSZ - MAXALIGN(sizeof(BfPageTail)))
 
 /* The metapage's contents. */
 typedef struct Meta
@@ -92,8 +94,8 @@ bf_page_check(Relation index, Buffer buffer, BfPageKind kind)
 
 	if (PageIsNew(page))
 		return false;
-	tail = (BfPageTail *) ((char *) page + BLCKSZ - MAXALIGN(sizeof(BfPageTail)));
-	if (header->pd_special != BLCKSZ - MAXALIGN(sizeof(BfPageTail)) ||
+	tail = (BfPageTail *) ((char *) page + TAIL_OFFSET);
+	if (header->pd_special != TAIL_OFFSET ||
 		tail->page_id != BF_PAGE_ID || tail->kind != kind)
 		corrupted(index, BufferGetBlockNumber(buffer));
 	if (kind == BF_PAGE_PENDING &&
@@ -102,6 +104,13 @@ bf_page_check(Relation index, Buffer buffer, BfPageKind kind)
 		 (header->pd_lower - SizeOfPageHeaderData) % sizeof(BfHashPair) != 0))
 		corrupted(index, BufferGetBlockNumber(buffer));
 	return true;
+}
+
+/* Data pages that a filter of so many bits takes. */
+static inline uint64
+pages_for(uint64 bits)
+{
+	return (bits + BF_PAGE_BITS - 1) / BF_PAGE_BITS;
 }
 
 /* Lay a planned filter out in pages. */
@@ -115,7 +124,7 @@ bf_live_plan(BfLive *live, const BfHeader *header, const BfLayer *layer)
 	live->shape.hashes = layer->hashes;
 	live->expected = header->expected;
 	live->fpp = header->fpp;
-	live->pages = (BlockNumber) ((layer->bits + BF_PAGE_BITS - 1) / BF_PAGE_BITS);
+	live->pages = (BlockNumber) pages_for(layer->bits);
 	if (live->pages >= PENDING_FROM_PAGES)
 		live->pending = Min(Max(live->pages / PENDING_SHARE, PENDING_MIN),
 							PENDING_MAX);
@@ -134,7 +143,7 @@ meta_is_valid(const Meta *meta)
 		meta->bits > 0 && meta->bits / 8 < MaxAllocSize &&
 		meta->hashes > 0 && meta->hashes <= BF_MAX_HASHES &&
 		meta->funnel > BF_FUNNEL_UNBOUND && meta->funnel <= BF_FUNNEL_LAST &&
-		meta->pages == (meta->bits + BF_PAGE_BITS - 1) / BF_PAGE_BITS &&
+		meta->pages == pages_for(meta->bits) &&
 		meta->first_pending == BF_FIRST_PENDING &&
 		meta->pending <= PENDING_MAX;
 }
@@ -330,11 +339,12 @@ bool
 bf_live_is_usable(Relation index)
 {
 	Form_pg_index form = index->rd_index;
+	HeapTupleHeader tuple = index->rd_indextuple->t_data;
 	bool		check_xmin = form->indcheckxmin || RecoveryInProgress();
 
 	return form->indislive && form->indisready && form->indisvalid &&
 		(!check_xmin ||
-		 TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+		 TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple),
 							   TransactionXmin));
 }
 

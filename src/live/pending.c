@@ -213,7 +213,8 @@ BfHashPair *
 bf_pending_copy(Relation index, BfLive *live, XLogRecPtr since,
 				size_t *count)
 {
-	BfHashPair *pairs = palloc(live->pending * BF_PAGE_PAIRS * sizeof(BfHashPair) + 1);
+	Size		room = live->pending * BF_PAGE_PAIRS + 1;
+	BfHashPair *pairs = palloc(room * sizeof(BfHashPair));
 
 	*count = 0;
 	for (BlockNumber i = 0; i < live->pending; i++)

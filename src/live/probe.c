@@ -17,6 +17,7 @@
 #include "access/relation.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/inval.h"
@@ -107,6 +108,8 @@ index_contains(Oid oid, const BfElementType *element, Datum value)
 		BfHash		hash;
 		BfHashPair	pair;
 
+		/* Those who look for unused indexes should not find this one. */
+		pgstat_count_index_scan(index);
 		/* What is not there yet is read, too, as serializability goes. */
 		PredicateLockRelation(index, GetActiveSnapshot());
 		bf_live_open(index, &live);

@@ -230,12 +230,13 @@ static void
 add_table(Oid oid, BfLiveTarget *target, bool alone)
 {
 	Relation	table = relation_open(oid, NoLock);
-	bool		partitioned = table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	char		relkind = table->rd_rel->relkind;
+	bool		partitioned = relkind == RELKIND_PARTITIONED_TABLE;
 	bool		building;
 	Oid			index;
 
-	if (!partitioned && table->rd_rel->relkind != RELKIND_RELATION &&
-		table->rd_rel->relkind != RELKIND_MATVIEW)
+	if (!partitioned && relkind != RELKIND_RELATION &&
+		relkind != RELKIND_MATVIEW)
 		refuse_relation(table);
 	if (!partitioned && !alone && table->rd_rel->relhassubclass)
 		add_tables_below(oid, target);

@@ -41,14 +41,15 @@ count_bits(Relation index, BfLive *live)
 	for (BlockNumber page = 0; page < live->pages; page++)
 	{
 		Buffer		buffer;
+		const uint8 *bits;
 
 		compat_vacuum_delay_point();
 		buffer = bf_page_for_read(index, live, bf_data_block(live, page),
 								  BF_PAGE_DATA);
 		if (!BufferIsValid(buffer))
 			continue;
-		set += bf_bits_count((uint8 *) BufferGetPage(buffer) + SizeOfPageHeaderData,
-							 BF_PAGE_BYTES);
+		bits = (const uint8 *) BufferGetPage(buffer) + SizeOfPageHeaderData;
+		set += bf_bits_count(bits, BF_PAGE_BYTES);
 		UnlockReleaseBuffer(buffer);
 	}
 	return set;
@@ -88,10 +89,11 @@ is_verbose(void)
 static void
 report(Relation index, const BfLive *live, uint64 set, int level)
 {
-	double		fill = (double) set / (double) live->shape.bits;
-	double		fpp = bf_estimate_fpp(set, live->shape.bits, live->shape.hashes);
-	double		count = bf_estimate_count(set, live->shape.bits,
-										  live->shape.hashes);
+	uint64		bits = live->shape.bits;
+	uint32		hashes = live->shape.hashes;
+	double		fill = (double) set / (double) bits;
+	double		fpp = bf_estimate_fpp(set, bits, hashes);
+	double		count = bf_estimate_count(set, bits, hashes);
 
 	ereport(level,
 			(errmsg("live filter \"%s\" is %.1f %% full",

@@ -50,8 +50,9 @@ complain(Class *class, const char *what)
 static bool
 is_element(Oid type)
 {
-	return type == ANYELEMENTOID || type == TEXTOID || type == BYTEAOID || type == UUIDOID ||
-		type == INT2OID || type == INT4OID || type == INT8OID;
+	return type == TEXTOID || type == BYTEAOID || type == UUIDOID ||
+		type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == ANYELEMENTOID;
 }
 
 static void
@@ -66,7 +67,7 @@ check_operator(Class *class, Form_pg_amop member)
 		member->amoppurpose != AMOP_SEARCH ||
 		member->amoplefttype != class->type ||
 		member->amoprighttype != class->type)
-		complain(class, psprintf("contains operator %s, which is not the search for equal values of its type",
+		complain(class, psprintf("contains operator %s, which does not search its type",
 								 format_operator(member->amopopr)));
 	else if (member->amopopr != type->eq_opr ||
 			 !check_amop_signature(member->amopopr, BOOLOID, class->type,

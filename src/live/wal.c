@@ -164,10 +164,10 @@ change_and_log(void)
 	for (int i = 0; i < record.npages; i++)
 	{
 		RecordPage *page = &record.pages[i];
+		int			flags = page->is_new ? GENERIC_XLOG_FULL_IMAGE : 0;
 
 		change_page(page,
-					GenericXLogRegisterBuffer(state, page->buffer,
-											  page->is_new ? GENERIC_XLOG_FULL_IMAGE : 0));
+					GenericXLogRegisterBuffer(state, page->buffer, flags));
 	}
 	GenericXLogFinish(state);
 }
