@@ -162,7 +162,7 @@ bloomext_live_contains(PG_FUNCTION_ARGS)
 	{
 		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site));
 		site->context = fcinfo->flinfo->fn_mcxt;
-		bf_element_type_of_argument(fcinfo, 1, &site->element);
+		bf_element_type_of_argument(fcinfo, 1, false, &site->element);
 		fcinfo->flinfo->fn_extra = site;
 	}
 	resolve(site, PG_GETARG_OID(0));
