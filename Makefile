@@ -1,16 +1,31 @@
 # bloomext: make && make install && make installcheck (PGXS)
 #
-# PG_CONFIG names the PostgreSQL to build for.
+# PG_CONFIG names the PostgreSQL to build for.  WITH_HIREDIS=no leaves Redis
+# out, as does a system without hiredis: its functions then say so.
 
 EXTENSION = bloomext
 MODULE_big = bloomext
 DATA = sql/bloomext--1.0.sql
 
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+WITH_HIREDIS ?= $(shell pkg-config --exists hiredis && echo yes || echo no)
+
+ifeq ($(WITH_HIREDIS),yes)
+NOT_BUILT = src/redis/unavailable.c
+PG_CPPFLAGS = -DBF_HIREDIS $(shell pkg-config --cflags hiredis)
+SHLIB_LINK = $(shell pkg-config --libs hiredis)
+ifeq ($(shell pkg-config --exists hiredis_ssl openssl && echo yes),yes)
+PG_CPPFLAGS += -DBF_HIREDIS_SSL $(shell pkg-config --cflags hiredis_ssl openssl)
+SHLIB_LINK += $(shell pkg-config --libs hiredis_ssl openssl)
+endif
+else
+NOT_BUILT = $(filter-out %/options.c %/unavailable.c,$(wildcard src/redis/*.c))
+endif
+
+OBJS = $(patsubst %.c,%.o,$(filter-out $(NOT_BUILT),$(sort $(wildcard src/*.c src/*/*.c))))
 PRIVATE_HEADERS = $(wildcard src/*.h src/*/*.h)
 
 # Sizes must come out as Java computes them: no fused multiply-add.
-PG_CPPFLAGS = -I$(CURDIR)/src
+PG_CPPFLAGS += -I$(CURDIR)/src
 PG_CFLAGS = -ffp-contract=off
 
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(sort $(wildcard sql/*.sql))))

@@ -810,3 +810,201 @@ CREATE FUNCTION bf_live_verify(
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION bf_live_verify(regclass) IS
 	'look every row of the table up in its live filter; missing must be 0';
+
+-- Redis
+
+/*
+ * Functions over Redis are PARALLEL RESTRICTED: connections are the leader's,
+ * but a filter to be mirrored may be built in parallel. The wrapper has no
+ * handler: servers are for these functions, not for tables.
+ */
+
+CREATE FUNCTION bloomext_redis_validator(text[], oid) RETURNS void
+	AS 'MODULE_PATHNAME', 'bloomext_redis_validator'
+	LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomext_redis_validator(text[], oid) IS
+	'checks the options of servers and user mappings of bloomext_redis';
+
+CREATE FOREIGN DATA WRAPPER bloomext_redis
+	VALIDATOR bloomext_redis_validator;
+COMMENT ON FOREIGN DATA WRAPPER bloomext_redis IS
+	'Redis servers that bloom filters are mirrored to: host or socket, port, db, connect_timeout, command_timeout (ms), tls, tls_ca, cluster; in user mappings: username, password';
+
+CREATE FUNCTION bf_mirror(
+	filter bloomfilter,
+	server name,
+	key text,
+	layout text DEFAULT NULL,
+	ttl interval DEFAULT NULL
+) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomext_mirror'
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_mirror(bloomfilter, name, text, text, interval) IS
+	'writes the filter to Redis under the key, at once and whole for its readers; returns bytes sent. Layouts: guava, growing, redisson, bitmap, redisbloom; NULL: the strategy''s own. Not undone by ROLLBACK';
+
+CREATE FUNCTION bf_fetch(
+	server name,
+	key text,
+	layout text DEFAULT NULL,
+	funnel text DEFAULT 'utf8'
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_fetch'
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_fetch(name, text, text, text) IS
+	'filter that a service keeps in Redis under the key';
+
+CREATE FUNCTION bf_fetch(
+	server name,
+	key text,
+	layout text,
+	expected bigint,
+	fpp float8,
+	strategy text,
+	funnel text DEFAULT 'utf8'
+) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_fetch_sized'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_fetch(name, text, text, bigint, float8, text, text) IS
+	'filter of a bit string in Redis (layout bitmap) that was sized for these parameters';
+
+CREATE FUNCTION bf_redis_create(
+	server name,
+	key text,
+	expected bigint,
+	fpp float8 DEFAULT 0.03,
+	strategy text DEFAULT 'guava',
+	layout text DEFAULT NULL,
+	expansion int DEFAULT 0,
+	ttl interval DEFAULT NULL
+) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_redis_create'
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int, interval) IS
+	'makes an empty filter in Redis (true), or finds one of the same parameters there (false). Layout as for bf_mirror, or with several keys: bitmap;shards=8';
+
+CREATE FUNCTION bf_redis_add(server name, key text, element text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_redis_add(name, text, text) IS
+	'adds the element to a filter in Redis; true: it was surely new';
+
+CREATE FUNCTION bf_redis_add(server name, key text, element anyelement) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_redis_add(name, text, anyelement) IS
+	'adds the element to a filter in Redis; true: it was surely new';
+
+CREATE FUNCTION bf_redis_add(server name, key text, elements text[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_add(name, text, text[]) IS
+	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
+
+CREATE FUNCTION bf_redis_add(server name, key text, elements bytea[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_add(name, text, bytea[]) IS
+	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
+
+CREATE FUNCTION bf_redis_add(server name, key text, elements smallint[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_add(name, text, smallint[]) IS
+	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
+
+CREATE FUNCTION bf_redis_add(server name, key text, elements integer[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_add(name, text, integer[]) IS
+	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
+
+CREATE FUNCTION bf_redis_add(server name, key text, elements bigint[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_add(name, text, bigint[]) IS
+	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
+
+CREATE FUNCTION bf_redis_add(server name, key text, elements uuid[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_add(name, text, uuid[]) IS
+	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, element text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, text) IS
+	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, element anyelement) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, anyelement) IS
+	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, elements text[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, text[]) IS
+	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, elements bytea[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, bytea[]) IS
+	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, elements smallint[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, smallint[]) IS
+	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, elements integer[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, integer[]) IS
+	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, elements bigint[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, bigint[]) IS
+	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_contains(server name, key text, elements uuid[]) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bf_redis_contains(name, text, uuid[]) IS
+	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
+
+CREATE FUNCTION bf_redis_info(
+	server name,
+	key text,
+	OUT layout text,
+	OUT strategy text,
+	OUT funnel text,
+	OUT expected bigint,
+	OUT fpp float8,
+	OUT hashes int,
+	OUT bits bigint,
+	OUT bits_set bigint,
+	OUT fill float8,
+	OUT layers int,
+	OUT expansion int,
+	OUT shards int,
+	OUT estimated_count bigint,
+	OUT estimated_fpp float8,
+	OUT bytes bigint,
+	OUT ttl_ms bigint
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bloomext_redis_info'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_redis_info(name, text) IS
+	'what a filter in Redis is and how full; NULL where it is not known. bits are over all layers and shards; a native RedisBloom filter does not tell its fill';
+
+CREATE FUNCTION bf_redis_drop(server name, key text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_redis_drop'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_redis_drop(name, text) IS
+	'removes a filter from Redis with all its keys; false: there was none';

@@ -1,15 +1,18 @@
 /*
  * compat.h
- *	  Every difference between the PostgreSQL versions that bloomext builds for.
+ *	  Every difference between the versions of PostgreSQL, and of hiredis, that
+ *	  bloomext builds for.
  */
 #ifndef BLOOMEXT_COMPAT_H
 #define BLOOMEXT_COMPAT_H
 
 #include "access/amapi.h"
 #include "access/xlog.h"
+#include "catalog/pg_foreign_server.h"
 #include "storage/bufpage.h"
 #include "storage/proc.h"
 #include "storage/smgr.h"
+#include "utils/acl.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
@@ -111,9 +114,31 @@ compat_flushed_wal(TimeLineID *timeline)
 #define compat_vacuum_delay_point()	vacuum_delay_point()
 #endif
 
+/* 16 has one function for all kinds of objects. */
+static inline AclResult
+compat_server_aclcheck(Oid server, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignServerRelationId, server, role, ACL_USAGE);
+#else
+	return pg_foreign_server_aclcheck(server, role, ACL_USAGE);
+#endif
+}
+
 /* The longest a bigint's text gets, sign included. */
 #ifndef MAXINT8LEN
 #define MAXINT8LEN	20
 #endif
+
+#ifdef BF_HIREDIS
+#include <hiredis.h>
+
+/* 1.0 counts the elements of a reply in size_t. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t compat_reply_count;
+#else
+typedef int compat_reply_count;
+#endif
+#endif							/* BF_HIREDIS */
 
 #endif							/* BLOOMEXT_COMPAT_H */

@@ -1,0 +1,188 @@
+/*
+ * cluster.c
+ *	  Which connection a key's commands go to.
+ *
+ * Without a cluster there is one.  With one (option cluster), a key's slot
+ * tells the node: its part in braces, or else all of it, by CRC16 modulo
+ * 16384.  Which node serves a slot is learnt as it is told, by MOVED, and
+ * forgotten when that node cannot be reached; all that is not known goes to the
+ * server's own address.
+ *
+ * Only a server with the option follows redirections: any other could send us,
+ * and the account's password, wherever it likes.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/hsearch.h"
+
+#include "redis/cluster.h"
+
+#define SLOTS	16384
+
+/* A slot of a cluster, as a user knows it. */
+typedef struct SlotKey
+{
+	Oid			server;
+	Oid			user;
+	uint32		slot;
+} SlotKey;
+
+typedef struct Slot
+{
+	SlotKey		key;
+	char		node[BF_NODE_SIZE];
+} Slot;
+
+static HTAB *slots = NULL;
+
+/* CRC16 as XMODEM has it: polynomial 0x1021, nothing reflected. */
+static unsigned
+crc16(const char *bytes, size_t length)
+{
+	unsigned	crc = 0;
+
+	for (size_t i = 0; i < length; i++)
+	{
+		crc ^= (unsigned) (unsigned char) bytes[i] << 8;
+		for (int bit = 0; bit < 8; bit++)
+			crc = (crc & 0x8000) != 0 ? crc << 1 ^ 0x1021 : crc << 1;
+		crc &= 0xffff;
+	}
+	return crc;
+}
+
+/* The part of a key that is hashed: between its first braces, if not empty. */
+static const char *
+hash_tag(const char *key, size_t *length)
+{
+	const char *open = strchr(key, '{');
+	const char *close = open ? strchr(open, '}') : NULL;
+
+	if (close == NULL || close == open + 1)
+		return NULL;
+	*length = close - open - 1;
+	return open + 1;
+}
+
+/* Does a key have such a part, so that a suffix leaves its slot alone? */
+bool
+bf_cluster_has_tag(const char *key)
+{
+	size_t		length;
+
+	return hash_tag(key, &length) != NULL;
+}
+
+/* The slot that a key falls into. */
+unsigned
+bf_cluster_slot(const char *key)
+{
+	size_t		length = strlen(key);
+	const char *tag = hash_tag(key, &length);
+
+	return crc16(tag ? tag : key, length) % SLOTS;
+}
+
+static SlotKey
+slot_key(Oid server, const char *key)
+{
+	return (SlotKey) {server, GetUserId(), bf_cluster_slot(key)};
+}
+
+/* Remember, or forget (NULL), the node of a key's slot. */
+static void
+learn(Oid server, const char *key, const char *node)
+{
+	SlotKey		id = slot_key(server, key);
+	Slot	   *slot;
+
+	if (slots == NULL)
+	{
+		HASHCTL		control = {
+			.keysize = sizeof(SlotKey),
+			.entrysize = sizeof(Slot)
+		};
+
+		slots = hash_create("bloomext Redis cluster slots", 64, &control,
+							HASH_ELEM | HASH_BLOBS);
+	}
+	if (node == NULL)
+		hash_search(slots, &id, HASH_REMOVE, NULL);
+	else
+	{
+		slot = hash_search(slots, &id, HASH_ENTER, NULL);
+		strlcpy(slot->node, node, BF_NODE_SIZE);
+	}
+}
+
+/* The connection that commands about a key go to. */
+BfConnection *
+bf_cluster_route(Oid server, const char *key)
+{
+	SlotKey		id = slot_key(server, key);
+	Slot	   *slot = slots ? hash_search(slots, &id, HASH_FIND, NULL) : NULL;
+	char		node[BF_NODE_SIZE];
+	BfConnection *connection;
+
+	if (slot == NULL)
+		return bf_connection_open(server, "");
+
+	/* Forgotten unless it can be reached. */
+	strlcpy(node, slot->node, BF_NODE_SIZE);
+	learn(server, key, NULL);
+	connection = bf_connection_open(server, node);
+	if (connection->cluster)
+	{
+		learn(server, key, node);
+		return connection;
+	}
+	/* It is no cluster any more. */
+	return bf_connection_open(server, "");
+}
+
+/*
+ * Take the node out of "MOVED 3999 127.0.0.1:6381"; a host that is left out
+ * is the one that says so.
+ */
+static bool
+parse_node(const BfConnection *connection, const char *error, char *node)
+{
+	const char *at = strrchr(error, ' ');
+	const char *colon = at ? strrchr(at, ':') : NULL;
+	int			port = colon ? atoi(colon + 1) : 0;
+
+	if (port < 1 || port > 65535 || strlen(at + 1) >= BF_NODE_SIZE ||
+		at[1] == '?')
+		return false;
+	if (colon == at + 1)
+		snprintf(node, BF_NODE_SIZE, "%s:%d", connection->context->tcp.host,
+				 port);
+	else
+		strlcpy(node, at + 1, BF_NODE_SIZE);
+	return true;
+}
+
+/*
+ * What an error says about where to send a command on a key instead; the node,
+ * for BF_REDIRECT_ASK, is put in the caller's buffer.  What is to be learnt
+ * from it is.
+ */
+BfRedirect
+bf_cluster_redirect(const BfConnection *connection, const char *error,
+					const char *key, char *node)
+{
+	if (!connection->cluster)
+		return BF_REDIRECT_NONE;
+	if (strncmp(error, "TRYAGAIN ", 9) == 0)
+		return BF_REDIRECT_WAIT;
+	if (strncmp(error, "MOVED ", 6) == 0 &&
+		parse_node(connection, error, node))
+	{
+		learn(connection->key.server, key, node);
+		return BF_REDIRECT_MOVED;
+	}
+	if (strncmp(error, "ASK ", 4) == 0 && parse_node(connection, error, node))
+		return BF_REDIRECT_ASK;
+	return BF_REDIRECT_NONE;
+}

@@ -1,0 +1,624 @@
+/*
+ * connection.c
+ *	  Connections to Redis servers, kept by the backend.
+ *
+ * One connection per server, user and node of a cluster.  Sockets are
+ * non-blocking and every wait is one for the latch too, with a deadline, so
+ * that a cancel, a time-out or a shutdown ends it.  Only the resolver of host
+ * names, where a host is given by name, is out of reach.
+ *
+ * A deadline is for the next 64 kB, or for a whole reply that is shorter: large
+ * transfers may take long, but a server that dribbles bytes may not.
+ *
+ * A connection is only worth keeping when it owes no reply and is not within a
+ * command.  Transactions and subtransactions that abort close those that are:
+ * so an error may be raised anywhere, and what hiredis allocated goes with the
+ * connection.  Changes of a server or mapping close its connections as soon as
+ * they are idle.
+ *
+ * Before an idle connection is used again it is looked at: one that the server
+ * has closed, or that has been idle long enough for something between us to
+ * have forgotten it, is made anew.
+ *
+ * A password goes into the AUTH command and nowhere else.  What the server
+ * answers to AUTH is not repeated, as some errors quote the command.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "redis/command.h"
+#include "redis/connection.h"
+#include "redis/options.h"
+#include "redis/tls.h"
+
+/* Bytes that buy another timeout. */
+#define PROGRESS		(64 * 1024)
+
+/* Connections idle for longer, in ms, are not trusted to be alive. */
+#define MAX_IDLE		60000
+
+/* More elements than any array that we ask for. */
+#define MAX_ELEMENTS	65536
+
+static HTAB *connections = NULL;
+
+/* hiredis's functions that build replies, and ours, which check sizes first. */
+static redisReplyObjectFunctions hiredis_functions;
+static redisReplyObjectFunctions checked_functions;
+
+static void *
+create_array(const redisReadTask *task, compat_reply_count elements)
+{
+	if (elements > MAX_ELEMENTS)
+		return NULL;
+	return hiredis_functions.createArray(task, elements);
+}
+
+/* Have a context's replies built by functions that check sizes. */
+static void
+check_sizes(redisContext *context)
+{
+	hiredis_functions = *context->reader->fn;
+	checked_functions = hiredis_functions;
+	checked_functions.createArray = create_array;
+	context->reader->fn = &checked_functions;
+}
+
+static void
+free_reply(BfConnection *connection)
+{
+	if (connection->reply != NULL)
+		freeReplyObject(connection->reply);
+	connection->reply = NULL;
+}
+
+static void
+close_connection(BfConnection *connection)
+{
+	free_reply(connection);
+	if (connection->context == NULL)
+		return;
+	redisFree(connection->context);
+	connection->context = NULL;
+	ReleaseExternalFD();
+}
+
+/* Is it within something, so that it cannot be used for anything else? */
+static bool
+is_busy(const BfConnection *connection)
+{
+	return connection->connecting || connection->sending ||
+		connection->pending > 0;
+}
+
+/* Close what an error left within something, or what has become outdated. */
+static void
+tidy(void)
+{
+	HASH_SEQ_STATUS scan;
+	BfConnection *connection;
+
+	hash_seq_init(&scan, connections);
+	while ((connection = hash_seq_search(&scan)) != NULL)
+	{
+		free_reply(connection);
+		if (is_busy(connection) || connection->invalid)
+			close_connection(connection);
+	}
+}
+
+static void
+at_transaction_end(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT ||
+		event == XACT_EVENT_PREPARE)
+		tidy();
+}
+
+static void
+at_subtransaction_end(SubXactEvent event, SubTransactionId mine,
+					  SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		tidy();
+}
+
+/* A server or user mapping has changed; hash 0: any may have. */
+static void
+at_catalog_change(Datum arg, int cache, uint32 hash)
+{
+	HASH_SEQ_STATUS scan;
+	BfConnection *connection;
+
+	hash_seq_init(&scan, connections);
+	while ((connection = hash_seq_search(&scan)) != NULL)
+	{
+		if (hash == 0 ||
+			(cache == FOREIGNSERVEROID && hash == connection->server_hash) ||
+			(cache == USERMAPPINGOID && hash == connection->mapping_hash))
+			connection->invalid = true;
+	}
+}
+
+static void
+initialize(void)
+{
+	HASHCTL		control = {
+		.keysize = sizeof(BfConnectionKey),
+		.entrysize = sizeof(BfConnection)
+	};
+
+	connections = hash_create("bloomext Redis connections", 8, &control,
+							  HASH_ELEM | HASH_BLOBS);
+	RegisterXactCallback(at_transaction_end, NULL);
+	RegisterSubXactCallback(at_subtransaction_end, NULL);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, at_catalog_change,
+								  (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, at_catalog_change,
+								  (Datum) 0);
+}
+
+/*
+ * Make text that came from outside fit to be shown: printable ASCII, and not
+ * much of it.
+ */
+static char *
+printable(const char *text, size_t length)
+{
+	char	   *result = pnstrdup(text, Min(length, 200));
+
+	for (char *c = result; *c != '\0'; c++)
+	{
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	}
+	return result;
+}
+
+/* Raise an error that the server answered. */
+void
+bf_connection_raise(const BfConnection *connection, const char *error,
+					size_t length)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			 errmsg("Redis server \"%s\" answered with an error",
+					connection->name),
+			 errdetail("%s", printable(error, length))));
+}
+
+/* Close a connection and raise what made it useless. */
+static void pg_attribute_noreturn()
+fail(BfConnection *connection, int sqlstate, const char *message,
+	 const char *detail)
+{
+	char	   *copy = printable(detail, strlen(detail));
+
+	close_connection(connection);
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg(message, connection->name),
+			 errdetail("%s", copy)));
+}
+
+/* Raise that what the server answered makes no sense. */
+void
+bf_connection_nonsense(BfConnection *connection, const char *problem)
+{
+	fail(connection, ERRCODE_PROTOCOL_VIOLATION,
+		 "Redis server \"%s\" sent an unexpected answer", problem);
+}
+
+/*
+ * Raise that a connection was lost; or, better, the error that the server sent
+ * before it closed it.
+ */
+static void pg_attribute_noreturn()
+fail_lost(BfConnection *connection, const char *detail)
+{
+	void	   *reply = NULL;
+
+	if (connection->connecting)
+		fail(connection, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
+			 "could not connect to Redis server \"%s\"", detail);
+	if (connection->sending &&
+		redisReaderGetReply(connection->context->reader, &reply) == REDIS_OK &&
+		reply != NULL)
+	{
+		free_reply(connection);
+		connection->reply = reply;
+		if (connection->reply->type == REDIS_REPLY_ERROR)
+			bf_connection_raise(connection, connection->reply->str,
+								connection->reply->len);
+	}
+	fail(connection, ERRCODE_CONNECTION_FAILURE,
+		 "lost the connection to Redis server \"%s\"", detail);
+}
+
+static void
+set_deadline(BfConnection *connection)
+{
+	connection->deadline =
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+									connection->connecting ?
+									connection->connect_timeout :
+									connection->command_timeout);
+	connection->progress = 0;
+}
+
+/* Note bytes that were sent or received. */
+static void
+note_progress(BfConnection *connection, size_t bytes)
+{
+	connection->progress += bytes;
+	if (connection->progress >= PROGRESS)
+		set_deadline(connection);
+}
+
+/*
+ * Wait until the socket can be read or written, as events say; returns which.
+ * Interrupts are served, and raise.
+ */
+static int
+wait_for_socket(BfConnection *connection, int events)
+{
+	for (;;)
+	{
+		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
+														   connection->deadline);
+		int			happened;
+
+		if (left <= 0)
+			break;
+		happened = WaitLatchOrSocket(MyLatch,
+									 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
+									 WL_TIMEOUT | events,
+									 connection->context->fd, left,
+									 PG_WAIT_EXTENSION);
+		if (happened & WL_LATCH_SET)
+		{
+			ResetLatch(MyLatch);
+			CHECK_FOR_INTERRUPTS();
+		}
+		if (happened & events)
+			return happened & events;
+	}
+	if (connection->connecting)
+		fail(connection, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
+			 "could not connect to Redis server \"%s\"",
+			 "It did not answer within connect_timeout.");
+	fail(connection, ERRCODE_QUERY_CANCELED,
+		 "Redis server \"%s\" took too long",
+		 "It did not answer within command_timeout.");
+}
+
+/* Read what there is; returns whether there was anything. */
+static bool
+read_some(BfConnection *connection)
+{
+	redisContext *context = connection->context;
+	size_t		before = context->reader->len;
+	size_t		bytes;
+
+	if (redisBufferRead(context) != REDIS_OK)
+	{
+		if (context->err == REDIS_ERR_PROTOCOL)
+			bf_connection_nonsense(connection, context->errstr);
+		fail_lost(connection, context->errstr);
+	}
+	bytes = context->reader->len - before;
+	connection->received += bytes;
+	if (connection->received > connection->reply_limit)
+		bf_connection_nonsense(connection,
+							   "The answer is longer than any that was asked for.");
+	note_progress(connection, bytes);
+	return bytes > 0;
+}
+
+/* Write what the socket takes; 0: nothing at present. */
+static size_t
+write_some(BfConnection *connection, const char *bytes, size_t length)
+{
+	ssize_t		written;
+
+	if (connection->tls)
+		written = bf_tls_write(connection->context, bytes, length);
+	else
+		written = send(connection->context->fd, bytes, length, 0);
+	if (written >= 0)
+		return written;
+	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+		return 0;
+	fail_lost(connection, strerror(errno));
+}
+
+/*
+ * Send bytes: a whole command, or part of one.  The caller has added the
+ * replies that are due for them to connection->pending.
+ */
+void
+bf_connection_send(BfConnection *connection, const void *bytes, size_t length)
+{
+	const char *at = bytes;
+
+	connection->sending = true;
+	set_deadline(connection);
+	while (length > 0)
+	{
+		size_t		written = write_some(connection, at, length);
+
+		CHECK_FOR_INTERRUPTS();
+		at += written;
+		length -= written;
+		note_progress(connection, written);
+		/* An answer may come, too, or the end: it is to be heard. */
+		if (written == 0 &&
+			wait_for_socket(connection, connection->tls ?
+							bf_tls_wants(connection->context) :
+							WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE) & WL_SOCKET_READABLE)
+			(void) read_some(connection);
+	}
+	connection->sending = false;
+	set_deadline(connection);
+}
+
+/*
+ * Receive the next reply.  It stays valid until the next one is received, or
+ * bf_connection_done().
+ */
+redisReply *
+bf_connection_receive(BfConnection *connection)
+{
+	redisReader *reader = connection->context->reader;
+	void	   *reply = NULL;
+
+	free_reply(connection);
+	for (;;)
+	{
+		if (redisReaderGetReply(reader, &reply) != REDIS_OK)
+			bf_connection_nonsense(connection,
+								   reader->err == REDIS_ERR_OOM ?
+								   "The answer is larger than any that was asked for." :
+								   reader->errstr);
+		if (reply != NULL)
+			break;
+		CHECK_FOR_INTERRUPTS();
+		if (!read_some(connection))
+			wait_for_socket(connection, WL_SOCKET_READABLE);
+	}
+	connection->reply = reply;
+	connection->pending--;
+	connection->received = 0;
+	set_deadline(connection);
+	return reply;
+}
+
+/* Say that no more is wanted of a connection: it is kept for the next call. */
+void
+bf_connection_done(BfConnection *connection)
+{
+	free_reply(connection);
+	connection->last_used = GetCurrentTimestamp();
+	connection->reply_limit = BF_REPLY_LIMIT;
+}
+
+/*
+ * Whether a connection that has been idle still serves: nothing is to be read
+ * from it, not even its end.
+ */
+static bool
+is_alive(const BfConnection *connection)
+{
+	char		byte;
+
+	if (TimestampDifferenceExceeds(connection->last_used,
+								   GetCurrentTimestamp(), MAX_IDLE))
+		return false;
+	return recv(connection->context->fd, &byte, 1, MSG_PEEK) < 0 &&
+		(errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+/* Split "host:port" of a node; IPv6 addresses have colons of their own. */
+static char *
+split_node(const char *node, int *port)
+{
+	const char *colon = strrchr(node, ':');
+
+	*port = atoi(colon + 1);
+	return pnstrdup(node, colon - node);
+}
+
+/* Make the socket; what is wrong with it is in the context, or it is NULL. */
+static redisContext *
+make_context(const BfConnection *connection, const BfServer *server)
+{
+	char	   *host = server->host;
+	int			port = server->port;
+
+	if (server->socket != NULL)
+		return redisConnectUnixNonBlock(server->socket);
+	if (connection->key.node[0] != '\0')
+		host = split_node(connection->key.node, &port);
+	return redisConnectNonBlock(host, port);
+}
+
+/* Open the socket, and account for it. */
+static void
+open_socket(BfConnection *connection, const BfServer *server)
+{
+	redisContext *context;
+
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+				 errmsg("could not connect to Redis server \"%s\"",
+						server->name),
+				 errdetail("There are too many open files on the local server.")));
+	context = make_context(connection, server);
+	if (context == NULL)
+	{
+		ReleaseExternalFD();
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	}
+	connection->context = context;
+	if (context->err != 0)
+		fail_lost(connection, context->errstr);
+	(void) fcntl(context->fd, F_SETFD, FD_CLOEXEC);
+	check_sizes(context);
+}
+
+/* Wait until the socket is connected. */
+static void
+await_connect(BfConnection *connection)
+{
+	int			error = 0;
+	socklen_t	size = sizeof(error);
+
+	wait_for_socket(connection, WL_SOCKET_WRITEABLE);
+	if (getsockopt(connection->context->fd, SOL_SOCKET, SO_ERROR, &error,
+				   &size) < 0)
+		error = errno;
+	if (error != 0)
+		fail_lost(connection, strerror(error));
+}
+
+/* The length of an error's first word, its code; the rest may quote us. */
+static size_t
+code_length(const redisReply *error)
+{
+	size_t		length = 0;
+
+	while (length < error->len && error->str[length] >= 'A' &&
+		   error->str[length] <= 'Z')
+		length++;
+	return length;
+}
+
+/*
+ * Introduce ourselves: account, database, and a PING that makes sure that
+ * somebody is there.
+ */
+static void
+introduce(BfConnection *connection, const BfServer *server)
+{
+	StringInfoData commands;
+	bool		auth = server->password != NULL;
+
+	initStringInfo(&commands);
+	if (auth)
+	{
+		bf_command_start(&commands, server->username ? 3 : 2);
+		bf_command_text(&commands, "AUTH");
+		if (server->username != NULL)
+			bf_command_text(&commands, server->username);
+		bf_command_text(&commands, server->password);
+	}
+	if (server->db != 0)
+	{
+		bf_command_start(&commands, 2);
+		bf_command_text(&commands, "SELECT");
+		bf_command_number(&commands, server->db);
+	}
+	bf_command_start(&commands, 1);
+	bf_command_text(&commands, "PING");
+
+	connection->pending = 1 + auth + (server->db != 0);
+	bf_connection_send(connection, commands.data, commands.len);
+	while (connection->pending > 0)
+	{
+		redisReply *reply = bf_connection_receive(connection);
+
+		if (reply->type == REDIS_REPLY_ERROR)
+		{
+			bf_connection_raise(connection, reply->str,
+								auth ? code_length(reply) : reply->len);
+		}
+		if (reply->type != REDIS_REPLY_STATUS)
+			bf_connection_nonsense(connection,
+								   "The greeting was not answered with a status.");
+		auth = false;
+	}
+	pfree(commands.data);
+}
+
+static void
+connect_to_server(BfConnection *connection)
+{
+	BfServer	server;
+
+	bf_server_read(connection->key.server, connection->key.user, &server);
+	strlcpy(connection->name, server.name, NAMEDATALEN);
+	connection->server_hash =
+		GetSysCacheHashValue1(FOREIGNSERVEROID, ObjectIdGetDatum(server.oid));
+	connection->mapping_hash =
+		GetSysCacheHashValue1(USERMAPPINGOID, ObjectIdGetDatum(server.mapping));
+	connection->invalid = false;
+	connection->may_lack_password = !server.password_required;
+	connection->has_password = server.password != NULL;
+	connection->tls = server.tls;
+	connection->cluster = server.cluster;
+	connection->connect_timeout = server.connect_timeout;
+	connection->command_timeout = server.command_timeout;
+	connection->sending = false;
+	connection->pending = 0;
+	connection->received = 0;
+	connection->reply_limit = BF_REPLY_LIMIT;
+
+	connection->connecting = true;
+	set_deadline(connection);
+	open_socket(connection, &server);
+	await_connect(connection);
+	if (server.tls)
+		bf_tls_start(connection->context, &server);
+	introduce(connection, &server);
+	connection->connecting = false;
+}
+
+/*
+ * A connection of the current user to a server, or to a node of its cluster;
+ * the caller has checked that the user may use the server.
+ */
+BfConnection *
+bf_connection_open(Oid server, const char *node)
+{
+	BfConnectionKey key;
+	BfConnection *connection;
+	bool		found;
+
+	if (connections == NULL)
+		initialize();
+	memset(&key, 0, sizeof(key));
+	key.server = server;
+	key.user = GetUserId();
+	strlcpy(key.node, node, BF_NODE_SIZE);
+	connection = hash_search(connections, &key, HASH_ENTER, &found);
+	if (!found)
+		memset((char *) connection + sizeof(key), 0,
+			   sizeof(BfConnection) - sizeof(key));
+
+	if (connection->context != NULL &&
+		(connection->invalid || is_busy(connection) || !is_alive(connection)))
+		close_connection(connection);
+	/* A role that was a superuser may be none any more. */
+	if (connection->context != NULL && !connection->has_password &&
+		!connection->may_lack_password && !superuser())
+		close_connection(connection);
+	if (connection->context == NULL)
+		connect_to_server(connection);
+	return connection;
+}

@@ -1,0 +1,63 @@
+/*
+ * connection.h
+ *	  Connections to Redis servers, kept by the backend.
+ */
+#ifndef BLOOMEXT_CONNECTION_H
+#define BLOOMEXT_CONNECTION_H
+
+#include "datatype/timestamp.h"
+
+#include "compat.h"
+
+/* "host:port" of a cluster's node; "": what the server's options say. */
+#define BF_NODE_SIZE	264
+
+/* What names a connection: all its bytes count, so pad with zeros. */
+typedef struct BfConnectionKey
+{
+	Oid			server;
+	Oid			user;
+	char		node[BF_NODE_SIZE];
+} BfConnectionKey;
+
+typedef struct BfConnection
+{
+	BfConnectionKey key;
+	char		name[NAMEDATALEN];	/* of the server, for messages */
+	redisContext *context;		/* NULL: closed */
+	redisReply *reply;			/* the last one received */
+	uint32		server_hash;	/* of the syscache entries it stems from */
+	uint32		mapping_hash;
+	bool		invalid;		/* these have changed */
+	bool		may_lack_password;
+	bool		has_password;
+	bool		tls;
+	bool		cluster;
+	bool		connecting;
+	bool		sending;		/* within a command */
+	int64		pending;		/* replies that are due */
+	int			connect_timeout;	/* ms */
+	int			command_timeout;	/* ms */
+	TimestampTz deadline;
+	TimestampTz last_used;
+	size_t		progress;		/* bytes since the deadline was set */
+	size_t		received;		/* bytes since the last whole reply */
+	size_t		reply_limit;	/* of these */
+} BfConnection;
+
+/* No reply but that to a fetch is longer. */
+#define BF_REPLY_LIMIT	((size_t) 32 * 1024 * 1024)
+
+extern BfConnection *bf_connection_open(Oid server, const char *node);
+extern void bf_connection_send(BfConnection *connection, const void *bytes,
+							   size_t length);
+extern redisReply *bf_connection_receive(BfConnection *connection);
+extern void bf_connection_done(BfConnection *connection);
+extern void bf_connection_raise(const BfConnection *connection,
+								const char *error, size_t length)
+			pg_attribute_noreturn();
+extern void bf_connection_nonsense(BfConnection *connection,
+								   const char *problem)
+			pg_attribute_noreturn();
+
+#endif							/* BLOOMEXT_CONNECTION_H */

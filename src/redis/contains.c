@@ -1,0 +1,233 @@
+/*
+ * contains.c
+ *	  Look elements up in a filter in Redis.
+ *
+ * The bits of an element are read by one command, together with what says that
+ * the filter still is of the shape that they were computed for: its head, or
+ * the fields of its hash, the cursor and that its strings are there.  So an
+ * answer is about one filter, even while another takes its place, and never
+ * about one that has gone.
+ *
+ * All bits of an element are asked for at once: bits that were read at
+ * different times could be those of two filters, and a miss among them no miss
+ * in either.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "redis/guard.h"
+#include "redis/items.h"
+#include "redis/redisbloom.h"
+
+/* Sub-commands of a BITFIELD_RO: enough to make the rest of it cheap. */
+#define BITS_A_COMMAND	1000
+
+/* What the reply handler has to know. */
+typedef struct Lookup
+{
+	const BfRemote *remote;
+	BfItems    *items;
+	int			batch;			/* items a unit */
+	bool		stale;			/* the filter is not what it was */
+} Lookup;
+
+/* "GET u1 <bit>" */
+static void
+append_get(StringInfo command, uint64 bit)
+{
+	static const char get[] = "$3\r\nGET\r\n$2\r\nu1\r\n";
+
+	appendBinaryStringInfo(command, get, sizeof(get) - 1);
+	bf_command_number(command, bit);
+}
+
+/* One BITFIELD_RO about a layer, for some items; after the head, if any. */
+static void
+append_bitfield(StringInfo command, const BfRemote *remote, uint32 index,
+				const BfItem *item, int count)
+{
+	const BfStrategy *strategy = bf_strategy_by_id(remote->header.strategy);
+	const BfLayer *layer = &remote->layers[index];
+	uint32		head = remote->layout->head;
+	uint64		positions[BF_MAX_HASHES];
+
+	bf_command_start(command, 2 + (head ? 3 : 0) +
+					 3 * (int) layer->hashes * count);
+	bf_command_text(command, "BITFIELD_RO");
+	bf_command_text(command, bf_remote_layer_key(remote, index));
+	if (head > 0)
+	{
+		char		type[8];
+
+		snprintf(type, sizeof(type), "u%u", head * 8);
+		bf_command_text(command, "GET");
+		bf_command_text(command, type);
+		bf_command_text(command, "0");
+	}
+	for (int i = 0; i < count; i++)
+	{
+		strategy->positions(&item[i].hash, layer->bits, 0, layer->hashes,
+							positions);
+		for (uint32 j = 0; j < layer->hashes; j++)
+			append_get(command, bf_layout_offset(remote->layout, positions[j]));
+	}
+}
+
+/* Is a filter read by one command, or by a transaction of several? */
+static bool
+is_single(const BfRemote *remote)
+{
+	return remote->layout->head > 0 && !remote->configured;
+}
+
+/* Commands within the transaction of a unit. */
+static int
+commands_in_unit(const BfRemote *remote)
+{
+	return 1 + (remote->layout->cursor_key != NULL) +
+		(remote->layout->presized ? 2 : 1) * (int) remote->header.layers;
+}
+
+/* Write a unit that asks for some items in all layers. */
+static void
+append_unit(StringInfo command, const BfRemote *remote, const BfItem *item,
+			int count)
+{
+	if (is_single(remote))
+	{
+		append_bitfield(command, remote, 0, item, count);
+		return;
+	}
+	bf_command_start(command, 1);
+	bf_command_text(command, "MULTI");
+	bf_guard_append(command, remote);
+	for (uint32 i = 0; i < remote->header.layers; i++)
+	{
+		if (remote->layout->presized)
+		{
+			bf_command_start(command, 2);
+			bf_command_text(command, "EXISTS");
+			bf_command_text(command, bf_remote_layer_key(remote, i));
+		}
+		append_bitfield(command, remote, i, item, count);
+	}
+	bf_command_start(command, 1);
+	bf_command_text(command, "EXEC");
+}
+
+/* Whether the head, as the integer that BITFIELD made of it, is unchanged. */
+static bool
+same_head(const BfRemote *remote, long long head)
+{
+	uint64		expected = 0;
+
+	for (uint32 i = 0; i < remote->layout->head; i++)
+		expected = expected << 8 | remote->head[i];
+	return (uint64) head == expected;
+}
+
+/*
+ * Take the bits of a layer: an item whose bits are all set is there.  False
+ * where the head is not what it was.
+ */
+static bool
+read_bits(BfConnection *connection, const Lookup *lookup, uint32 index,
+		  const redisReply *reply, BfItem *item, int count)
+{
+	uint32		hashes = lookup->remote->layers[index].hashes;
+	bool		head = lookup->remote->layout->head > 0;
+	redisReply **bit = bf_reply_array(connection, reply,
+									  head + (size_t) hashes * count);
+
+	if (head && !same_head(lookup->remote,
+						   bf_reply_integer(connection, *bit++)))
+		return false;
+	for (int i = 0; i < count; i++)
+	{
+		bool		all = true;
+
+		for (uint32 j = 0; j < hashes; j++)
+			all &= bf_reply_integer(connection, *bit++) == 1;
+		item[i].answer |= all;
+	}
+	return true;
+}
+
+/* Take the reply to a transaction; false where the filter has changed. */
+static bool
+read_unit(BfConnection *connection, const Lookup *lookup,
+		  const redisReply *reply, BfItem *item, int count)
+{
+	const BfRemote *remote = lookup->remote;
+	redisReply **result = bf_reply_array(connection, reply,
+										 commands_in_unit(remote));
+
+	if (!bf_guard_same_fields(connection, remote, *result++))
+		return false;
+	if (remote->layout->cursor_key != NULL && !bf_guard_same_cursor(remote, *result++))
+		return false;
+	for (uint32 i = 0; i < remote->header.layers; i++)
+	{
+		if (remote->layout->presized &&
+			bf_reply_integer(connection, *result++) == 0)
+			return false;
+		if (!read_bits(connection, lookup, i, *result++, item, count))
+			return false;
+	}
+	return true;
+}
+
+/* BfReplyHandler of a lookup. */
+static void
+take_reply(BfConnection *connection, const redisReply *reply, int unit,
+		   void *arg)
+{
+	Lookup	   *lookup = arg;
+	BfItem	   *item = lookup->items->item + (size_t) unit * lookup->batch;
+	int			count = Min(lookup->batch,
+							lookup->items->count - unit * lookup->batch);
+	bool		same;
+
+	same = is_single(lookup->remote) ?
+		read_bits(connection, lookup, 0, reply, item, count) :
+		read_unit(connection, lookup, reply, item, count);
+	for (int i = 0; i < count; i++)
+		item[i].done = same;
+	lookup->stale |= !same;
+}
+
+/*
+ * Look items up in a filter.  False where it is not what it was described as:
+ * the items that are not done have no answer then.
+ */
+bool
+bf_remote_contains(const BfRemote *remote, BfItems *items)
+{
+	BfPipeline	pipeline;
+	uint32		hashes = 0;
+	Lookup		lookup = {.remote = remote,.items = items};
+
+	if (items->count == 0)
+		return true;
+	if (remote->layout->native_type != NULL)
+		return bf_redisbloom_contains(remote, items);
+	for (uint32 i = 0; i < remote->header.layers; i++)
+		hashes += remote->layers[i].hashes;
+	lookup.batch = Max(BITS_A_COMMAND / hashes, 1);
+
+	bf_pipeline_start(&pipeline, remote->server, remote->key, take_reply,
+					  &lookup);
+	for (int from = 0; from < items->count; from += lookup.batch)
+	{
+		StringInfo	unit = bf_pipeline_unit(&pipeline, is_single(remote) ? 1 :
+											2 + commands_in_unit(remote));
+
+		CHECK_FOR_INTERRUPTS();
+		append_unit(unit, remote, items->item + from,
+					Min(lookup.batch, items->count - from));
+		bf_pipeline_send(&pipeline, unit);
+	}
+	bf_pipeline_finish(&pipeline);
+	return !lookup.stale;
+}

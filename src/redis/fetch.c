@@ -1,0 +1,305 @@
+/*
+ * fetch.c
+ *	  bf_fetch: read a filter that a service keeps in Redis.
+ *
+ * A filter of several strings is read by one transaction, together with what
+ * describes it, so that what is made of it was there at one moment.  Whatever
+ * comes is taken for bytes of a stranger: the strings must fit the shape, and
+ * bits beyond it must not be set.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "redis/arguments.h"
+#include "redis/guard.h"
+#include "redis/redisbloom.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_fetch);
+PG_FUNCTION_INFO_V1(bloomext_fetch_sized);
+
+/* All that a value can hold, and what comes with it. */
+#define FETCH_LIMIT		(MaxAllocSize + BF_REPLY_LIMIT)
+
+/* Changes of a filter that are put up with. */
+#define MAX_CHANGES		20
+
+/* What the reply handler makes. */
+typedef struct Fetch
+{
+	const BfRemote *remote;
+	BfFunnel	funnel;
+	text	   *funnel_argument;
+	struct varlena *value;		/* NULL: there was none, or it has changed */
+} Fetch;
+
+/* Make a value of a stream that describes itself. */
+static struct varlena *
+import_stream(const BfStream *stream, const char *bytes, size_t length,
+			  const Fetch *fetch)
+{
+	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	BfHeader	header;
+	BfValue		value;
+	BfError		error;
+
+	if (!stream->inspect((const uint8 *) bytes, length, &header, layers,
+						 &error))
+		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+	header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
+		bf_funnel_argument(fetch->funnel_argument,
+						   bf_strategy_by_id(header.strategy));
+	bf_value_make(&header, layers, &value);
+	stream->read((const uint8 *) bytes, &value.filter, value.bytes);
+	pfree(layers);
+	return value.varlena;
+}
+
+/* Put a string into a value's layer: short ones end in zeros, long ones must. */
+static void
+import_string(BfValue *value, const BfLayer *layer, const char *bytes,
+			  size_t length)
+{
+	uint8	   *bits = value->bytes + layer->offset;
+	size_t		wanted = Min(length, layer->bytes);
+
+	bf_bits_from_order(BF_ORDER_REDIS, (const uint8 *) bytes, wanted, bits);
+	while (length > wanted && bytes[length - 1] == '\0')
+		length--;
+	if (length > wanted ||
+		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("bit string has bits beyond the end of the filter"),
+				 errdetail("The filter has %llu bits.",
+						   (unsigned long long) layer->bits),
+				 errhint("It was made with other parameters.")));
+}
+
+/* Make a value of strings, one a layer, of which empty ones may be missing. */
+static struct varlena *
+import_strings(BfConnection *connection, redisReply **string,
+			   const Fetch *fetch)
+{
+	const BfRemote *remote = fetch->remote;
+	BfHeader	header = remote->header;
+	BfValue		value;
+	BfLayer		layer;
+	uint32		index = 0;
+
+	header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
+		bf_funnel_argument(fetch->funnel_argument,
+						   bf_strategy_by_id(header.strategy));
+	bf_value_make(&header, remote->layers, &value);
+	while (bf_format_next_layer(&value.filter, &index, &layer))
+	{
+		const redisReply *found = string[index - 1];
+
+		if (found->type == REDIS_REPLY_NIL && remote->layout->presized)
+			return NULL;
+		if (found->type != REDIS_REPLY_NIL)
+			import_string(&value, &layer,
+						  bf_reply_string(connection, found)->str, found->len);
+	}
+	return value.varlena;
+}
+
+/* BfReplyHandler: one string */
+static void
+take_string(BfConnection *connection, const redisReply *reply, int unit,
+			void *arg)
+{
+	Fetch	   *fetch = arg;
+	redisReply *string = connection->reply;
+
+	if (reply->type == REDIS_REPLY_NIL)
+		return;
+	(void) bf_reply_string(connection, reply);
+	fetch->value = fetch->remote->layout->stored_order ?
+		import_stream(bf_guava.stream, reply->str, reply->len, fetch) :
+		import_strings(connection, &string, fetch);
+}
+
+/* BfReplyHandler: hash, cursor and strings */
+static void
+take_transaction(BfConnection *connection, const redisReply *reply, int unit,
+				 void *arg)
+{
+	Fetch	   *fetch = arg;
+	const BfRemote *remote = fetch->remote;
+	bool		cursor = remote->layout->cursor_key != NULL;
+	redisReply **result = bf_reply_array(connection, reply,
+										 1 + cursor + remote->header.layers);
+
+	if (bf_guard_same_fields(connection, remote, result[0]) &&
+		(!cursor || bf_guard_same_cursor(remote, result[1])))
+		fetch->value = import_strings(connection, result + 1 + cursor, fetch);
+}
+
+static void
+append_get(StringInfo command, const char *key)
+{
+	bf_command_start(command, 2);
+	bf_command_text(command, "GET");
+	bf_command_text(command, key);
+}
+
+/* Read the strings of a filter, alone or with what describes it. */
+static void
+fetch_strings(Fetch *fetch)
+{
+	const BfRemote *remote = fetch->remote;
+	bool		alone = !remote->configured || remote->layout->stored_order;
+	bool		cursor = remote->layout->cursor_key != NULL;
+	BfPipeline	pipeline;
+	StringInfo	unit;
+
+	bf_pipeline_start(&pipeline, remote->server, remote->key,
+					  alone ? take_string : take_transaction, fetch);
+	pipeline.reply_limit = FETCH_LIMIT;
+	unit = bf_pipeline_unit(&pipeline, alone ? 1 :
+							3 + cursor + (int) remote->header.layers);
+	if (!alone)
+	{
+		bf_command_start(unit, 1);
+		bf_command_text(unit, "MULTI");
+		bf_guard_append(unit, remote);
+	}
+	for (uint32 i = 0; i < remote->header.layers; i++)
+		append_get(unit, bf_remote_layer_key(remote, i));
+	if (!alone)
+	{
+		bf_command_start(unit, 1);
+		bf_command_text(unit, "EXEC");
+	}
+	bf_pipeline_send(&pipeline, unit);
+	bf_pipeline_finish(&pipeline);
+}
+
+static void
+fetch_native(Fetch *fetch)
+{
+	StringInfoData dump;
+
+	initStringInfo(&dump);
+	bf_redisbloom_fetch(fetch->remote, &dump);
+	fetch->value = import_stream(bf_redisbloom.stream, dump.data, dump.len,
+								 fetch);
+	pfree(dump.data);
+}
+
+/* Refuse a filter that is not the one asked for, or no single one. */
+static void
+check_found(const BfRemote *remote, const BfLayout *wanted)
+{
+	if (remote->layout == NULL)
+		bf_remote_missing(remote);
+	if (wanted != NULL && wanted != remote->layout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key \"%s\" holds a filter in layout \"%s\", not \"%s\"",
+						remote->key, remote->layout->name, wanted->name)));
+	if (remote->shards > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filter at key \"%s\" is spread over %d shards",
+						remote->key, remote->shards),
+				 errhint("Fetch \"%s\" and the others, each of which is a filter.",
+						 bf_shard_key(remote->key, 0))));
+}
+
+/* The layout that an argument names, or NULL. */
+static const BfLayout *
+layout_argument(FunctionCallInfo fcinfo, int argument)
+{
+	const BfLayout *layout;
+	int			shards;
+
+	if (PG_ARGISNULL(argument))
+		return NULL;
+	layout = bf_layout_argument(text_to_cstring(PG_GETARG_TEXT_PP(argument)),
+								&shards);
+	if (shards > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a filter in several shards is several filters"),
+				 errhint("Fetch each of them, in the layout without shards.")));
+	return layout;
+}
+
+/* bf_fetch(server, key, layout, funnel): what describes itself */
+Datum
+bloomext_fetch(PG_FUNCTION_ARGS)
+{
+	const BfLayout *wanted;
+	Oid			server;
+	char	   *key;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	bf_refuse_null(fcinfo, 3, "funnel");
+	server = bf_server_argument(fcinfo, 0);
+	key = bf_key_argument(fcinfo, 1);
+	wanted = layout_argument(fcinfo, 2);
+
+	for (int changes = 0; changes < MAX_CHANGES; changes++)
+	{
+		BfRemote	remote;
+		Fetch		fetch = {
+			.remote = &remote,
+			.funnel_argument = PG_GETARG_TEXT_PP(3)
+		};
+
+		bf_remote_describe(server, key, &remote);
+		check_found(&remote, wanted);
+		fetch.funnel = (BfFunnel) remote.header.funnel;
+		if (remote.layout->native_type != NULL)
+			fetch_native(&fetch);
+		else
+			fetch_strings(&fetch);
+		if (fetch.value != NULL)
+			PG_RETURN_POINTER(fetch.value);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("filter at key \"%s\" keeps changing", key)));
+}
+
+/* bf_fetch(server, key, layout, expected, fpp, strategy, funnel): a bare string */
+Datum
+bloomext_fetch_sized(PG_FUNCTION_ARGS)
+{
+	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(5));
+	Oid			server = bf_server_argument(fcinfo, 0);
+	BfHeader	header;
+	BfLayer		layer;
+	BfRemote	remote = {
+		.server = server,
+		.key = bf_key_argument(fcinfo, 1),
+		.layout = layout_argument(fcinfo, 2),
+		.header = {.layers = 1},
+		.layers = &layer
+	};
+	Fetch		fetch = {
+		.remote = &remote,
+		.funnel_argument = PG_GETARG_TEXT_PP(6)
+	};
+
+	if (remote.layout != &bf_layout_bitmap)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" describes itself",
+						remote.layout->name),
+				 errhint("Leave out expected, fpp and strategy.")));
+	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4),
+				  bf_funnel_argument(PG_GETARG_TEXT_PP(6), strategy), 0,
+				  &header, &layer);
+	remote.header = header;
+	fetch_strings(&fetch);
+	if (fetch.value == NULL)
+		bf_remote_missing(&remote);
+	PG_RETURN_POINTER(fetch.value);
+}

@@ -1,0 +1,129 @@
+/*
+ * items.c
+ *	  Elements as they go to a filter in Redis.
+ *
+ * Where a layout does not record the funnel, the element's type has its own.
+ * Integers of different widths are equal in SQL, but 4 and 8 bytes in Guava:
+ * a lookup asks for both, so that what was added as one is found as the other.
+ *
+ * A sharded filter has an element in the shard that the CRC-32 of its bytes
+ * (zlib's, as any language has it) says, modulo the number of shards.
+ */
+#include "postgres.h"
+
+#include "utils/pg_crc.h"
+
+#include "redis/items.h"
+
+/* BfStrategy.hash that is a CRC-32. */
+static void
+crc32(const uint8 *data, size_t length, BfHash *hash)
+{
+	pg_crc32	crc;
+
+	INIT_TRADITIONAL_CRC32(crc);
+	COMP_TRADITIONAL_CRC32(crc, data, length);
+	FIN_TRADITIONAL_CRC32(crc);
+	hash->h1 = crc;
+}
+
+/* BfStrategy.hash that keeps the bytes, for servers that hash by themselves. */
+static void
+keep_bytes(const uint8 *data, size_t length, BfHash *hash)
+{
+	uint8	   *copy = palloc(Max(length, 1));
+
+	memcpy(copy, data, length);
+	hash->data = copy;
+	hash->length = length;
+}
+
+/* Hash an element by a strategy whose hash function is another one. */
+static bool
+hash_by(const BfRemote *remote, BfFunnel funnel, const BfElementType *element,
+		Datum value, BfHash *hash,
+		void (*function) (const uint8 *, size_t, BfHash *))
+{
+	BfStrategy	strategy = *bf_strategy_by_id(remote->header.strategy);
+
+	strategy.hash = function;
+	return bf_element_hash(&strategy, funnel, element, value, hash);
+}
+
+static BfFunnel
+bind(const BfRemote *remote, const BfElementType *element)
+{
+	return bf_element_bind(bf_strategy_by_id(remote->header.strategy),
+						   (BfFunnel) remote->header.funnel, element);
+}
+
+/*
+ * The shard that an element belongs to.  Integers have one whatever their
+ * width: that of the bigint.
+ */
+int
+bf_items_shard(const BfRemote *remote, int shards,
+			   const BfElementType *element, Datum value)
+{
+	BfFunnel	funnel = bind(remote, element);
+	BfHash		hash;
+
+	if (funnel == BF_FUNNEL_INT)
+		funnel = BF_FUNNEL_LONG;
+	(void) hash_by(remote, funnel, element, value, &hash, crc32);
+	return (int) (hash.h1 % shards);
+}
+
+static void
+append_item(BfItems *items, const BfHash *hash, int source)
+{
+	if (items->count == items->capacity)
+	{
+		items->capacity = Max(items->capacity * 2, 64);
+		items->item = items->item == NULL ?
+			palloc_extended(items->capacity * sizeof(BfItem), MCXT_ALLOC_HUGE) :
+			repalloc_huge(items->item, items->capacity * sizeof(BfItem));
+	}
+	items->item[items->count++] = (BfItem) {.hash = *hash,.source = source};
+}
+
+/* Hash an element by a funnel; false where such a filter cannot hold it. */
+static bool
+add_by_funnel(BfItems *items, const BfRemote *remote, BfFunnel funnel,
+			  const BfElementType *element, Datum value, int source)
+{
+	const BfStrategy *strategy = bf_strategy_by_id(remote->header.strategy);
+	BfHash		hash;
+	bool		fits;
+
+	fits = remote->layout->native_type != NULL ?
+		hash_by(remote, funnel, element, value, &hash, keep_bytes) :
+		bf_element_hash(strategy, funnel, element, value, &hash);
+	if (fits)
+		append_item(items, &hash, source);
+	return fits;
+}
+
+/*
+ * Append an element, number `source` of the caller's, as a filter has it; and,
+ * to ask for it, as the filter may have it otherwise.
+ */
+void
+bf_items_add(BfItems *items, const BfRemote *remote,
+			 const BfElementType *element, Datum value, int source, bool ask)
+{
+	BfFunnel	funnel = bind(remote, element);
+	bool		fits = add_by_funnel(items, remote, funnel, element, value,
+									 source);
+
+	if (!fits && !ask)
+		bf_element_does_not_fit(value);
+	if (!ask || remote->header.funnel != BF_FUNNEL_UNBOUND)
+		return;
+	if (funnel == BF_FUNNEL_INT)
+		(void) add_by_funnel(items, remote, BF_FUNNEL_LONG, element, value,
+							 source);
+	else if (funnel == BF_FUNNEL_LONG)
+		(void) add_by_funnel(items, remote, BF_FUNNEL_INT, element, value,
+							 source);
+}

@@ -1,0 +1,36 @@
+/*
+ * items.h
+ *	  Elements to be added to, or looked up in, a filter in Redis.
+ */
+#ifndef BLOOMEXT_ITEMS_H
+#define BLOOMEXT_ITEMS_H
+
+#include "redis/remote.h"
+#include "type/element.h"
+
+/* An element, hashed for one filter. */
+typedef struct BfItem
+{
+	BfHash		hash;
+	int			source;			/* which of the caller's elements it is */
+	bool		answer;
+	bool		done;
+} BfItem;
+
+typedef struct BfItems
+{
+	BfItem	   *item;
+	int			count;
+	int			capacity;
+} BfItems;
+
+extern int	bf_items_shard(const BfRemote *remote, int shards,
+						   const BfElementType *element, Datum value);
+extern void bf_items_add(BfItems *items, const BfRemote *remote,
+						 const BfElementType *element, Datum value,
+						 int source, bool ask);
+
+extern bool bf_remote_contains(const BfRemote *remote, BfItems *items);
+extern bool bf_remote_add(const BfRemote *remote, BfItems *items);
+
+#endif							/* BLOOMEXT_ITEMS_H */

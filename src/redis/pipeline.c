@@ -1,0 +1,235 @@
+/*
+ * pipeline.c
+ *	  Commands about keys of one slot, sent one after another without waiting.
+ *
+ * Redis works on one command while we write the next.  How many may be under
+ * way is bounded, so that neither side has to keep much.
+ *
+ * An error that the server answers is raised only when all replies are in: so
+ * the connection stays in step and is kept.  In a cluster, units that were
+ * turned away are sent again, one by one, to where they belong.  They were not
+ * executed, so nothing is done twice.  A transaction cannot be asked of a node
+ * that is still importing its slot (ASK covers one command), so it waits until
+ * the slot has moved.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "redis/pipeline.h"
+
+/* Units under way at most. */
+#define WINDOW			32
+
+/* Pause, in ms, while a slot is on the move. */
+#define PAUSE			20
+
+/* Moves that a unit follows: there cannot be that many nodes on its way. */
+#define MAX_MOVES		16
+
+/* Start a pipeline; its memory is the current memory context's. */
+void
+bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
+				  BfReplyHandler handler, void *arg)
+{
+	*pipeline = (BfPipeline) {
+		.server = server,
+		.key = key,
+		.handler = handler,
+		.arg = arg,
+		.reply_limit = BF_REPLY_LIMIT
+	};
+	pipeline->connection = bf_cluster_route(server, key);
+}
+
+/* A new unit, to be filled with commands that have so many replies in all. */
+StringInfo
+bf_pipeline_unit(BfPipeline *pipeline, int replies)
+{
+	BfUnit	   *unit = palloc(sizeof(BfUnit));
+
+	initStringInfo(&unit->bytes);
+	unit->writer = NULL;
+	unit->replies = replies;
+	unit->number = pipeline->units++;
+	return &unit->bytes;
+}
+
+static void
+free_unit(BfUnit *unit)
+{
+	pfree(unit->bytes.data);
+	pfree(unit);
+}
+
+/*
+ * Receive a unit's replies; returns the last, and the text of the first error
+ * among them, or NULL.
+ */
+static const redisReply *
+receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
+{
+	const redisReply *reply = NULL;
+
+	*error = NULL;
+	for (int i = 0; i < unit->replies; i++)
+	{
+		reply = bf_connection_receive(connection);
+		if (reply->type == REDIS_REPLY_ERROR && *error == NULL)
+			*error = pnstrdup(reply->str, reply->len);
+	}
+	return reply;
+}
+
+/* Receive the oldest unit's replies and do with them what is to be done. */
+static void
+receive_oldest(BfPipeline *pipeline)
+{
+	BfUnit	   *unit = linitial(pipeline->sent);
+	char		node[BF_NODE_SIZE];
+	char	   *error;
+	const redisReply *reply = receive_unit(pipeline->connection, unit, &error);
+
+	pipeline->sent = list_delete_first(pipeline->sent);
+	if (error == NULL)
+		pipeline->handler(pipeline->connection, reply, unit->number,
+						  pipeline->arg);
+	else if (bf_cluster_redirect(pipeline->connection, error, pipeline->key,
+								 node) != BF_REDIRECT_NONE)
+	{
+		pipeline->redirected = lappend(pipeline->redirected, unit);
+		return;
+	}
+	else if (pipeline->error == NULL)
+		pipeline->error = error;
+	free_unit(unit);
+}
+
+/* Write a unit to a connection. */
+static void
+write_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit)
+{
+	connection->pending += unit->replies;
+	connection->reply_limit = pipeline->reply_limit;
+	if (unit->writer != NULL)
+		unit->writer(connection, pipeline->arg);
+	else
+		bf_connection_send(connection, unit->bytes.data, unit->bytes.len);
+}
+
+static void
+send_unit(BfPipeline *pipeline, BfUnit *unit)
+{
+	if (list_length(pipeline->sent) >= WINDOW)
+		receive_oldest(pipeline);
+	pipeline->sent = lappend(pipeline->sent, unit);
+	write_unit(pipeline, pipeline->connection, unit);
+}
+
+/* Send a unit, as filled by the caller. */
+void
+bf_pipeline_send(BfPipeline *pipeline, StringInfo bytes)
+{
+	send_unit(pipeline, (BfUnit *) ((char *) bytes - offsetof(BfUnit, bytes)));
+}
+
+/* Send a unit that a function writes, which is given the pipeline's arg. */
+void
+bf_pipeline_write(BfPipeline *pipeline, int replies, BfUnitWriter writer)
+{
+	StringInfo	bytes = bf_pipeline_unit(pipeline, replies);
+	BfUnit	   *unit = (BfUnit *) ((char *) bytes - offsetof(BfUnit, bytes));
+
+	unit->writer = writer;
+	send_unit(pipeline, unit);
+}
+
+static void
+pause_for_slot(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 PAUSE, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Send a unit to a connection alone; asking says that it was sent there. */
+static const redisReply *
+try_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit,
+		 bool asking, char **error)
+{
+	static const char ask[] = "*1\r\n$6\r\nASKING\r\n";
+
+	if (asking)
+	{
+		connection->pending++;
+		bf_connection_send(connection, ask, sizeof(ask) - 1);
+		(void) bf_connection_receive(connection);
+	}
+	write_unit(pipeline, connection, unit);
+	return receive_unit(connection, unit, error);
+}
+
+/* Send a unit that was turned away to wherever it is sent on. */
+static void
+follow(BfPipeline *pipeline, BfUnit *unit)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	char		node[BF_NODE_SIZE];
+	bool		asking = false;
+
+	for (int moves = 0;;)
+	{
+		BfConnection *connection = asking ?
+			bf_connection_open(pipeline->server, node) :
+			bf_cluster_route(pipeline->server, pipeline->key);
+		char	   *error;
+		const redisReply *reply = try_unit(pipeline, connection, unit, asking,
+											&error);
+		BfRedirect	redirect;
+
+		if (error == NULL)
+		{
+			pipeline->handler(connection, reply, unit->number, pipeline->arg);
+			bf_connection_done(connection);
+			return;
+		}
+		redirect = bf_cluster_redirect(connection, error, pipeline->key, node);
+		asking = redirect == BF_REDIRECT_ASK && unit->replies == 1;
+		if (redirect == BF_REDIRECT_NONE ||
+			(!asking && redirect != BF_REDIRECT_MOVED &&
+			 TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
+										connection->command_timeout)) ||
+			++moves > MAX_MOVES)
+			bf_connection_raise(connection, error, strlen(error));
+		if (!asking && redirect != BF_REDIRECT_MOVED)
+		{
+			pause_for_slot();
+			moves = 0;
+		}
+	}
+}
+
+/* Receive what is due, send again what was turned away, and raise errors. */
+void
+bf_pipeline_finish(BfPipeline *pipeline)
+{
+	ListCell   *cell;
+
+	while (pipeline->sent != NIL)
+		receive_oldest(pipeline);
+	if (pipeline->error != NULL)
+		bf_connection_raise(pipeline->connection, pipeline->error,
+							strlen(pipeline->error));
+	bf_connection_done(pipeline->connection);
+	foreach(cell, pipeline->redirected)
+	{
+		follow(pipeline, lfirst(cell));
+		free_unit(lfirst(cell));
+	}
+	list_free(pipeline->redirected);
+	pipeline->redirected = NIL;
+}

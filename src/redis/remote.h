@@ -1,0 +1,41 @@
+/*
+ * remote.h
+ *	  What filter is at a key of a Redis server.
+ */
+#ifndef BLOOMEXT_REMOTE_H
+#define BLOOMEXT_REMOTE_H
+
+#include "datatype/timestamp.h"
+
+#include "redis/layout.h"
+#include "redis/pipeline.h"
+
+#define BF_MAX_HEAD		8
+
+typedef struct BfRemote
+{
+	Oid			server;
+	const char *key;
+	const BfLayout *layout;		/* NULL: there is none */
+	bool		occupied;		/* there is none, but something else is */
+	int			shards;			/* it is spread over; 0: none */
+	BfHeader	header;
+	BfLayer    *layers;
+	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
+	bool		configured;		/* does its hash describe it? */
+	char	   *values[BF_MAX_FIELDS];	/* of the hash's fields, or NULL */
+} BfRemote;
+
+extern void bf_remote_describe(Oid server, const char *key,
+							   BfRemote *remote);
+extern void bf_remote_plan(Oid server, const char *key,
+						   const BfLayout *layout, const BfHeader *header,
+						   BfLayer *layers, BfRemote *remote);
+extern void bf_remote_check_slots(const BfRemote *remote);
+extern void bf_remote_missing(const BfRemote *remote) pg_attribute_noreturn();
+extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
+extern const redisReply *bf_remote_call(const BfRemote *remote,
+										StringInfo command,
+										BfConnection **connection);
+
+#endif							/* BLOOMEXT_REMOTE_H */

@@ -1,0 +1,166 @@
+/*
+ * tls.c
+ *	  TLS to Redis servers, where hiredis has it (1.0 and newer).
+ *
+ * hiredis checks the chain of a certificate but not whose it is, so the
+ * session is made here, with the host's name or address to be checked.
+ *
+ * hiredis keeps what it has not written yet, and TLS may have to read before
+ * it can write: so bytes are handed over in pieces, each when the one before
+ * has gone.
+ */
+#include "postgres.h"
+
+#include <poll.h>
+
+#include "storage/latch.h"
+
+#include "redis/tls.h"
+
+#ifdef BF_HIREDIS_SSL
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <hiredis_ssl.h>
+
+#define PIECE	((size_t) 64 * 1024)
+
+/* Raise what OpenSSL says is wrong. */
+static void pg_attribute_noreturn()
+fail(const BfServer *server)
+{
+	unsigned long error = ERR_get_error();
+	const char *reason = error != 0 ? ERR_reason_error_string(error) : NULL;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+			 errmsg("could not connect to Redis server \"%s\"", server->name),
+			 errdetail("TLS: %s.", reason ? reason : "unknown error")));
+}
+
+static bool
+is_address(const char *host)
+{
+	struct in6_addr address;
+
+	return inet_pton(AF_INET, host, &address) == 1 ||
+		inet_pton(AF_INET6, host, &address) == 1;
+}
+
+/* A session that insists on a certificate for the host; NULL: see OpenSSL. */
+static SSL *
+make_session(SSL_CTX *settings, const char *host, const char *ca)
+{
+	SSL		   *session;
+	bool		ok;
+
+	SSL_CTX_set_verify(settings, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION);
+	ok = ca ? SSL_CTX_load_verify_locations(settings, ca, NULL) == 1 :
+		SSL_CTX_set_default_verify_paths(settings) == 1;
+	if (!ok || (session = SSL_new(settings)) == NULL)
+		return NULL;
+	if (is_address(host))
+		ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) == 1;
+	else
+		ok = SSL_set1_host(session, host) == 1 &&
+			SSL_set_tlsext_host_name(session, host) == 1;
+	if (ok)
+		return session;
+	SSL_free(session);
+	return NULL;
+}
+
+/*
+ * Start TLS on a connected socket.  The handshake is done by the first writes
+ * and reads.
+ */
+void
+bf_tls_start(redisContext *context, const BfServer *server)
+{
+	const char *host = context->tcp.host;
+	SSL_CTX    *settings;
+	SSL		   *session = NULL;
+
+	ERR_clear_error();
+	settings = SSL_CTX_new(TLS_client_method());
+	if (settings != NULL)
+		session = make_session(settings, host, server->tls_ca);
+	SSL_CTX_free(settings);		/* the session keeps it */
+	if (session == NULL)
+		fail(server);
+	if (redisInitiateSSL(context, session) != REDIS_OK)
+	{
+		SSL_free(session);
+		fail(server);
+	}
+}
+
+/*
+ * Hand bytes over; returns how many, 0 while older ones wait, or -1 with
+ * errno set.  With the last piece, waits are due until it has gone.
+ */
+ssize_t
+bf_tls_write(redisContext *context, const char *bytes, size_t length)
+{
+	size_t		piece = Min(length, PIECE);
+	int			done = 0;
+
+	if (sdslen(context->obuf) == 0 &&
+		redisAppendFormattedCommand(context, bytes, piece) != REDIS_OK)
+	{
+		errno = ENOMEM;
+		return -1;
+	}
+	if (redisBufferWrite(context, &done) != REDIS_OK)
+	{
+		errno = ECONNRESET;
+		return -1;
+	}
+	return done ? piece : 0;
+}
+
+/* What a write that did not go waits for. */
+int
+bf_tls_wants(redisContext *context)
+{
+	struct pollfd socket = {.fd = context->fd, .events = POLLOUT};
+
+	/* If the socket could be written to, it is TLS that wants to read. */
+	if (poll(&socket, 1, 0) == 1 && (socket.revents & POLLOUT))
+		return WL_SOCKET_READABLE;
+	return WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE;
+}
+
+#else							/* no BF_HIREDIS_SSL */
+
+static void pg_attribute_noreturn()
+refuse(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("TLS to Redis is not supported by this build"),
+			 errhint("Build bloomext with hiredis 1.0 or newer and its hiredis_ssl library.")));
+}
+
+void
+bf_tls_start(redisContext *context, const BfServer *server)
+{
+	refuse();
+}
+
+ssize_t
+bf_tls_write(redisContext *context, const char *bytes, size_t length)
+{
+	refuse();
+}
+
+int
+bf_tls_wants(redisContext *context)
+{
+	refuse();
+}
+
+#endif							/* BF_HIREDIS_SSL */
