@@ -399,11 +399,11 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 													  values, nulls)));
 }
 
-/* Remove all keys that a filter has. */
+/* Remove all keys that a filter has, or what is left of it. */
 static bool
 drop_remote(const BfRemote *remote)
 {
-	const BfLayout *layout = remote->layout;
+	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
 	StringInfoData command;
 	BfConnection *connection;
 	const redisReply *reply;
@@ -416,7 +416,7 @@ drop_remote(const BfRemote *remote)
 	bf_command_start(&command, 1 + layers + config + cursor);
 	bf_command_text(&command, "UNLINK");
 	for (uint32 i = 0; i < layers; i++)
-		bf_command_text(&command, bf_remote_layer_key(remote, i));
+		bf_command_text(&command, layout->layer_key(remote->key, i));
 	if (config)
 		bf_command_text(&command, layout->config_key(remote->key));
 	if (cursor)
@@ -464,7 +464,7 @@ bloomext_redis_drop(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" holds something that is no filter", key)));
-	if (whole.layout == NULL)
+	if (whole.layout == NULL && whole.orphan == NULL)
 		PG_RETURN_BOOL(false);
 	if (whole.shards == 0)
 		PG_RETURN_BOOL(drop_remote(&whole));
@@ -472,7 +472,7 @@ bloomext_redis_drop(PG_FUNCTION_ARGS)
 	for (int i = 0; i < whole.shards; i++)
 	{
 		bf_remote_describe(server, bf_shard_key(key, i), &shard);
-		if (shard.layout == whole.layout)
+		if (shard.layout == whole.layout || shard.orphan == whole.layout)
 			dropped |= drop_remote(&shard);
 	}
 	PG_RETURN_BOOL(dropped);

@@ -202,6 +202,14 @@ claim(BfRemote *remote, const BfLayout *layout)
 	remote->layout = layout;
 }
 
+/* Note that what a hash describes is not there. */
+static void
+abandon(BfRemote *remote)
+{
+	remote->orphan = remote->layout;
+	remote->layout = NULL;
+}
+
 /* Read a hash's fields, which may be missing. */
 static bool
 read_values(BfConnection *connection, const redisReply *reply, int fields,
@@ -325,7 +333,7 @@ read_head(const redisReply *head, uint64 length, BfRemote *remote)
 								  &error))
 	{
 		if (remote->layout == &bf_layout_guava && remote->shards == 0)
-			remote->layout = NULL;	/* described, but not there */
+			abandon(remote);
 		return;
 	}
 	claim(remote, &bf_layout_guava);
@@ -362,7 +370,7 @@ read_description(BfConnection *connection, redisReply **element,
 		else if (beside[i].kind == BESIDE_CURSOR)
 			read_cursor(connection, found, remote);
 		else if (found->type == REDIS_REPLY_NIL)
-			remote->layout = NULL;	/* described, but not there */
+			abandon(remote);
 	}
 	if (strcmp(type->str, bf_layout_redisbloom.native_type) == 0)
 	{
@@ -373,7 +381,7 @@ read_description(BfConnection *connection, redisReply **element,
 		read_head(head, length, remote);
 	else if (remote->layout == &bf_layout_bitmap && remote->shards == 0 &&
 			 length == 0)
-		remote->layout = NULL;	/* described, but not there */
+		abandon(remote);
 
 	remote->occupied = remote->layout == NULL && length > 0;
 }

@@ -17,6 +17,7 @@ typedef struct BfRemote
 	Oid			server;
 	const char *key;
 	const BfLayout *layout;		/* NULL: there is none */
+	const BfLayout *orphan;		/* only what describes one is there */
 	bool		occupied;		/* there is none, but something else is */
 	int			shards;			/* it is spread over; 0: none */
 	BfHeader	header;

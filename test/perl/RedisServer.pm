@@ -1,0 +1,138 @@
+# RedisServer.pm
+#	Redis servers for the tests: real ones, alone or as a cluster, and one that
+#	misbehaves as it is told.  All live in temporary directories, listen on unix
+#	sockets or loopback, and end with the test.
+package RedisServer;
+
+use strict;
+use warnings;
+
+use Carp;
+use File::Temp ();
+use IO::Socket::INET;
+use IO::Socket::UNIX;
+use Time::HiRes qw(sleep);
+
+my @running;
+
+sub available
+{
+	return system('command -v redis-server redis-cli >/dev/null 2>&1') == 0;
+}
+
+# A TCP port of loopback that nobody listens on.  A cluster's nodes use a second
+# one, 10000 above it.
+sub free_port
+{
+	for (1 .. 100)
+	{
+		my $port = 20000 + int(rand(20000));
+		my @sockets = map {
+			IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1',
+				LocalPort => $_)
+		} $port, $port + 10000;
+		return $port if grep({ defined } @sockets) == 2;
+	}
+	croak 'no free port';
+}
+
+# Start a server; more options as redis-server takes them.
+sub new
+{
+	my ($class, %args) = @_;
+	my $dir = File::Temp->newdir('/tmp/bloomext-redis-XXXXXX');
+	my $self = bless { dir => $dir, socket => "$dir/socket",
+		port => $args{port} // 0, options => $args{options} // [] }, $class;
+	$self->start;
+	push @running, $self;
+	return $self;
+}
+
+sub start
+{
+	my ($self) = @_;
+	my $pid = fork() // croak "fork: $!";
+	if ($pid == 0)
+	{
+		open STDOUT, '>>', "$self->{dir}/log";
+		open STDERR, '>&', \*STDOUT;
+		open STDIN, '<', '/dev/null';
+		exec 'redis-server', '--port', $self->{port}, '--bind', '127.0.0.1',
+		  '--unixsocket', $self->{socket}, '--unixsocketperm', '777',
+		  '--dir', "$self->{dir}", '--save', '', '--appendonly', 'no',
+		  @{ $self->{options} };
+		exit 127;
+	}
+	chmod 0755, "$self->{dir}";
+	$self->{pid} = $pid;
+	for (1 .. 200)
+	{
+		return if defined IO::Socket::UNIX->new(Peer => $self->{socket});
+		sleep 0.05;
+	}
+	croak 'redis-server did not start';
+}
+
+sub signal { my ($self, $signal) = @_; kill $signal, $self->{pid}; }
+
+# End it, at once if so asked.
+sub stop
+{
+	my ($self, $signal) = @_;
+	return unless $self->{pid};
+	my $status = $?;
+	kill 'CONT', $self->{pid};
+	kill $signal // 'TERM', $self->{pid};
+	waitpid $self->{pid}, 0;
+	$self->{pid} = undef;
+	$? = $status;
+}
+
+# The output of redis-cli for a command's arguments, without the line's end.
+sub cli
+{
+	my ($self, @arguments) = @_;
+	open my $out, '-|', 'redis-cli', '-s', $self->{socket}, @arguments
+	  or croak "redis-cli: $!";
+	local $/;
+	my $text = <$out> // '';
+	close $out;
+	$text =~ s/\n\z//;
+	return $text;
+}
+
+# The bytes of a string.
+sub bytes
+{
+	my ($self, $key) = @_;
+	my $dump = $self->cli('--no-raw', 'EVAL',
+		"local h = {} local s = redis.call('GET', KEYS[1]) for i = 1, #s do h[i] = string.format('%02x', s:byte(i)) end return table.concat(h)",
+		1, $key);
+	$dump =~ s/"//g;
+	return $dump;
+}
+
+# Three masters on loopback that share the slots.
+sub cluster
+{
+	my ($class) = @_;
+	my @nodes = map {
+		$class->new(port => free_port(),
+			options => [ '--cluster-enabled', 'yes', '--cluster-node-timeout', '5000' ])
+	} 1 .. 3;
+	my $made = `redis-cli --cluster create @{[map { "127.0.0.1:$_->{port}" } @nodes]} --cluster-yes 2>&1`;
+	croak $made if $?;
+	for my $node (@nodes)
+	{
+		for (1 .. 200)
+		{
+			last if $node->cli('CLUSTER', 'INFO') =~ /cluster_state:ok/;
+			sleep 0.05;
+		}
+	}
+	return @nodes;
+}
+
+END { $_->stop foreach @running; }
+
+1;
