@@ -45,8 +45,8 @@ typedef struct BfConnection
 	size_t		reply_limit;	/* of these */
 } BfConnection;
 
-/* No reply but that to a fetch is longer. */
-#define BF_REPLY_LIMIT	((size_t) 32 * 1024 * 1024)
+/* No reply but those that carry a filter's bits is longer, by far. */
+#define BF_REPLY_LIMIT	((size_t) 1024 * 1024)
 
 extern BfConnection *bf_connection_open(Oid server, const char *node);
 extern void bf_connection_send(BfConnection *connection, const void *bytes,

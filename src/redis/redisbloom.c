@@ -27,6 +27,9 @@
 /* Bytes loaded by a command. */
 #define CHUNK			((uint64) 1024 * 1024)
 
+/* The longest reply of BF.SCANDUMP: 16 MiB, or a header. */
+#define DUMP_LIMIT		((size_t) 17 * 1024 * 1024)
+
 /* Elements added or asked for by a command. */
 #define BATCH			1000
 
@@ -102,16 +105,18 @@ static redisReply **
 scan_dump(const BfRemote *remote, const char *key, uint64 cursor,
 		  BfConnection **connection)
 {
+	BfRemote	dumped = *remote;
 	StringInfoData command;
 	const redisReply *reply;
 	redisReply **result;
 
+	dumped.reply_limit = DUMP_LIMIT;
 	initStringInfo(&command);
 	bf_command_start(&command, 3);
 	bf_command_text(&command, "BF.SCANDUMP");
 	bf_command_text(&command, key);
 	bf_command_number(&command, cursor);
-	reply = bf_remote_call(remote, &command, connection);
+	reply = bf_remote_call(&dumped, &command, connection);
 	pfree(command.data);
 	result = bf_reply_array(*connection, reply, 2);
 	(void) bf_reply_integer(*connection, result[0]);

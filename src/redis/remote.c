@@ -179,6 +179,8 @@ bf_remote_call(const BfRemote *remote, StringInfo command,
 
 	bf_pipeline_start(&pipeline, remote->server, remote->key, keep_reply,
 					  &answer);
+	if (remote->reply_limit > 0)
+		pipeline.reply_limit = remote->reply_limit;
 	unit = bf_pipeline_unit(&pipeline, 1);
 	appendBinaryStringInfo(unit, command->data, command->len);
 	bf_pipeline_send(&pipeline, unit);

@@ -23,6 +23,7 @@ typedef struct BfRemote
 	BfHeader	header;
 	BfLayer    *layers;
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
+	size_t		reply_limit;	/* of bf_remote_call(); 0: the usual one */
 	bool		configured;		/* does its hash describe it? */
 	char	   *values[BF_MAX_FIELDS];	/* of the hash's fields, or NULL */
 } BfRemote;

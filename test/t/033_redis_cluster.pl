@@ -1,0 +1,121 @@
+# A cluster of three masters on loopback: slots, MOVED, ASK, shards.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisServer;
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+
+my @nodes = RedisServer->cluster;
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+sub state_of
+{
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$_[0]");
+	return $err =~ /ERROR:  (\w{5})/ ? $1 : '';
+}
+
+# The sum of a number that each node answers.
+sub everywhere
+{
+	my $sum = 0;
+	$sum += $_->cli(@_) foreach @nodes;
+	return $sum;
+}
+
+sql(qq{
+	CREATE EXTENSION bloomext;
+	CREATE SERVER cluster FOREIGN DATA WRAPPER bloomext_redis
+		OPTIONS (host '127.0.0.1', port '$nodes[0]{port}', cluster 'true');
+	CREATE SERVER alone FOREIGN DATA WRAPPER bloomext_redis
+		OPTIONS (host '127.0.0.1', port '$nodes[0]{port}');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cluster;
+	CREATE USER MAPPING FOR CURRENT_USER SERVER alone;
+	CREATE TABLE titles AS SELECT i, 'Title ' || i AS title FROM generate_series(1, 1000) AS i;
+});
+
+# Keys of all layouts, over all nodes.
+my %strategies = (guava => "'guava'", redisson => "'redisson'", bitmap => "'magnuss'", growing => "'guava', 1");
+for my $layout (sort keys %strategies)
+{
+	my $keys = $layout eq 'growing' ? "'{$layout' || n || '}'" : "'$layout' || n";
+	my $expected = $layout eq 'growing' ? 100 : 500;
+	is( sql("SELECT count(bf_mirror(f, 'cluster', $keys)) FROM generate_series(1, 12) AS n,
+				(SELECT bf_agg(title, $expected, 0.01::float8, $strategies{$layout}) AS f FROM titles WHERE i <= 500) AS t"),
+		12, "$layout: mirrored to any slot");
+	is( sql("SELECT count(*) FROM generate_series(1, 12) AS n,
+				unnest(bf_redis_contains('cluster', $keys, ARRAY(SELECT title FROM titles WHERE i <= 500))) AS c WHERE c"),
+		6000, "$layout: found");
+	is(sql("SELECT count(*) FROM generate_series(1, 12) AS n WHERE bf_redis_add('cluster', $keys, 'something new here')"),
+		12, "$layout: added");
+	is(sql("SELECT count(DISTINCT md5(bf_fetch('cluster', $keys)::text)) FROM generate_series(1, 12) AS n"), 1, "$layout: fetched");
+}
+cmp_ok($_->cli('DBSIZE'), '>', 5, 'every node has some') foreach @nodes;
+is(state_of("SELECT bf_redis_contains('alone', 'guava' || n, 'x') FROM generate_series(1, 12) AS n"), '38000',
+	'without the option, MOVED is an error');
+is(state_of("SELECT bf_mirror(bf_create(100, 0.01, expansion => 1), 'cluster', 'scattered')"), '22023',
+	'growing needs a part in braces');
+is(everywhere('EVAL', "return #redis.call('KEYS', 'scattered*')", 0), 0, 'and nothing was written');
+
+# Shards, each where its slot is.
+sql("SELECT bf_redis_create('cluster', 'big', 1000, 0.01, layout => 'guava;shards=8');
+	 SELECT bf_redis_add('cluster', 'big', array_agg(title)) FROM titles WHERE i <= 500");
+is(sql("SELECT count(*) FILTER (WHERE i <= 500 AND c), count(*) FILTER (WHERE i > 500 AND c) < 30
+		FROM (SELECT i, bf_redis_contains('cluster', 'big', title) AS c FROM titles) AS t"), '500|t', 'sharded');
+my @with = grep { $_->cli('EVAL', "return #redis.call('KEYS', 'big:*')", 0) > 0 } @nodes;
+cmp_ok(scalar @with, '>', 1, 'over several nodes');
+is(sql("SELECT bf_redis_drop('cluster', 'big')"), 't', 'dropped');
+is(everywhere('EVAL', "return #redis.call('KEYS', '*big*')", 0), 0, 'everywhere');
+
+# A slot on the move.  What takes several keys has to wait until it has moved,
+# and gives up in the end.
+sub slot_of { return $nodes[0]->cli('CLUSTER', 'KEYSLOT', $_[0]); }
+my @ids = map { $_->cli('CLUSTER', 'MYID') } @nodes;
+my ($from) = grep { $nodes[$_]->cli('EXISTS', 'guava1') eq '1' } 0 .. 2;
+my $to = ($from + 1) % 3;
+my $slot = slot_of('guava1');
+$nodes[$to]->cli('CLUSTER', 'SETSLOT', $slot, 'IMPORTING', $ids[$from]);
+$nodes[$from]->cli('CLUSTER', 'SETSLOT', $slot, 'MIGRATING', $ids[$to]);
+like($nodes[$from]->cli('MIGRATE', '127.0.0.1', $nodes[$to]{port}, 'guava1', 0, 5000), qr/OK/, 'a key moves');
+my $moving = state_of("ALTER SERVER cluster OPTIONS (command_timeout '500');
+	SELECT bf_redis_contains('cluster', 'guava1', 'Title 1')");
+$nodes[$_]->cli('CLUSTER', 'SETSLOT', $slot, 'NODE', $ids[$to]) foreach $to, $from, 3 - $to - $from;
+is(sql("SELECT bf_redis_contains('cluster', 'guava1', 'Title 1')"), 't', 'after the slot has moved');
+like($moving, qr/^(38000)?$/, 'while it was on the move: an answer or an error');
+
+# ASK, where one command on one key is enough.
+my $other = 'guava2';
+($from) = grep { $nodes[$_]->cli('EXISTS', $other) eq '1' } 0 .. 2;
+$to = ($from + 1) % 3;
+$slot = slot_of($other);
+my $answer = $node->safe_psql('postgres', qq{
+	CREATE FUNCTION before_and_after(OUT before boolean, OUT after boolean) LANGUAGE plpgsql AS \$\$
+	BEGIN
+		FOR n IN 1 .. 2 LOOP
+			before := after;
+			after := bf_redis_contains('cluster', '$other', 'Title 1');
+			IF n = 1 THEN
+				COPY (SELECT 1) TO PROGRAM 'redis-cli -s $nodes[$to]{socket} CLUSTER SETSLOT $slot IMPORTING $ids[$from]';
+				COPY (SELECT 1) TO PROGRAM 'redis-cli -s $nodes[$from]{socket} CLUSTER SETSLOT $slot MIGRATING $ids[$to]';
+				COPY (SELECT 1) TO PROGRAM 'redis-cli -s $nodes[$from]{socket} MIGRATE 127.0.0.1 $nodes[$to]{port} $other 0 5000';
+			END IF;
+		END LOOP;
+	END \$\$;
+	SELECT * FROM before_and_after()});
+is($answer, 't|t', 'ASK is followed');
+$nodes[$_]->cli('CLUSTER', 'SETSLOT', $slot, 'NODE', $ids[$to]) foreach $to, $from, 3 - $to - $from;
+is(sql("SELECT bf_redis_add('cluster', '$other', 'Title 1')"), 'f', 'and MOVED after it');
+
+$node->stop;
+done_testing();
