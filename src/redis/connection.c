@@ -201,7 +201,7 @@ bf_connection_raise(const BfConnection *connection, const char *error,
 }
 
 /* Close a connection and raise what made it useless. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 fail(BfConnection *connection, int sqlstate, const char *message,
 	 const char *detail)
 {
@@ -226,7 +226,7 @@ bf_connection_nonsense(BfConnection *connection, const char *problem)
  * Raise that a connection was lost; or, better, the error that the server sent
  * before it closed it.
  */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 fail_lost(BfConnection *connection, const char *detail)
 {
 	void	   *reply = NULL;

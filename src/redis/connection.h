@@ -53,11 +53,9 @@ extern void bf_connection_send(BfConnection *connection, const void *bytes,
 							   size_t length);
 extern redisReply *bf_connection_receive(BfConnection *connection);
 extern void bf_connection_done(BfConnection *connection);
-extern void bf_connection_raise(const BfConnection *connection,
-								const char *error, size_t length)
-			pg_attribute_noreturn();
-extern void bf_connection_nonsense(BfConnection *connection,
-								   const char *problem)
-			pg_attribute_noreturn();
+pg_noreturn extern void bf_connection_raise(const BfConnection *connection,
+								const char *error, size_t length);
+pg_noreturn extern void bf_connection_nonsense(BfConnection *connection,
+								   const char *problem);
 
 #endif							/* BLOOMEXT_CONNECTION_H */

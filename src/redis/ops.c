@@ -60,14 +60,14 @@ typedef struct Elements
 typedef bool (*Operation) (const BfRemote *remote, BfItems *items);
 
 static Call *
-get_call(FunctionCallInfo fcinfo)
+get_call(FunctionCallInfo fcinfo, bool array)
 {
 	Call	   *call = fcinfo->flinfo->fn_extra;
 
 	if (call == NULL)
 	{
 		call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Call));
-		bf_element_type_of_argument(fcinfo, 2, &call->element);
+		bf_element_type_of_argument(fcinfo, 2, array, &call->element);
 		call->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 											  "bloomext Redis filter",
 											  ALLOCSET_SMALL_SIZES);
@@ -188,7 +188,7 @@ process(Call *call, Oid server, const char *key, Elements *elements,
 static bool
 process_one(FunctionCallInfo fcinfo, Operation operation, bool ask)
 {
-	Call	   *call = get_call(fcinfo);
+	Call	   *call = get_call(fcinfo, false);
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	Datum		value = PG_GETARG_DATUM(2);
@@ -205,7 +205,7 @@ process_one(FunctionCallInfo fcinfo, Operation operation, bool ask)
 static Datum
 process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
 {
-	Call	   *call = get_call(fcinfo);
+	Call	   *call = get_call(fcinfo, true);
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);

@@ -34,7 +34,7 @@ extern void bf_remote_plan(Oid server, const char *key,
 						   const BfLayout *layout, const BfHeader *header,
 						   BfLayer *layers, BfRemote *remote);
 extern void bf_remote_check_slots(const BfRemote *remote);
-extern void bf_remote_missing(const BfRemote *remote) pg_attribute_noreturn();
+pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
 extern const redisReply *bf_remote_call(const BfRemote *remote,
 										StringInfo command,

@@ -28,7 +28,7 @@
 #define PIECE	((size_t) 64 * 1024)
 
 /* Raise what OpenSSL says is wrong. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 fail(const BfServer *server)
 {
 	unsigned long error = ERR_get_error();
@@ -136,7 +136,7 @@ bf_tls_wants(redisContext *context)
 
 #else							/* no BF_HIREDIS_SSL */
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse(void)
 {
 	ereport(ERROR,
