@@ -105,7 +105,7 @@ change_page(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
 
 /* Set bits, given as sorted keys. */
 static void
-set_bits(Relation index, BfLive *live, const uint64 *keys, size_t count)
+set_bits(Relation index, const BfLive *live, const uint64 *keys, size_t count)
 {
 	bf_record_begin(index);
 	for (size_t i = 0; i < count;)
@@ -119,7 +119,7 @@ set_bits(Relation index, BfLive *live, const uint64 *keys, size_t count)
 			n++;
 		if (bf_record_is_empty())
 			CHECK_FOR_INTERRUPTS();
-		buffer = bf_page_for_write(index, live, bf_data_block(live, page),
+		buffer = bf_page_for_write(index, bf_data_block(live, page),
 								   BF_PAGE_DATA);
 		if (!change_page(buffer, keys + i, n, first))
 			UnlockReleaseBuffer(buffer);
@@ -142,6 +142,7 @@ bf_direct_add(Relation index, BfLive *live, const BfHashPair *pairs,
 
 	if (count == 0)
 		return;
+	bf_file_extend(index, live);
 	keys = palloc(at_once * hashes * sizeof(uint64));
 	scratch = at_once * hashes < RADIX_FROM ? NULL :
 		palloc(at_once * hashes * sizeof(uint64));

@@ -120,8 +120,9 @@ extern void bf_live_forget(Relation index);
 extern void bf_meta_write(Relation index, ForkNumber fork, const BfLive *live);
 extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 							   BfPageKind kind);
-extern Buffer bf_page_for_write(Relation index, BfLive *live,
-								BlockNumber block, BfPageKind kind);
+extern void bf_file_extend(Relation index, BfLive *live);
+extern Buffer bf_page_for_write(Relation index, BlockNumber block,
+								BfPageKind kind);
 extern bool bf_live_is_usable(Relation index);
 extern void bf_live_check_column(Relation index);
 

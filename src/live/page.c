@@ -273,13 +273,18 @@ has_block(Relation index, BfLive *live, BlockNumber block)
 	return block < blocks;
 }
 
-/* Give the file its full length, unless another backend just did. */
-static void
-extend_file(Relation index, BfLive *live)
+/*
+ * Give the file its full length, if it has not got it yet: to be done before
+ * the first page is locked, as it waits for a heavyweight lock.
+ */
+void
+bf_file_extend(Relation index, BfLive *live)
 {
 	static const CompatBlock zeros;
 	BlockNumber wanted = bf_data_block(live, live->pages);
 
+	if (has_block(index, live, wanted - 1))
+		return;
 	LockRelationForExtension(index, ExclusiveLock);
 	if (RelationGetNumberOfBlocks(index) < wanted)
 		smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, wanted - 1,
@@ -309,18 +314,15 @@ bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 }
 
 /*
- * Read and exclusively lock a page that is perhaps to be written to.  It may
- * be a new one, which bf_record_page() takes care of.
+ * Read and exclusively lock a page that is perhaps to be written to, of a file
+ * that has its full length.  It may be a new page, which bf_record_page()
+ * takes care of.
  */
 Buffer
-bf_page_for_write(Relation index, BfLive *live, BlockNumber block,
-				  BfPageKind kind)
+bf_page_for_write(Relation index, BlockNumber block, BfPageKind kind)
 {
-	Buffer		buffer;
+	Buffer		buffer = ReadBuffer(index, block);
 
-	if (!has_block(index, live, block))
-		extend_file(index, live);
-	buffer = ReadBuffer(index, block);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	bf_page_check(index, buffer, kind);
 	return buffer;

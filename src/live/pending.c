@@ -75,11 +75,9 @@ write_count(uint32 count)
  * find no room are moved to the front; returns how many.
  */
 static size_t
-append(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs,
-	   size_t count)
+append(Relation index, BlockNumber block, BfHashPair *pairs, size_t count)
 {
-	Buffer		buffer = bf_page_for_write(index, live, block,
-										   BF_PAGE_PENDING);
+	Buffer		buffer = bf_page_for_write(index, block, BF_PAGE_PENDING);
 	Page		page = BufferGetPage(buffer);
 	uint32		present = page_count(page);
 	BfHashPair	new[BF_PAGE_PAIRS];
@@ -125,6 +123,7 @@ append_all(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
 {
 	size_t		left = 0;
 
+	bf_file_extend(index, live);
 	if (count > 1)
 		qsort_arg(pairs, count, sizeof(BfHashPair), compare_by_block, live);
 	for (size_t i = 0; i < count;)
@@ -136,7 +135,7 @@ append_all(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
 		while (i + n < count && pending_block(live, &pairs[i + n]) == block)
 			n++;
 		CHECK_FOR_INTERRUPTS();
-		over = append(index, live, block, pairs + i, n);
+		over = append(index, block, pairs + i, n);
 		memmove(pairs + left, pairs + i, over * sizeof(BfHashPair));
 		left += over;
 		i += n;
@@ -228,10 +227,9 @@ bf_pending_copy(Relation index, BfLive *live, XLogRecPtr since,
 
 /* Cut the first entries of a page. */
 static void
-cut(Relation index, BfLive *live, BlockNumber block, uint32 count)
+cut(Relation index, BlockNumber block, uint32 count)
 {
-	Buffer		buffer = bf_page_for_write(index, live, block,
-										   BF_PAGE_PENDING);
+	Buffer		buffer = bf_page_for_write(index, block, BF_PAGE_PENDING);
 	Page		page = BufferGetPage(buffer);
 	uint32		left = page_count(page) - count;
 
@@ -270,7 +268,7 @@ bf_pending_flush(Relation index, BfLive *live)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (counts[i] > 0)
-			cut(index, live, BF_FIRST_PENDING + i, counts[i]);
+			cut(index, BF_FIRST_PENDING + i, counts[i]);
 	}
 	pfree(counts);
 	pfree(pairs);
