@@ -10,11 +10,12 @@ use warnings;
 use Carp;
 use IO::Select;
 use IO::Socket::INET;
+use POSIX ();
 
 # new(handler): the handler gets a connection's state and a command's arguments,
 # and returns bytes to send; undef closes the connection.  It runs in a process
-# of its own.  The first reply is "greeting" where the handler has none for PING
-# and AUTH.
+# of its own.  A command with a large argument that has not come as a whole yet
+# is announced once, as command "!EARLY" with the arguments so far.
 sub new
 {
 	my ($class, $handler) = @_;
@@ -68,8 +69,7 @@ sub serve
 	}
 }
 
-# Take one whole command out of what has come.  A bulk that is "cut" is noticed
-# by the handler through $state->{early}.
+# Take one whole command out of what has come.
 sub take_command
 {
 	my ($state) = @_;

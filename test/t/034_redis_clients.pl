@@ -1,0 +1,164 @@
+# Other programs and the same filters: real Guava and real Redisson, a reader in
+# Python written from doc/redis.md, and RedisBloom's commands.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use FaultServer;
+use RedisServer;
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+
+my $interop = "$FindBin::RealBin/../interop";
+my $redis = RedisServer->new(port => RedisServer::free_port());
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+sub command_output
+{
+	my ($input, @command) = @_;
+	my ($out, $err) = ('', '');
+	IPC::Run::run(\@command, '<', \$input, '>', \$out, '2>', \$err)
+	  or diag "@command: $err";
+	return $out;
+}
+
+sql(qq{
+	CREATE EXTENSION bloomext;
+	CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$redis->{port}');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+	CREATE TABLE titles AS SELECT i, 'Title ' || i AS title FROM generate_series(1, 1000) AS i;
+	SELECT bf_mirror(bf_agg(title, 1000, 0.0001), 'cache', 'titles') FROM titles;
+});
+
+# Python, by BITFIELD_RO.
+SKIP:
+{
+	skip 'python3 is not installed', 1 if system('command -v python3 >/dev/null 2>&1') != 0;
+	my $elements = join "\n", map({ "Title $_" } 1 .. 1000), map({ "Other title $_" } 1 .. 1000), '';
+	is( command_output($elements, 'python3', "$interop/python/redis_reader.py", $redis->{socket}, 'titles'),
+		sql("SELECT bf_contains(f, title)::int FROM (SELECT bf_agg(title, 1000, 0.0001) AS f FROM titles) AS f,
+				(SELECT 0 AS n, i, title FROM titles UNION ALL SELECT 1, i, 'Other ' || lower(title) FROM titles) AS t
+			ORDER BY n, i") . "\n",
+		'Python answers as PostgreSQL does');
+}
+
+# Java, with the libraries as Maven has them.
+my $libraries = "$PostgreSQL::Test::Utils::tmp_check/java";
+my $missing = '';
+if (system('command -v mvn java >/dev/null 2>&1') != 0)
+{
+	$missing = 'mvn or java is not installed';
+}
+elsif (system("mvn -q -B -f '$interop/java/redisson-pom.xml' dependency:copy-dependencies "
+	. "-DoutputDirectory='$libraries' >'$libraries.log' 2>&1") != 0)
+{
+	$missing = 'Maven could not fetch Redisson and Guava';
+}
+SKIP:
+{
+	if ($missing)
+	{
+		die $missing if $ENV{BLOOMEXT_REQUIRE_JAVA};
+		skip $missing, 8;
+	}
+	my $java = sub {
+		my ($verb, $key) = @_;
+		return command_output('', 'java', '-cp', "$libraries/*", "$interop/java/RedisClients.java", $verb,
+			"redis://127.0.0.1:$redis->{port}", $key, 1000);
+	};
+	like($java->('guava', 'titles'), qr/^missing 0 wrong [0-3]\n$/, 'Guava, after one GET');
+
+	sql("SELECT bf_redis_create('cache', 'ours', 2000, 0.01, 'redisson');
+		 SELECT bf_redis_add('cache', 'ours', array_agg(title)) FROM titles");
+	like($java->('ask', 'ours'), qr/^missing 0 wrong [0-9]\ntrue false 19170 7\n$/, 'Redisson asks and adds what SQL made');
+	is(sql("SELECT bf_redis_contains('cache', 'ours', 'from Java'), bf_redis_add('cache', 'ours', 'from Java')"),
+		't|f', 'SQL finds what Redisson added');
+
+	is($java->('create', 'theirs'), "true\n", 'Redisson makes one');
+	is(sql("SELECT count(*) FROM titles WHERE bf_redis_contains('cache', 'theirs', title)"), 1000, 'SQL asks it');
+	is(sql("SELECT bf_fetch('cache', 'theirs') = bf_agg(title, 2000, 0.01, 'redisson') FROM titles"), 't', 'SQL fetches it');
+	is(sql("SELECT bf_redis_add('cache', 'theirs', 'from SQL'), bf_redis_create('cache', 'theirs', 2000, 0.01, 'redisson')"),
+		't|f', 'SQL adds to it');
+	sql("SELECT bf_mirror(bf_agg(title, 3000, 0.01, 'redisson'), 'cache', 'theirs') FROM titles");
+	like($java->('ask', 'theirs'), qr/^missing 0 wrong [0-9]\n/, 'Redisson asks what was mirrored in its place');
+}
+
+# RedisBloom's module is not at hand: a server of the test's own keeps what
+# BF.LOADCHUNK is given, by the module's rules, and plays it back.
+my %keys;
+my $module = FaultServer->new(sub {
+	my ($state, $name, @arguments) = @_;
+	my ($key, $cursor, $data) = @arguments;
+	return '' if $name eq '!EARLY';
+	return FaultServer::ok() if $name eq 'PING';
+	if ($name eq 'BF.LOADCHUNK')
+	{
+		if ($cursor == 1)
+		{
+			return FaultServer::error('ERR received bad data') if $keys{$key};
+			$keys{$key} = { header => $data, bits => '' };
+			return FaultServer::ok();
+		}
+		my $filter = $keys{$key} or return FaultServer::error('ERR not found');
+		return FaultServer::error('ERR invalid offset')
+		  if $cursor - length($data) - 1 != length $filter->{bits};
+		# A chunk must not reach over the end of a link.
+		my ($at, $end) = (0, 0);
+		for (my $link = 20; $link < length $filter->{header}; $link += 53)
+		{
+			$at = $end;
+			$end += unpack 'Q<', substr($filter->{header}, $link, 8);
+			last if $end > length $filter->{bits};
+		}
+		return FaultServer::error('ERR beyond the link') if $cursor - 1 > $end;
+		$filter->{bits} .= $data;
+		return FaultServer::ok();
+	}
+	if ($name eq 'BF.SCANDUMP')
+	{
+		my $filter = $keys{$key} or return FaultServer::error('ERR not found');
+		return FaultServer::array(FaultServer::integer(1), FaultServer::bulk($filter->{header})) if $cursor == 0;
+		my $chunk = substr $filter->{bits}, $cursor - 1, 1000;
+		return FaultServer::array(FaultServer::integer(length $chunk ? $cursor + length $chunk : 0),
+			FaultServer::bulk($chunk));
+	}
+	return FaultServer::integer(1) if $name eq 'PEXPIRE';
+	if ($name eq 'EVAL' && $arguments[0] =~ /'TYPE'/)
+	{
+		my $there = $keys{ $arguments[2] };
+		return FaultServer::array(FaultServer::bulk($there ? 'MBbloom--' : 'none'), FaultServer::bulk(''),
+			FaultServer::integer(0), (FaultServer::bulk(undef)) x ($arguments[1] - 1));
+	}
+	if ($name eq 'EVAL' && $arguments[0] =~ /RENAME/)
+	{
+		$keys{ $arguments[3] } = delete $keys{ $arguments[2] };
+		return FaultServer::integer(1);
+	}
+	return FaultServer::error('ERR unknown command');
+});
+sql("CREATE SERVER module FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$module->{port}');
+	 CREATE USER MAPPING FOR CURRENT_USER SERVER module");
+for my $expansion (0, 2)
+{
+	my $filter = "bf_agg(title, " . ($expansion ? 100 : 1000) . ", 0.01::float8, 'redisbloom', $expansion)";
+	is( sql("SELECT bf_mirror($filter, 'module', 'bloom$expansion') = length(bf_export($filter)) FROM titles"),
+		't', "redisbloom, expansion $expansion: loaded");
+	is( sql("SELECT bf_export(bf_fetch('module', 'bloom$expansion')) = bf_export($filter) FROM titles"),
+		't', "redisbloom, expansion $expansion: and dumped, byte for byte");
+	is( sql("SELECT expansion FROM bf_redis_info('module', 'bloom$expansion')"), $expansion, 'and described');
+}
+sql("SELECT bf_mirror(bf_agg(title, 2000000, 0.001::float8, 'redisbloom'), 'module', 'large') FROM titles");
+is(sql("SELECT bf_contains(bf_fetch('module', 'large'), 'Title 1')"), 't', 'redisbloom: in pieces of 1 MiB');
+
+$node->stop;
+done_testing();
