@@ -16,6 +16,11 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
+/* 15 moved what has to do with recovery to a header of its own. */
+#if PG_VERSION_NUM >= 150000
+#include "access/xlogrecovery.h"
+#endif
+
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif

@@ -8,7 +8,6 @@
 
 #include "access/relation.h"
 #include "access/xlog.h"
-#include "access/xlogrecovery.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
