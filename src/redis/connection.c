@@ -587,6 +587,7 @@ connect_to_server(BfConnection *connection)
 		bf_tls_start(connection->context, &server);
 	introduce(connection, &server);
 	connection->connecting = false;
+	bf_connection_done(connection);
 }
 
 /*

@@ -81,8 +81,8 @@ sub stop
 	my ($self, $signal) = @_;
 	return unless $self->{pid};
 	my $status = $?;
-	kill 'CONT', $self->{pid};
 	kill $signal // 'TERM', $self->{pid};
+	kill 'CONT', $self->{pid};
 	waitpid $self->{pid}, 0;
 	$self->{pid} = undef;
 	$? = $status;
