@@ -40,12 +40,12 @@ order by 1;
 -- Nothing depends on more than its arguments; everything may run in parallel.
 select object, provolatile, proparallel
 from objects join pg_proc p on p.oid = objid
-where classid = 'pg_proc'::regclass and (provolatile, proparallel) is distinct from case
-        when proname ~ '^bf_live_' then ('s'::"char", 'r'::"char")
-        when proname ~ '^bf_(redis_|mirror$|fetch$)' then ('v', 'r')
-        when proname = 'bloomext_redis_validator' then ('v', 's')
-        when proname = 'bloomfilter_handler' then ('v', 'u')
-        else ('i', 's') end
+where classid = 'pg_proc'::regclass and provolatile::text || proparallel::text <> case
+        when proname ~ '^bf_live_' then 'sr'
+        when proname ~ '^bf_(redis_|mirror$|fetch$)' then 'vr'
+        when proname = 'bloomext_redis_validator' then 'vs'
+        when proname = 'bloomfilter_handler' then 'vu'
+        else 'is' end
 order by 1;
 
 -- Aggregates combine, and those with an internal state travel, and say how big
