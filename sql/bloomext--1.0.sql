@@ -1008,3 +1008,18 @@ CREATE FUNCTION bf_redis_drop(server name, key text) RETURNS boolean
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_redis_drop(name, text) IS
 	'removes a filter from Redis with all its keys; false: there was none';
+
+-- The whole filter is sent each time, which is always right.
+CREATE FUNCTION bf_live_mirror(
+	rel regclass,
+	server name,
+	key text,
+	layout text DEFAULT NULL,
+	ttl interval DEFAULT NULL
+) RETURNS bigint
+	LANGUAGE sql VOLATILE PARALLEL RESTRICTED COST 100000
+	BEGIN ATOMIC
+		SELECT bf_mirror(bf_live_filter(rel), server, key, layout, ttl);
+	END;
+COMMENT ON FUNCTION bf_live_mirror(regclass, name, text, text, interval) IS
+	'writes the live filter to Redis under the key, as bf_mirror does a value; returns bytes sent';
