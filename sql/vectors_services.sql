@@ -401,7 +401,7 @@ declare
     places bigint[] := pg_temp.derive(f, etype, value);
 begin
     for i in 1 .. array_length(places, 1) - 1 loop
-        if get_bit(bits, places[i]) = 0 then
+        if get_bit(bits, places[i]::int) = 0 then
             return false;
         end if;
     end loop;
