@@ -16,7 +16,10 @@
 /* Positions fetched together when adding: a batch of 13 hashes or so. */
 #define POSITIONS		512
 
-/* Request the cache lines of positions, to be read only or to be written. */
+/*
+ * Request the cache lines of positions.  Those to be written are requested for
+ * reading too: to ask for ownership at once measures a little slower.
+ */
 static inline void
 prefetch_for_read(const uint8_t *cells, const uint64_t *positions,
 				  uint32_t count, uint8_t cell_bits)
@@ -30,7 +33,7 @@ prefetch_for_write(const uint8_t *bits, const uint64_t *positions,
 				   uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		__builtin_prefetch(bits + bf_bit_byte(positions[i]), 1);
+		__builtin_prefetch(bits + bf_bit_byte(positions[i]), 0);
 }
 
 static inline bool

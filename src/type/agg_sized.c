@@ -211,7 +211,10 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 	BfHash		hash;
 
 	for (int i = 2; i < PG_NARGS(); i++)
-		bf_refuse_null(fcinfo, i, names[i - 2]);
+	{
+		if (unlikely(PG_ARGISNULL(i)))
+			bf_refuse_null(fcinfo, i, names[i - 2]);
+	}
 	if (state == NULL)
 	{
 		SizedParameters parameters;

@@ -235,9 +235,18 @@ bf_value_make(const BfHeader *header, BfLayer *layers, BfValue *value)
 void
 bf_value_copy(Datum datum, BfValue *value)
 {
+	struct varlena *source = PG_DETOAST_DATUM_PACKED(datum);
+	Size		length = VARSIZE_ANY_EXHDR(source);
 	BfError		error;
 
-	value->varlena = PG_DETOAST_DATUM_COPY(datum);
+	/* What was detoasted is a copy already. */
+	if (source != (struct varlena *) DatumGetPointer(datum))
+		value->varlena = source;
+	else
+	{
+		value->varlena = bf_value_allocate(CurrentMemoryContext, length);
+		memcpy(VARDATA(value->varlena), VARDATA_ANY(source), length);
+	}
 	value->bytes = (uint8 *) VARDATA(value->varlena);
 	if (!bf_filter_open(value->bytes, VARSIZE(value->varlena) - VARHDRSZ,
 						VARSIZE(value->varlena) - VARHDRSZ,
