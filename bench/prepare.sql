@@ -17,19 +17,25 @@ CREATE TABLE asked AS
 	FROM generate_series(1, 1000000) AS i;
 VACUUM ANALYZE titles, filters, asked;
 
--- Run a query a number of times and return the median time in milliseconds.
-CREATE OR REPLACE FUNCTION median_ms(query text, times int DEFAULT 5)
-RETURNS numeric LANGUAGE plpgsql AS $$
+-- Run queries in turns, a number of times each, and return the median time of
+-- each in milliseconds: what else the machine does at times, it does to all.
+CREATE OR REPLACE FUNCTION medians_ms(queries text[], times int DEFAULT 7)
+RETURNS numeric[] LANGUAGE plpgsql AS $$
 DECLARE
+	query text;
 	started timestamptz;
-	elapsed float8[] := '{}';
+	elapsed jsonb[] := '{}';
 BEGIN
 	FOR i IN 1..times LOOP
-		started := clock_timestamp();
-		EXECUTE query;
-		elapsed := elapsed || extract(epoch FROM clock_timestamp() - started)::float8 * 1000;
+		FOREACH query IN ARRAY queries LOOP
+			started := clock_timestamp();
+			EXECUTE query;
+			elapsed := elapsed || jsonb_build_array(query, extract(epoch FROM clock_timestamp() - started) * 1000);
+		END LOOP;
 	END LOOP;
-	RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY e)::numeric(12, 3)
-			FROM unnest(elapsed) AS e);
+	RETURN ARRAY(SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY (e->>1)::float8)::numeric(12, 3)
+				 FROM unnest(queries) WITH ORDINALITY AS q (query, position)
+				 JOIN unnest(elapsed) AS e ON e->>0 = q.query
+				 GROUP BY position ORDER BY position);
 END
 $$;

@@ -9,24 +9,26 @@ SET jit = off;
 SET enable_mergejoin = off;
 
 \echo 'warming up'
-SELECT median_ms('SELECT count(title) FROM titles', 2) \gset
-SELECT median_ms($$
-		SELECT count(*) FROM asked
-		WHERE NOT bf_contains((SELECT f FROM filters WHERE name = 'titles'),
-							  title)$$) AS filter_ms,
-	   median_ms($$
-		SELECT count(*) FROM asked
-		WHERE NOT EXISTS (SELECT FROM titles WHERE titles.title = asked.title)$$) AS join_ms
-\gset
-SELECT :filter_ms AS million_lookups_ms, :join_ms AS hash_anti_join_ms,
-	   round(:filter_ms / :join_ms, 3) AS ratio, 0.1 AS at_most;
+SELECT medians_ms('{SELECT count(title) FROM titles}', 2) AS warm \gset
+WITH t AS (
+	SELECT medians_ms(ARRAY[
+		$$SELECT count(*) FROM asked
+		  WHERE NOT bf_contains((SELECT f FROM filters WHERE name = 'titles'),
+								title)$$,
+		$$SELECT count(*) FROM asked
+		  WHERE NOT EXISTS (SELECT FROM titles WHERE titles.title = asked.title)$$]) AS ms)
+SELECT ms[1] AS million_lookups_ms, ms[2] AS hash_anti_join_ms,
+	   round(ms[1] / ms[2], 3) AS ratio, 0.1 AS at_most
+FROM t;
 
-SELECT median_ms($$SELECT bf_contains(f, 'x') FROM filters WHERE name = 'titles'$$, 100) AS absent_ms,
-	   median_ms($$SELECT bf_contains(f, 'Title ' || md5('5') || ' number 5') FROM filters WHERE name = 'titles'$$, 100) AS present_ms,
-	   median_ms($$SELECT bf_count(f) FROM filters WHERE name = 'titles'$$, 20) AS whole_ms
-\gset
-SELECT :absent_ms AS lookup_absent_ms, :present_ms AS lookup_present_ms, 1 AS at_most,
-	   :whole_ms AS read_whole_ms;
+WITH t AS (
+	SELECT medians_ms(ARRAY[
+		$$SELECT bf_contains(f, 'x') FROM filters WHERE name = 'titles'$$,
+		$$SELECT bf_contains(f, 'Title ' || md5('5') || ' number 5') FROM filters WHERE name = 'titles'$$,
+		$$SELECT bf_count(f) FROM filters WHERE name = 'titles'$$], 20) AS ms)
+SELECT ms[1] AS lookup_absent_ms, ms[2] AS lookup_present_ms, 1 AS at_most,
+	   ms[3] AS read_whole_ms
+FROM t;
 
 EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off, SUMMARY off)
 SELECT bf_contains(f, 'Title ' || md5('7') || ' number 7')
