@@ -92,7 +92,7 @@ my %answers = (
 	string => "\$2\r\nhi\r\n", empty => "*0\r\n", garbage => "HTTP/1.1 400 Bad Request\r\n\r\n",
 	short => "*2\r\n:1\r\n:1\r\n", wide => '*' . 2000 . "\r\n" . ":1\r\n" x 2000,
 	elements => "*2147483647\r\n", many => "*60000\r\n" . ("*60000\r\n" . ":1\r\n" x 60000) x 20,
-	nested => "*1\r\n" x 100 . ":1\r\n", bulk => "\$9999999999\r\nabc", negative => "\$-5\r\n",
+	nested => "*1\r\n" x 200_000 . ":1\r\n", bulk => "\$9999999999\r\nabc", negative => "\$-5\r\n",
 	endless => "\$999999999\r\n" . 'x' x 5_000_000, line => '+' . 'x' x 5_000_000);
 my %states = (bulk => '57014');
 
