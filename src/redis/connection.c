@@ -360,11 +360,13 @@ read_some(BfConnection *connection)
 	size_t		before = context->reader->len;
 	size_t		bytes;
 
-	if (redisBufferRead(context) != REDIS_OK)
+	if ((connection->tls ? bf_tls_read(context) :
+		 redisBufferRead(context)) != REDIS_OK)
 	{
 		if (context->err == REDIS_ERR_PROTOCOL)
 			bf_connection_nonsense(connection, context->errstr);
-		fail_lost(connection, context->errstr);
+		fail_lost(connection, connection->tls ?
+				  bf_tls_reason(context->errstr) : context->errstr);
 	}
 	bytes = context->reader->len - before;
 	connection->received += bytes;
@@ -389,7 +391,8 @@ write_some(BfConnection *connection, const char *bytes, size_t length)
 		return written;
 	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
 		return 0;
-	fail_lost(connection, strerror(errno));
+	fail_lost(connection, connection->tls ?
+			  bf_tls_reason(strerror(errno)) : strerror(errno));
 }
 
 /*
