@@ -66,16 +66,19 @@ sub contents
 		return result}, 0);
 }
 
+# A string of 24 MB; and a layer that is complete before one of 24 MB.
 sql(q{
 	CREATE EXTENSION bloomext;
 	CREATE FUNCTION large(expansion int) RETURNS bloomfilter LANGUAGE sql AS
-		$$ SELECT bf_create(20000000, 0.01, 'guava', 'utf8', expansion) || 'new' $$;
+		$$ SELECT CASE expansion WHEN 0 THEN bf_create(20000000, 0.01) || 'new'
+			ELSE bf_agg('new' || i, 1000, 0.01::float8, 'guava', expansion) || 'new' END
+			FROM generate_series(1, 3000) AS i $$;
 });
 server('cache', $redis->{socket});
 
 for my $layout ('guava', 'growing')
 {
-	my $expansion = $layout eq 'growing' ? 2 : 0;
+	my $expansion = $layout eq 'growing' ? 15000 : 0;
 	my $large = "large($expansion)";
 	my $small = "SELECT bf_mirror(bf_create(1000, 0.01, 'guava', 'utf8', $expansion) || 'old', 'cache', '$layout') > 0";
 	sql($small);
