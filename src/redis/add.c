@@ -39,12 +39,15 @@
 #include "strategy/growth.h"
 #include "type/value.h"
 
-/* Bits that a BITFIELD sets, as in contains.c, and BITFIELDS of a unit. */
+/* Bits that a BITFIELD sets, as in contains.c, and BITFIELDs of a unit. */
 #define BITS_A_COMMAND		100
 #define COMMANDS_A_UNIT		10
 
-/* Bits that a call of a script sets; Lua's stack takes twice as many. */
-#define BITS_A_SCRIPT		1000
+/*
+ * Positions that a call of the script for growing filters takes: enough to pay
+ * for its BITCOUNT, and few enough for others to have their turn.
+ */
+#define POSITIONS_A_SCRIPT	4000
 
 /*
  * KEYS: the string; the temporary name; the string's hash, if any.  ARGV: the
@@ -86,9 +89,10 @@ static const char return_script[] =
 
 /*
  * KEYS: hash, cursor, layers, the next layer.  ARGV: number of fields of the
- * hash that must be the same, and these with values; number of layers; bits at which the newest is full; the last bit of
- * the next layer; number of shapes (1 where layers are alike); k of each shape;
- * then an element's positions in each shape.
+ * hash that must be the same, and these with values; number of layers; bits at
+ * which the newest is full; the last bit of the next layer; number of shapes (1
+ * where layers are alike); k of each shape; then an element's positions in each
+ * shape.
  */
 static const char grow_script[] =
 	"local c = redis.call\n"
@@ -408,7 +412,7 @@ bf_remote_add(const BfRemote *remote, BfItems *items)
 	for (uint32 i = 0; i < adding.shapes; i++)
 		hashes += remote->layers[i].hashes;
 	adding.slice = Max(BITS_A_COMMAND / hashes, 1);
-	adding.batch = grows ? Max(BITS_A_SCRIPT / hashes, 1) :
+	adding.batch = grows ? Max(POSITIONS_A_SCRIPT / hashes, 1) :
 		adding.slice * COMMANDS_A_UNIT;
 	adding.aside = bf_temporary_key(remote->key, 0);
 
