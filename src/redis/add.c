@@ -4,14 +4,30 @@
  *
  * Bits may only be set where the filter still is what their positions were
  * computed for: BITFIELD would make a key that has expired anew, without its
- * head, and every element that it once had would be gone without a trace.  So
- * a script compares first, and sets the bits of a batch of elements by one
- * BITFIELD.  It answers a character an element: 1 for one that was surely new.
+ * head, and every element that it once had would be gone without a trace.  A
+ * script can compare first; but where it sets the bits as well, each of them
+ * passes through Lua, which takes Redis twice as long as BITFIELDs of its own.
+ * A transaction of these goes on whatever a script in it has found.
+ *
+ * So a transaction sets bits under a temporary name, by which a script lends
+ * it the filter if that is the right one.  Until then the name is a list's, and
+ * BITFIELD can only fail.  A second script gives the filter its own name back.
+ * To everybody else all of this is one moment, in which only bits changed; the
+ * time to live goes with the filter.  If Redis refuses any of these commands,
+ * it refuses all.
+ *
+ * In a transaction of Redis 6.2 time goes on, so that a filter may expire while
+ * it is lent, and BITFIELD make it anew.  What was lent with a time to live is
+ * therefore only given back with one.
+ *
+ * WATCH would do without a temporary name, but a round trip a transaction more,
+ * and in vain whenever others add to the same filter.
  *
  * A filter that grows does so by the rule of its original: an element that any
  * layer holds is not set again, and when the newest layer is over half full
- * (or what its expansion says) the next one is made.  The script ends there,
- * with the answers it has, as positions may differ from then on.
+ * (or what its expansion says) the next one is made.  That takes a script.  It
+ * ends there, with the answers it has, as positions may differ from then on: a
+ * character an element, 1 for one that was surely new.
  */
 #include "postgres.h"
 
@@ -23,55 +39,60 @@
 #include "strategy/growth.h"
 #include "type/value.h"
 
-/* Bits that a call of a script sets; Lua's stack takes twice as many. */
-#define BITS_A_SCRIPT	1000
+/* Bits that a BITFIELD sets, as in contains.c, and BITFIELDs of a unit. */
+#define BITS_A_COMMAND		100
+#define COMMANDS_A_UNIT		10
 
 /*
- * KEYS: the string; its hash, if any.  ARGV: the head, or ''; number of fields
- * of the hash that must be the same, and these with values; 1 if the string
- * must be there; k; positions.
+ * Positions that a call of the script for growing filters takes: enough to pay
+ * for its BITCOUNT, and few enough for others to have their turn.
+ */
+#define POSITIONS_A_SCRIPT	4000
+
+/*
+ * KEYS: the string; the temporary name; the string's hash, if any.  ARGV: the
+ * head, or ''; 1 if the string must be there; fields of the hash that must be
+ * the same, with values.
  *
  * A string that comes into being (in a layout where an empty filter has none)
- * lives as long as the hash.
+ * lives as long as the hash.  An empty string is left where one with a time to
+ * live was.
  */
-static const char add_script[] =
+static const char lend_script[] =
 	"local c = redis.call\n"
-	"local bits, config, head = KEYS[1], KEYS[2], ARGV[1]\n"
-	"local fields, a = tonumber(ARGV[2]), 3\n"
-	"if head ~= '' and c('GETRANGE', bits, 0, #head - 1) ~= head then return false end\n"
-	"for i = 1, fields do\n"
-	"  if c('HGET', config, ARGV[a]) ~= ARGV[a + 1] then return false end\n"
-	"  a = a + 2\n"
+	"local bits, aside, config, head = KEYS[1], KEYS[2], KEYS[3], ARGV[1]\n"
+	"local there = c('STRLEN', bits) > 0\n"
+	"if head ~= '' and c('GETRANGE', bits, 0, #head - 1) ~= head then return 0 end\n"
+	"for i = 3, #ARGV, 2 do\n"
+	"  if c('HGET', config, ARGV[i]) ~= ARGV[i + 1] then return 0 end\n"
 	"end\n"
-	"local there = c('EXISTS', bits) == 1\n"
-	"if ARGV[a] == '1' and not there then return false end\n"
-	"local k = tonumber(ARGV[a + 1])\n"
-	"local set, n = {}, 0\n"
-	"for i = a + 2, #ARGV do\n"
-	"  set[n + 1] = 'SET' set[n + 2] = 'u1' set[n + 3] = ARGV[i] set[n + 4] = '1'\n"
-	"  n = n + 4\n"
-	"end\n"
-	"local was = c('BITFIELD', bits, unpack(set))\n"
-	"if not there and config then\n"
+	"if not there then\n"
+	"  if ARGV[2] == '1' then return 0 end\n"
+	"  c('SETBIT', bits, 0, 0)\n"
 	"  local ttl = c('PTTL', config)\n"
 	"  if ttl > 0 then c('PEXPIRE', bits, ttl) end\n"
 	"end\n"
-	"local answers, m = {}, 0\n"
-	"for i = 1, #was, k do\n"
-	"  local new = '0'\n"
-	"  for j = i, i + k - 1 do\n"
-	"    if was[j] == 0 then new = '1' break end\n"
-	"  end\n"
-	"  m = m + 1\n"
-	"  answers[m] = new\n"
-	"end\n"
-	"return table.concat(answers)\n";
+	"c('RENAME', bits, aside)\n"
+	"if c('PTTL', aside) >= 0 then c('SET', bits, '') end\n"
+	"return 1\n";
+
+/* KEYS: the string; the temporary name. */
+static const char return_script[] =
+	"local c, bits, aside = redis.call, KEYS[1], KEYS[2]\n"
+	"if c('TYPE', aside).ok == 'list' then\n"
+	"  c('DEL', aside)\n"
+	"elseif c('EXISTS', bits) == 0 or c('PTTL', aside) >= 0 then\n"
+	"  c('RENAME', aside, bits)\n"
+	"else\n"
+	"  c('DEL', aside, bits)\n"
+	"end\n";
 
 /*
- * KEYS: hash, cursor, layers, the next layer.  ARGV: fields and values as
- * above; number of layers; bits at which the newest is full; the last bit of
- * the next layer; number of shapes (1 where layers are alike); k of each shape;
- * then an element's positions in each shape.
+ * KEYS: hash, cursor, layers, the next layer.  ARGV: number of fields of the
+ * hash that must be the same, and these with values; number of layers; bits at
+ * which the newest is full; the last bit of the next layer; number of shapes (1
+ * where layers are alike); k of each shape; then an element's positions in each
+ * shape.
  */
 static const char grow_script[] =
 	"local c = redis.call\n"
@@ -143,24 +164,51 @@ typedef struct Adding
 	const BfRemote *remote;
 	BfItems    *items;
 	int			batch;			/* items a unit */
+	int			slice;			/* items a BITFIELD */
+	char	   *aside;			/* the temporary name */
 	uint32		shapes;			/* sets of positions that an item has */
 	BfLayer		next;			/* of a filter that grows */
 	uint64		capacity;		/* of its newest layer */
 	bool		stale;			/* the filter is not what it was */
 } Adding;
 
-static void
-append_positions(StringInfo command, const BfRemote *remote,
-				 const BfLayer *layer, const BfHash *hash)
+/* How many BITFIELDs set the bits of so many items. */
+static int
+count_commands(const Adding *adding, int count)
 {
-	uint64		positions[BF_MAX_HASHES];
+	return (count + adding->slice - 1) / adding->slice;
+}
 
-	bf_strategy_by_id(remote->header.strategy)->positions(hash, layer->bits, 0,
-														  layer->hashes,
-														  positions);
-	for (uint32 i = 0; i < layer->hashes; i++)
-		bf_command_number(command, bf_layout_offset(remote->layout,
-													positions[i]));
+/* Start a call of a script whose keys start with the string and its alias. */
+static void
+append_script(StringInfo command, const Adding *adding, const char *script,
+			  int keys, int arguments)
+{
+	bf_command_start(command, 3 + keys + arguments);
+	bf_command_text(command, "EVAL");
+	bf_command_text(command, script);
+	bf_command_number(command, keys);
+	bf_command_text(command, bf_remote_layer_key(adding->remote, 0));
+	bf_command_text(command, adding->aside);
+}
+
+/* One BITFIELD. */
+static void
+append_bitfield(StringInfo command, const Adding *adding, const BfItem *item,
+				int count)
+{
+	const BfRemote *remote = adding->remote;
+
+	bf_command_start(command, 2 + 4 * (int) remote->layers->hashes * count);
+	bf_command_text(command, "BITFIELD");
+	bf_command_text(command, adding->aside);
+	for (int i = 0; i < count; i++)
+	{
+		uint64		bits[BF_MAX_HASHES];
+		uint32		hashes = bf_item_bits(&item[i], remote, 0, bits);
+
+		bf_command_bits(command, true, bits, hashes);
+	}
 }
 
 /* Add items to a filter of one string. */
@@ -170,24 +218,77 @@ append_add(StringInfo command, const Adding *adding, const BfItem *item,
 {
 	const BfRemote *remote = adding->remote;
 	const BfLayout *layout = remote->layout;
-	int			guards = bf_guard_count(remote);
 
-	bf_command_start(command, 3 + 1 + remote->configured +
-					 2 + 2 * guards + 2 +
-					 count * (int) remote->layers->hashes);
-	bf_command_text(command, "EVAL");
-	bf_command_text(command, add_script);
-	bf_command_number(command, 1 + remote->configured);
-	bf_command_text(command, bf_remote_layer_key(remote, 0));
+	bf_command_start(command, 1);
+	bf_command_text(command, "MULTI");
+	bf_command_start(command, 3);
+	bf_command_text(command, "RPUSH");
+	bf_command_text(command, adding->aside);
+	bf_command_text(command, "");
+	append_script(command, adding, lend_script, 2 + remote->configured,
+				  2 + 2 * bf_guard_count(remote));
 	if (remote->configured)
 		bf_command_text(command, layout->config_key(remote->key));
 	bf_command_bytes(command, remote->head, layout->head);
-	bf_command_number(command, guards);
-	bf_guard_append_values(command, remote);
 	bf_command_number(command, layout->presized);
-	bf_command_number(command, remote->layers->hashes);
+	bf_guard_append_values(command, remote);
+	for (int from = 0; from < count; from += adding->slice)
+		append_bitfield(command, adding, item + from,
+						Min(adding->slice, count - from));
+	append_script(command, adding, return_script, 2, 0);
+	bf_command_start(command, 1);
+	bf_command_text(command, "EXEC");
+}
+
+/* Take what the bits of some items were. */
+static void
+take_bits(BfConnection *connection, const redisReply *reply,
+		  const Adding *adding, BfItem *item, int count)
+{
+	uint32		hashes = adding->remote->layers->hashes;
+	redisReply **bit = bf_reply_array(connection, reply,
+									  (size_t) hashes * count);
+
 	for (int i = 0; i < count; i++)
-		append_positions(command, remote, remote->layers, &item[i].hash);
+	{
+		item[i].answer = !bf_item_is_set(connection, bit + i * hashes, hashes);
+		item[i].done = true;
+	}
+}
+
+/* The items of a unit; returns how many. */
+static int
+items_of_unit(const Adding *adding, int unit, BfItem **item)
+{
+	int			from = unit * adding->batch;
+
+	*item = adding->items->item + from;
+	return Min(adding->batch, adding->items->count - from);
+}
+
+/* BfReplyHandler: what the commands of a transaction returned */
+static void
+take_added(BfConnection *connection, const redisReply *reply, int unit,
+		   void *arg)
+{
+	Adding	   *adding = arg;
+	BfItem	   *item;
+	int			count = items_of_unit(adding, unit, &item);
+	redisReply **result = bf_reply_array(connection, reply,
+										 3 + count_commands(adding, count));
+
+	if (bf_reply_integer(connection, result[1]) == 0)
+	{
+		adding->stale = true;
+		return;
+	}
+	for (int i = 0; i < count_commands(adding, count); i++)
+	{
+		int			from = i * adding->slice;
+
+		take_bits(connection, result[2 + i], adding, item + from,
+				  Min(adding->slice, count - from));
+	}
 }
 
 /* The layers whose positions are sent: all, or the one that all are like. */
@@ -229,20 +330,24 @@ append_grow(StringInfo command, const Adding *adding, const BfItem *item,
 	for (int i = 0; i < count; i++)
 	{
 		for (uint32 j = 0; j < adding->shapes; j++)
-			append_positions(command, remote, &remote->layers[j],
-							 &item[i].hash);
+		{
+			uint64		bits[BF_MAX_HASHES];
+			uint32		hashes = bf_item_bits(&item[i], remote, j, bits);
+
+			for (uint32 bit = 0; bit < hashes; bit++)
+				bf_command_number(command, bits[bit]);
+		}
 	}
 }
 
 /* BfReplyHandler: a character for each item done, or nil. */
 static void
-take_reply(BfConnection *connection, const redisReply *reply, int unit,
+take_grown(BfConnection *connection, const redisReply *reply, int unit,
 		   void *arg)
 {
 	Adding	   *adding = arg;
-	BfItem	   *item = adding->items->item + (size_t) unit * adding->batch;
-	size_t		count = Min(adding->batch,
-							adding->items->count - unit * adding->batch);
+	BfItem	   *item;
+	size_t		count = items_of_unit(adding, unit, &item);
 
 	if (reply->type == REDIS_REPLY_NIL)
 	{
@@ -306,14 +411,18 @@ bf_remote_add(const BfRemote *remote, BfItems *items)
 		prepare_growth(&adding);
 	for (uint32 i = 0; i < adding.shapes; i++)
 		hashes += remote->layers[i].hashes;
-	adding.batch = Max(BITS_A_SCRIPT / hashes, 1);
+	adding.slice = Max(BITS_A_COMMAND / hashes, 1);
+	adding.batch = grows ? Max(POSITIONS_A_SCRIPT / hashes, 1) :
+		adding.slice * COMMANDS_A_UNIT;
+	adding.aside = bf_temporary_key(remote->key, 0);
 
-	bf_pipeline_start(&pipeline, remote->server, remote->key, take_reply,
-					  &adding);
+	bf_pipeline_start(&pipeline, remote->server, remote->key,
+					  grows ? take_grown : take_added, &adding);
 	for (int from = 0; from < items->count; from += adding.batch)
 	{
-		StringInfo	unit = bf_pipeline_unit(&pipeline, 1);
 		int			count = Min(adding.batch, items->count - from);
+		StringInfo	unit = bf_pipeline_unit(&pipeline, grows ? 1 :
+											5 + count_commands(&adding, count));
 
 		CHECK_FOR_INTERRUPTS();
 		if (grows)

@@ -65,15 +65,6 @@ hash_tag(const char *key, size_t *length)
 	return open + 1;
 }
 
-/* Does a key have such a part, so that a suffix leaves its slot alone? */
-bool
-bf_cluster_has_tag(const char *key)
-{
-	size_t		length;
-
-	return hash_tag(key, &length) != NULL;
-}
-
 /* The slot that a key falls into. */
 unsigned
 bf_cluster_slot(const char *key)

@@ -17,7 +17,6 @@ typedef enum BfRedirect
 } BfRedirect;
 
 extern unsigned bf_cluster_slot(const char *key);
-extern bool bf_cluster_has_tag(const char *key);
 extern BfConnection *bf_cluster_route(Oid server, const char *key);
 extern BfRedirect bf_cluster_redirect(const BfConnection *connection,
 									  const char *error, const char *key,

@@ -16,6 +16,16 @@
 
 #include "redis/command.h"
 
+/* The longest that an argument which is a number gets: "$20\r\n...\r\n". */
+#define NUMBER_SIZE		(3 + 2 + MAXINT8LEN + 2)
+
+/* What there is of a sub-command of BITFIELD before and after its bit. */
+static const char get_bit[] = "$3\r\nGET\r\n$2\r\nu1\r\n";
+static const char set_bit[] = "$3\r\nSET\r\n$2\r\nu1\r\n";
+static const char to_one[] = "$1\r\n1\r\n";
+
+#define BIT_SIZE		((int) sizeof(set_bit) + NUMBER_SIZE + (int) sizeof(to_one))
+
 /* Append a count or length line of the protocol. */
 static void
 append_line(StringInfo command, char type, uint64 number)
@@ -30,6 +40,26 @@ append_line(StringInfo command, char type, uint64 number)
 	at[digits] = '\r';
 	at[digits + 1] = '\n';
 	command->len += digits + 3;
+}
+
+/* Write an argument that is a number where there is room; returns its end. */
+static char *
+put_number(char *at, uint64 number)
+{
+	char		digits[MAXINT8LEN + 1];
+	int			length = pg_ulltoa_n(number, digits);
+
+	*at++ = '$';
+	if (length >= 10)
+		*at++ = '0' + length / 10;
+	*at++ = '0' + length % 10;
+	*at++ = '\r';
+	*at++ = '\n';
+	memcpy(at, digits, MAXINT8LEN); /* a constant is faster than length */
+	at += length;
+	*at++ = '\r';
+	*at++ = '\n';
+	return at;
 }
 
 /* Start a command of a number of arguments, its name included. */
@@ -66,9 +96,30 @@ bf_command_text(StringInfo command, const char *text)
 void
 bf_command_number(StringInfo command, uint64 number)
 {
-	char		digits[MAXINT8LEN + 1];
+	enlargeStringInfo(command, NUMBER_SIZE);
+	command->len = put_number(command->data + command->len, number) -
+		command->data;
+}
 
-	bf_command_bytes(command, digits, pg_ulltoa_n(number, digits));
+/* Append sub-commands of BITFIELD, each of which gets or sets a bit. */
+void
+bf_command_bits(StringInfo command, bool set, const uint64 *bits, int count)
+{
+	char	   *at;
+
+	enlargeStringInfo(command, count * BIT_SIZE);
+	at = command->data + command->len;
+	for (int i = 0; i < count; i++)
+	{
+		memcpy(at, set ? set_bit : get_bit, sizeof(get_bit) - 1);
+		at = put_number(at + sizeof(get_bit) - 1, bits[i]);
+		if (set)
+		{
+			memcpy(at, to_one, sizeof(to_one) - 1);
+			at += sizeof(to_one) - 1;
+		}
+	}
+	command->len = at - command->data;
 }
 
 /* Raise an error that was answered; anything else is returned. */

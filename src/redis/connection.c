@@ -55,33 +55,80 @@
 
 static HTAB *connections = NULL;
 
-/* hiredis's functions that build replies, and ours, which check sizes first. */
+/*
+ * hiredis's functions that build replies, and ours, which check sizes first
+ * and take no memory for the bits that an array may be full of.
+ */
 static redisReplyObjectFunctions hiredis_functions;
-static redisReplyObjectFunctions checked_functions;
+static redisReplyObjectFunctions own_functions;
+static redisReply bits[] = {
+	{.type = REDIS_REPLY_INTEGER,.integer = 0},
+	{.type = REDIS_REPLY_INTEGER,.integer = 1}
+};
 
 static void *
 create_array(const redisReadTask *task, compat_reply_count elements)
 {
 	if (elements > MAX_ELEMENTS)
 		return NULL;
+	/* Replies hold arrays, but these none: what is freed is not deep. */
+	if (task->parent != NULL && task->parent->parent != NULL)
+		return NULL;
 	return hiredis_functions.createArray(task, elements);
 }
 
-/* Have a context's replies built by functions that check sizes. */
+static void *
+create_integer(const redisReadTask *task, long long value)
+{
+	redisReply *array;
+
+	if (task->parent == NULL || (value != 0 && value != 1))
+		return hiredis_functions.createInteger(task, value);
+	array = task->parent->obj;
+	array->element[task->idx] = &bits[value];
+	return &bits[value];
+}
+
+/* Take out of arrays what is not to be freed with them. */
 static void
-check_sizes(redisContext *context)
+take_bits_out(redisReply *reply)
+{
+	for (size_t i = 0; i < reply->elements; i++)
+	{
+		redisReply *element = reply->element[i];
+
+		if (element == &bits[0] || element == &bits[1])
+			reply->element[i] = NULL;
+		else if (element != NULL)
+			take_bits_out(element);
+	}
+}
+
+static void
+free_object(void *reply)
+{
+	if (reply == NULL)
+		return;
+	take_bits_out(reply);
+	freeReplyObject(reply);
+}
+
+/* Have a context's replies built by our functions. */
+static void
+set_functions(redisContext *context)
 {
 	hiredis_functions = *context->reader->fn;
-	checked_functions = hiredis_functions;
-	checked_functions.createArray = create_array;
-	context->reader->fn = &checked_functions;
+	own_functions = hiredis_functions;
+	own_functions.createArray = create_array;
+	own_functions.createInteger = create_integer;
+	own_functions.freeObject = free_object;
+	context->reader->fn = &own_functions;
 }
 
 static void
 free_reply(BfConnection *connection)
 {
-	if (connection->reply != NULL)
-		freeReplyObject(connection->reply);
+	free_object(connection->reply);
 	connection->reply = NULL;
 }
 
@@ -313,11 +360,13 @@ read_some(BfConnection *connection)
 	size_t		before = context->reader->len;
 	size_t		bytes;
 
-	if (redisBufferRead(context) != REDIS_OK)
+	if ((connection->tls ? bf_tls_read(context) :
+		 redisBufferRead(context)) != REDIS_OK)
 	{
 		if (context->err == REDIS_ERR_PROTOCOL)
 			bf_connection_nonsense(connection, context->errstr);
-		fail_lost(connection, context->errstr);
+		fail_lost(connection, connection->tls ?
+				  bf_tls_reason(context->errstr) : context->errstr);
 	}
 	bytes = context->reader->len - before;
 	connection->received += bytes;
@@ -342,7 +391,8 @@ write_some(BfConnection *connection, const char *bytes, size_t length)
 		return written;
 	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
 		return 0;
-	fail_lost(connection, strerror(errno));
+	fail_lost(connection, connection->tls ?
+			  bf_tls_reason(strerror(errno)) : strerror(errno));
 }
 
 /*
@@ -479,7 +529,7 @@ open_socket(BfConnection *connection, const BfServer *server)
 	if (context->err != 0)
 		fail_lost(connection, context->errstr);
 	(void) fcntl(context->fd, F_SETFD, FD_CLOEXEC);
-	check_sizes(context);
+	set_functions(context);
 }
 
 /* Wait until the socket is connected. */

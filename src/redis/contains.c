@@ -20,8 +20,12 @@
 #include "redis/items.h"
 #include "redis/redisbloom.h"
 
-/* Sub-commands of a BITFIELD_RO: enough to make the rest of it cheap. */
-#define BITS_A_COMMAND	1000
+/*
+ * Bits that a unit asks for: enough to make the rest of it cheap.  A command
+ * alone has little else; with more bits, Redis's allocator gets slower.
+ */
+#define BITS_A_COMMAND		100
+#define BITS_A_TRANSACTION	1000
 
 /* What the reply handler has to know. */
 typedef struct Lookup
@@ -32,28 +36,15 @@ typedef struct Lookup
 	bool		stale;			/* the filter is not what it was */
 } Lookup;
 
-/* "GET u1 <bit>" */
-static void
-append_get(StringInfo command, uint64 bit)
-{
-	static const char get[] = "$3\r\nGET\r\n$2\r\nu1\r\n";
-
-	appendBinaryStringInfo(command, get, sizeof(get) - 1);
-	bf_command_number(command, bit);
-}
-
 /* One BITFIELD_RO about a layer, for some items; after the head, if any. */
 static void
 append_bitfield(StringInfo command, const BfRemote *remote, uint32 index,
 				const BfItem *item, int count)
 {
-	const BfStrategy *strategy = bf_strategy_by_id(remote->header.strategy);
-	const BfLayer *layer = &remote->layers[index];
 	uint32		head = remote->layout->head;
-	uint64		positions[BF_MAX_HASHES];
 
 	bf_command_start(command, 2 + (head ? 3 : 0) +
-					 3 * (int) layer->hashes * count);
+					 3 * (int) remote->layers[index].hashes * count);
 	bf_command_text(command, "BITFIELD_RO");
 	bf_command_text(command, bf_remote_layer_key(remote, index));
 	if (head > 0)
@@ -67,10 +58,10 @@ append_bitfield(StringInfo command, const BfRemote *remote, uint32 index,
 	}
 	for (int i = 0; i < count; i++)
 	{
-		strategy->positions(&item[i].hash, layer->bits, 0, layer->hashes,
-							positions);
-		for (uint32 j = 0; j < layer->hashes; j++)
-			append_get(command, bf_layout_offset(remote->layout, positions[j]));
+		uint64		bits[BF_MAX_HASHES];
+		uint32		hashes = bf_item_bits(&item[i], remote, index, bits);
+
+		bf_command_bits(command, false, bits, hashes);
 	}
 }
 
@@ -144,13 +135,7 @@ read_bits(BfConnection *connection, const Lookup *lookup, uint32 index,
 						   bf_reply_integer(connection, *bit++)))
 		return false;
 	for (int i = 0; i < count; i++)
-	{
-		bool		all = true;
-
-		for (uint32 j = 0; j < hashes; j++)
-			all &= bf_reply_integer(connection, *bit++) == 1;
-		item[i].answer |= all;
-	}
+		item[i].answer |= bf_item_is_set(connection, bit + i * hashes, hashes);
 	return true;
 }
 
@@ -214,7 +199,8 @@ bf_remote_contains(const BfRemote *remote, BfItems *items)
 		return bf_redisbloom_contains(remote, items);
 	for (uint32 i = 0; i < remote->header.layers; i++)
 		hashes += remote->layers[i].hashes;
-	lookup.batch = Max(BITS_A_COMMAND / hashes, 1);
+	lookup.batch = Max((is_single(remote) ? BITS_A_COMMAND :
+						BITS_A_TRANSACTION) / hashes, 1);
 
 	bf_pipeline_start(&pipeline, remote->server, remote->key, take_reply,
 					  &lookup);

@@ -127,3 +127,31 @@ bf_items_add(BfItems *items, const BfRemote *remote,
 		(void) add_by_funnel(items, remote, BF_FUNNEL_INT, element, value,
 							 source);
 }
+
+/*
+ * Say where the bits of an item are in a layer's string, as SETBIT counts;
+ * returns how many there are.
+ */
+uint32
+bf_item_bits(const BfItem *item, const BfRemote *remote, uint32 layer,
+			 uint64 *bits)
+{
+	const BfLayer *in = &remote->layers[layer];
+
+	bf_strategy_by_id(remote->header.strategy)->positions(&item->hash, in->bits,
+														  0, in->hashes, bits);
+	for (uint32 i = 0; i < in->hashes; i++)
+		bits[i] = bf_layout_offset(remote->layout, bits[i]);
+	return in->hashes;
+}
+
+/* Whether the bits of an item are all set in a reply. */
+bool
+bf_item_is_set(BfConnection *connection, redisReply **bit, uint32 hashes)
+{
+	bool		all = true;
+
+	for (uint32 i = 0; i < hashes; i++)
+		all &= bf_reply_integer(connection, bit[i]) == 1;
+	return all;
+}

@@ -407,9 +407,9 @@ drop_remote(const BfRemote *remote)
 	StringInfoData command;
 	BfConnection *connection;
 	const redisReply *reply;
-	uint32		layers = layout->grows ? remote->header.layers : 1;
 	bool		config = layout->config_key != NULL;
 	bool		cursor = layout->cursor_key != NULL;
+	uint32		layers = cursor ? remote->header.layers : 1;
 	bool		dropped;
 
 	initStringInfo(&command);

@@ -3,7 +3,8 @@
  *	  Commands about keys of one slot, sent one after another without waiting.
  *
  * Redis works on one command while we write the next.  How many may be under
- * way is bounded, so that neither side has to keep much.
+ * way is bounded, so that neither side has to keep much.  Small units are
+ * gathered, so that they do not cost a system call each.
  *
  * An error that the server answers is raised only when all replies are in: so
  * the connection stays in step and is kept.  In a cluster, units that were
@@ -24,6 +25,9 @@
 /* Units under way at most. */
 #define WINDOW			32
 
+/* Bytes that are sent at a time, as many as Redis reads at a time. */
+#define GATHER			(16 * 1024)
+
 /* Pause, in ms, while a slot is on the move. */
 #define PAUSE			20
 
@@ -43,6 +47,7 @@ bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
 		.reply_limit = BF_REPLY_LIMIT
 	};
 	pipeline->connection = bf_cluster_route(server, key);
+	initStringInfo(&pipeline->unsent);
 }
 
 /* A new unit, to be filled with commands that have so many replies in all. */
@@ -84,6 +89,16 @@ receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 	return reply;
 }
 
+/* Send what was gathered. */
+static void
+flush(BfPipeline *pipeline)
+{
+	if (pipeline->unsent.len > 0)
+		bf_connection_send(pipeline->connection, pipeline->unsent.data,
+						   pipeline->unsent.len);
+	resetStringInfo(&pipeline->unsent);
+}
+
 /* Receive the oldest unit's replies and do with them what is to be done. */
 static void
 receive_oldest(BfPipeline *pipeline)
@@ -91,8 +106,10 @@ receive_oldest(BfPipeline *pipeline)
 	BfUnit	   *unit = linitial(pipeline->sent);
 	char		node[BF_NODE_SIZE];
 	char	   *error;
-	const redisReply *reply = receive_unit(pipeline->connection, unit, &error);
+	const redisReply *reply;
 
+	flush(pipeline);
+	reply = receive_unit(pipeline->connection, unit, &error);
 	pipeline->sent = list_delete_first(pipeline->sent);
 	if (error == NULL)
 		pipeline->handler(pipeline->connection, reply, unit->number,
@@ -108,12 +125,19 @@ receive_oldest(BfPipeline *pipeline)
 	free_unit(unit);
 }
 
+/* Note that a unit's replies are due. */
+static void
+expect(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit)
+{
+	connection->pending += unit->replies;
+	connection->reply_limit = pipeline->reply_limit;
+}
+
 /* Write a unit to a connection. */
 static void
 write_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit)
 {
-	connection->pending += unit->replies;
-	connection->reply_limit = pipeline->reply_limit;
+	expect(pipeline, connection, unit);
 	if (unit->writer != NULL)
 		unit->writer(connection, pipeline->arg);
 	else
@@ -126,7 +150,17 @@ send_unit(BfPipeline *pipeline, BfUnit *unit)
 	if (list_length(pipeline->sent) >= WINDOW)
 		receive_oldest(pipeline);
 	pipeline->sent = lappend(pipeline->sent, unit);
-	write_unit(pipeline, pipeline->connection, unit);
+	if (unit->writer != NULL || unit->bytes.len >= GATHER)
+	{
+		flush(pipeline);
+		write_unit(pipeline, pipeline->connection, unit);
+		return;
+	}
+	expect(pipeline, pipeline->connection, unit);
+	appendBinaryStringInfo(&pipeline->unsent, unit->bytes.data,
+						   unit->bytes.len);
+	if (pipeline->unsent.len >= GATHER)
+		flush(pipeline);
 }
 
 /* Send a unit, as filled by the caller. */
@@ -232,4 +266,5 @@ bf_pipeline_finish(BfPipeline *pipeline)
 	}
 	list_free(pipeline->redirected);
 	pipeline->redirected = NIL;
+	pfree(pipeline->unsent.data);
 }

@@ -38,6 +38,7 @@ typedef struct BfPipeline
 	BfConnection *connection;
 	size_t		reply_limit;	/* bytes of a reply */
 	int			units;
+	StringInfoData unsent;		/* bytes of units that are gathered */
 	List	   *sent;			/* units that are not answered yet */
 	List	   *redirected;		/* units to be sent elsewhere */
 	char	   *error;			/* the first one, to be raised at the end */

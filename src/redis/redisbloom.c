@@ -253,20 +253,27 @@ typedef struct Batches
 	bool		gone;
 } Batches;
 
-/* Take a number for each item of a batch. */
+/*
+ * Take a number for each item of a batch.  A filter that is full and does not
+ * grow answers the first one that it does not take by an error, and no more.
+ */
 static void
 take_answers(BfConnection *connection, const redisReply *reply, int unit,
 			 BfItems *items)
 {
 	BfItem	   *item = items->item + (size_t) unit * BATCH;
-	int			count = Min(BATCH, items->count - unit * BATCH);
-	redisReply **answer = bf_reply_array(connection, reply, count);
+	size_t		count = Min(BATCH, items->count - unit * BATCH);
+	size_t		answers = Min(count, reply->elements);
+	redisReply **answer = bf_reply_array(connection, reply, answers);
 
-	for (int i = 0; i < count; i++)
+	for (size_t i = 0; i < answers; i++)
 	{
 		item[i].answer = bf_reply_integer(connection, answer[i]) == 1;
 		item[i].done = true;
 	}
+	if (answers < count)
+		bf_connection_nonsense(connection,
+							   "An answer for each element was expected.");
 }
 
 /* BfReplyHandler: EXISTS and BF.MEXISTS of a transaction */

@@ -8,6 +8,10 @@
  * hiredis keeps what it has not written yet, and TLS may have to read before
  * it can write: so bytes are handed over in pieces, each when the one before
  * has gone.
+ *
+ * It does not look at OpenSSL's queue of errors, which says what is wrong with
+ * a certificate, and in which what others left would be taken for ours: we
+ * clear it before each read and write, and read it after one that failed.
  */
 #include "postgres.h"
 
@@ -27,17 +31,23 @@
 
 #define PIECE	((size_t) 64 * 1024)
 
-/* Raise what OpenSSL says is wrong. */
-pg_noreturn static void
-fail(const BfServer *server)
+/* What OpenSSL says is wrong; or, if it says nothing, what the caller does. */
+const char *
+bf_tls_reason(const char *otherwise)
 {
 	unsigned long error = ERR_get_error();
 	const char *reason = error != 0 ? ERR_reason_error_string(error) : NULL;
 
+	return reason ? psprintf("TLS: %s.", reason) : otherwise;
+}
+
+pg_noreturn static void
+fail(const BfServer *server)
+{
 	ereport(ERROR,
 			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
 			 errmsg("could not connect to Redis server \"%s\"", server->name),
-			 errdetail("TLS: %s.", reason ? reason : "unknown error")));
+			 errdetail("%s", bf_tls_reason("TLS: unknown error."))));
 }
 
 static bool
@@ -98,6 +108,14 @@ bf_tls_start(redisContext *context, const BfServer *server)
 	}
 }
 
+/* redisBufferRead() */
+int
+bf_tls_read(redisContext *context)
+{
+	ERR_clear_error();
+	return redisBufferRead(context);
+}
+
 /*
  * Hand bytes over; returns how many, 0 while older ones wait, or -1 with
  * errno set.  With the last piece, waits are due until it has gone.
@@ -108,6 +126,7 @@ bf_tls_write(redisContext *context, const char *bytes, size_t length)
 	size_t		piece = Min(length, PIECE);
 	int			done = 0;
 
+	ERR_clear_error();
 	if (sdslen(context->obuf) == 0 &&
 		redisAppendFormattedCommand(context, bytes, piece) != REDIS_OK)
 	{
@@ -147,6 +166,18 @@ refuse(void)
 
 void
 bf_tls_start(redisContext *context, const BfServer *server)
+{
+	refuse();
+}
+
+const char *
+bf_tls_reason(const char *otherwise)
+{
+	refuse();
+}
+
+int
+bf_tls_read(redisContext *context)
 {
 	refuse();
 }

@@ -93,8 +93,9 @@ SKIP:
 	like($java->('ask', 'theirs'), qr/^missing 0 wrong [0-9]\n/, 'Redisson asks what was mirrored in its place');
 }
 
-# RedisBloom's module is not at hand: a server of the test's own keeps what
-# BF.LOADCHUNK is given, by the module's rules, and plays it back.
+# RedisBloom's module may not be at hand (where it is, 037_redisbloom.pl is for
+# it): a server of the test's own keeps what BF.LOADCHUNK is given, by the
+# module's rules, and plays it back.
 my %keys;
 my $module = FaultServer->new(sub {
 	my ($state, $name, @arguments) = @_;
@@ -133,6 +134,7 @@ my $module = FaultServer->new(sub {
 			FaultServer::bulk($chunk));
 	}
 	return FaultServer::integer(1) if $name eq 'PEXPIRE';
+	return FaultServer::integer(delete $keys{$key} ? 1 : 0) if $name eq 'UNLINK';
 	if ($name eq 'EVAL' && $arguments[0] =~ /'TYPE'/)
 	{
 		my $there = $keys{ $arguments[2] };
@@ -156,6 +158,7 @@ for my $expansion (0, 2)
 	is( sql("SELECT bf_export(bf_fetch('module', 'bloom$expansion')) = bf_export($filter) FROM titles"),
 		't', "redisbloom, expansion $expansion: and dumped, byte for byte");
 	is( sql("SELECT expansion FROM bf_redis_info('module', 'bloom$expansion')"), $expansion, 'and described');
+	is(sql("SELECT bf_redis_drop('module', 'bloom$expansion')"), 't', 'and dropped');
 }
 sql("SELECT bf_mirror(bf_agg(title, 2000000, 0.001::float8, 'redisbloom'), 'module', 'large') FROM titles");
 is(sql("SELECT bf_contains(bf_fetch('module', 'large'), 'Title 1')"), 't', 'redisbloom: in pieces of 1 MiB');

@@ -1,0 +1,145 @@
+# Adding to filters in Redis that change, go, or are added to by others
+# meanwhile: nothing else is written to, nobody misses the filter, and every
+# answer is right.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisServer;
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+
+my $redis = RedisServer->new;
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+# The SQLSTATE that a query fails with, or its result.
+sub outcome
+{
+	my ($query) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
+	return $err =~ /ERROR:  (\w{5})/ ? $1 : $out;
+}
+
+sub left_over { return $redis->cli('EVAL', "return #redis.call('KEYS', '*tmp*')", 0); }
+
+sql(qq{
+	CREATE EXTENSION bloomext;
+	CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+	-- Two calls of one call site, which knows the filter from the first on.
+	CREATE FUNCTION add_twice(key text, meanwhile text) RETURNS text LANGUAGE plpgsql AS \$\$
+	DECLARE
+		answers text[];
+		answer boolean;
+	BEGIN
+		FOR n IN 1 .. 2 LOOP
+			answer := bf_redis_add('cache', key, 'Element ' || n);
+			answers := answers || answer::text;
+			IF n = 1 THEN
+				EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'redis-cli -s $redis->{socket} ' || meanwhile);
+			END IF;
+		END LOOP;
+		RETURN answers;
+	END \$\$;
+});
+
+# What takes the filter's place is not written to.
+my %layouts = (guava => 'guava', bitmap => 'guava', redisson => 'redisson');
+for my $layout (sort keys %layouts)
+{
+	my $create = "SELECT bf_redis_create('cache', '$layout', 1000, 0.01, '$layouts{$layout}', '$layout')";
+	my $other = "bf_create(5000, 0.001, '$layouts{$layout}') || 'a'";
+
+	sql($create);
+	is(outcome("SELECT add_twice('$layout', 'PING')"), '{true,true}', "$layout: nothing happens");
+
+	sql("SELECT bf_mirror($other, 'cache', '{$layout}2', '$layout')");
+	my ($config) = split /\n/, $redis->cli('KEYS', "{$layout}2:*");
+	my $move = $config ? "local c = '{$layout}:' .. KEYS[2]:match('[^:]+\$') redis.call('RENAME', KEYS[2], c)" : '';
+	is( outcome("SELECT add_twice('$layout', 'EVAL ' ||
+			quote_literal('redis.call(\"RENAME\", KEYS[1], \"$layout\") ' || replace(\$\$$move\$\$, '''', '\"')) ||
+			' 2 {$layout}2 \"$config\"')"),
+		'{false,true}', "$layout: another filter takes its place");
+	is( outcome("SELECT bf_fetch('cache', '$layout') = ($other || 'Element 2')"),
+		't', "$layout: and has the second element, and no other bit");
+
+	is(outcome("SELECT add_twice('$layout', 'DEL $layout')"),
+		$layout eq 'redisson' ? '{true,true}' : '42704', "$layout: the string goes");
+	is($redis->cli('EXISTS', $layout), $layout eq 'redisson' ? 1 : 0, "$layout: and is only made where it may be");
+
+	$redis->cli('DEL', $layout, "{$layout}:bloomext", "{$layout}:config");
+	sql($create);
+	is(outcome("SELECT add_twice('$layout', 'EVAL ' || quote_literal('redis.call(\"DEL\", KEYS[1]) redis.call(\"LPUSH\", KEYS[1], 7)') || ' 1 $layout')"),
+		'38000', "$layout: a list takes its place");
+	is($redis->cli('LRANGE', $layout, 0, -1), 7, "$layout: and is as it was");
+
+	$redis->cli('DEL', $layout, "{$layout}:bloomext", "{$layout}:config");
+	is(left_over(), 0, "$layout: nothing left over");
+}
+sql("SELECT bf_redis_create('cache', 'guava', 1000)");
+is(outcome("SELECT add_twice('guava', 'SET guava foreign')"), '42704', 'something else takes its place');
+is($redis->cli('GET', 'guava'), 'foreign', 'and is as it was');
+
+# Time to live: neither lost nor prolonged.
+sql("SELECT bf_redis_create('cache', 'ttl', 100, ttl => '10 minutes')");
+$redis->cli('PEXPIREAT', 'ttl', my $moment = (time + 500) * 1000);
+sql("SELECT bf_redis_add('cache', 'ttl', array_agg('Title ' || i)) FROM generate_series(1, 5000) AS i");
+is($redis->cli('PEXPIRETIME', 'ttl'), $moment, 'the time to live is what it was')
+  if $redis->cli('COMMAND', 'INFO', 'PEXPIRETIME') ne '';
+
+# A server that allows only a part of it does none of it.
+for my $denied ('rename', 'rpush', 'bitfield')
+{
+	$redis->cli('DEL', 'titles');
+	sql("SELECT bf_redis_create('cache', 'titles', 1000), bf_redis_add('cache', 'titles', 'a')");
+	my $before = $redis->bytes('titles');
+	$redis->cli('ACL', 'SETUSER', 'default', "-$denied");
+	my $answer = outcome("SELECT bf_redis_add('cache', 'titles', 'b')");
+	$redis->cli('ACL', 'SETUSER', 'default', '+@all');
+	is($answer, '38000', "$denied denied");
+	is($redis->bytes('titles'), $before, "$denied denied: the filter is as it was");
+	is(left_over(), 0, "$denied denied: nothing left over");
+}
+
+# Two that add the same elements at a time, and one that always finds the
+# filter there.
+sql("SELECT bf_redis_create('cache', 'shared', 40000);
+	 SELECT bf_redis_add('cache', 'shared', 'a');
+	 CREATE TABLE answers (element int, new boolean)");
+my $writer = q{INSERT INTO answers
+	SELECT e, new FROM generate_series(0, 19) AS batch,
+		LATERAL (SELECT array_agg(batch * 2000 + i) AS es FROM generate_series(1, 2000) AS i) AS b,
+		LATERAL unnest(es, bf_redis_add('cache', 'shared', es::text[])) AS t (e, new)};
+my $reader = q{DO $$ BEGIN
+	FOR i IN 1 .. 3000 LOOP
+		IF NOT (SELECT bf_redis_contains('cache', 'shared', 'a')) THEN
+			RAISE 'missed';
+		END IF;
+	END LOOP;
+END $$};
+my @runs = map {
+	IPC::Run::start([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-c', $_ ],
+		'<', '/dev/null', '2>&1')
+} $writer, $writer, $reader;
+ok($_->finish, 'nobody was disturbed') foreach @runs;
+is(sql("SELECT count(*) FROM answers"), 80000, 'all is answered');
+is(sql("SELECT count(*) FROM (SELECT 1 FROM answers WHERE new GROUP BY element HAVING count(*) > 1) AS twice"), 0,
+	'no element was new to both');
+cmp_ok(sql("SELECT count(DISTINCT element) FROM answers WHERE new"), '>', 38000, 'but nearly all to one');
+is( sql("SELECT bf_fetch('cache', 'shared') = bf_agg(t, 40000) FROM
+		(SELECT 'a' AS t UNION ALL SELECT i::text FROM generate_series(1, 40000) AS i) AS t"),
+	't', 'and every bit is there');
+is(left_over(), 0, 'nothing left over');
+
+$node->stop;
+done_testing();

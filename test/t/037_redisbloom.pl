@@ -1,0 +1,139 @@
+# RedisBloom itself: its filters in Redis and ours are the same, bit for bit,
+# whoever makes them and adds to them.  BLOOMEXT_REDISBLOOM names the module
+# (redisbloom.so) that redis-server is to load.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisServer;
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+plan skip_all => 'BLOOMEXT_REDISBLOOM names no module' unless $ENV{BLOOMEXT_REDISBLOOM};
+
+my $redis = RedisServer->new(options => [ '--loadmodule', $ENV{BLOOMEXT_REDISBLOOM} ]);
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--encoding', 'UTF8' ]);
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+sub state_of
+{
+	my ($query) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
+	return $err =~ /ERROR:  (\w{5})/ ? $1 : '';
+}
+
+# What BF.INFO says of a key, by name.
+sub info
+{
+	my @lines = split /\n/, $redis->cli('BF.INFO', $_[0]);
+	return { map { lc } @lines };
+}
+
+sql(qq{
+	CREATE EXTENSION bloomext;
+	CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+	CREATE TABLE titles AS SELECT i, 'Title ' || i AS title FROM generate_series(1, 2000) AS i;
+});
+
+# The files' filters, made here by the same calls.
+open my $file, '<', "$FindBin::RealBin/../vectors/redisbloom/filters.tsv" or die "filters.tsv: $!";
+my @names = split /\t/, <$file> =~ s/\n//r;
+while (my $line = <$file>)
+{
+	chomp $line;
+	my %v;
+	@v{@names} = split /\t/, $line, -1;
+	next if $v{error_rate} > 0.25;    # which newer releases take for 0.25
+	my $key = "vector$v{filter_id}";
+	my $expansion = $v{no_scaling} ? 0 : $v{expansion};
+	my $count = $v{add_error_at} ? $v{add_error_at} - 1 : $v{inserted_count};
+	my $elements = "SELECT replace('$v{rule}', '{i}', i::text) AS e, i FROM generate_series(1, $count) AS i";
+
+	sql("SELECT bf_redis_create('cache', '$key', $v{capacity}, $v{error_rate}, 'redisbloom', expansion => $expansion)");
+	is( sql("SELECT coalesce(sum(new::int), 0) FROM unnest(bf_redis_add('cache', '$key',
+			ARRAY(SELECT e FROM ($elements) AS e ORDER BY i))) AS new"),
+		$v{added}, "$key: so many were new");
+	is( sql("SELECT encode(bf_export(bf_fetch('cache', '$key')), 'hex') = '$v{header_hex}$v{data_hex}'"),
+		't', "$key: as in the file");
+	is( sql("SELECT layout, layers, expansion FROM bf_redis_info('cache', '$key')"),
+		"redisbloom|$v{links}|$expansion", "$key: as info says");
+	is(state_of("SELECT bf_redis_add('cache', '$key', ARRAY['one', 'two', 'three'])"), '38000', "$key: full")
+	  if $v{no_scaling};
+}
+
+# Adding and asking: one by one, by array, and by anybody's commands.
+for my $expansion (0, 1, 2)
+{
+	my $key = "bloom$expansion";
+	my $expected = $expansion ? 150 : 2000;
+	my $filter = "bf_agg(title, $expected, 0.02::float8, 'redisbloom', $expansion ORDER BY i)";
+
+	is( sql("SELECT bf_redis_create('cache', '$key', $expected, 0.02, 'redisbloom', expansion => $expansion),
+			bf_redis_create('cache', '$key', $expected, 0.02, 'redisbloom', expansion => $expansion)"),
+		't|f', "$key: created once");
+	is( state_of("SELECT bf_redis_create('cache', '$key', $expected + 100, 0.02, 'redisbloom', expansion => $expansion)"),
+		'22023', "$key: not with other parameters");
+	is( sql("SELECT bf_redis_add('cache', '$key', 'Title 1'), bf_redis_add('cache', '$key', 'Title 1'),
+			bf_redis_contains('cache', '$key', 'Title 1'), bf_redis_contains('cache', '$key', 'Title 2')"),
+		't|f|t|f', "$key: one by one");
+	is($redis->cli('BF.EXISTS', $key, 'Title 1'), 1, "$key: as BF.EXISTS says");
+	is($redis->cli('BF.ADD', $key, 'Title 2'), 1, "$key: BF.ADD");
+	sql("SELECT bf_redis_add('cache', '$key', array_agg(title ORDER BY i)) FROM titles WHERE i BETWEEN 2 AND 1000");
+	is(sql("SELECT bf_fetch('cache', '$key') = $filter FROM titles WHERE i <= 1000"), 't', "$key: the same as bf_agg");
+	is( sql("SELECT bf_redis_contains('cache', '$key', array_agg(title ORDER BY i)) =
+				bf_contains_each((SELECT $filter FROM titles WHERE i <= 1000), array_agg(title ORDER BY i)) FROM titles"),
+		't', "$key: answers as in PostgreSQL");
+
+	# Written by us, read and grown by RedisBloom.
+	cmp_ok(sql("SELECT bf_mirror($filter, 'cache', 'mirror:$key', ttl => '1 hour') FROM titles WHERE i <= 500"),
+		'>', 0, "$key: mirrored");
+	is( join(',', $redis->cli('BF.MEXISTS', "mirror:$key", map { "Title $_" } 1 .. 2000) =~ /\d/g),
+		sql("SELECT string_agg(c::int::text, ',') FROM unnest(bf_contains_each(
+				(SELECT $filter FROM titles WHERE i <= 500), ARRAY(SELECT title FROM titles ORDER BY i))) AS c"),
+		"$key: BF.MEXISTS as in PostgreSQL");
+	my $info = info("mirror:$key");
+	is( "$info->{'number of items inserted'}|$info->{'number of filters'}",
+		sql("SELECT get_byte(dump, 0) + 256 * get_byte(dump, 1), get_byte(dump, 8)
+			FROM (SELECT bf_export($filter) AS dump FROM titles WHERE i <= 500) AS d"),
+		"$key: BF.INFO");
+	cmp_ok($redis->cli('PTTL', "mirror:$key"), '>', 3_500_000, "$key: lives as long as it was told");
+	$redis->cli('BF.MADD', "mirror:$key", map { "Title $_" } 501 .. 1000);
+	is(sql("SELECT bf_fetch('cache', 'mirror:$key') = $filter FROM titles WHERE i <= 1000"),
+		't', "$key: goes on as bf_agg does");
+	is(sql("SELECT bf_redis_drop('cache', '$key'), bf_redis_drop('cache', '$key')"), 't|f', "$key: dropped once");
+}
+is($redis->cli('EVAL', "return #redis.call('KEYS', '*tmp*')", 0), 0, 'no temporary keys left');
+
+# Other elements, and none.
+sql("SELECT bf_redis_create('cache', 'kinds', 100, 0.01, 'redisbloom', ttl => '1 hour')");
+cmp_ok($redis->cli('PTTL', 'kinds'), '>', 3_500_000, 'created with a time to live');
+is( sql("SELECT bf_redis_add('cache', 'kinds', 42), bf_redis_contains('cache', 'kinds', 42::bigint),
+		bf_redis_add('cache', 'kinds', ''), bf_redis_add('cache', 'kinds', '\\x0061ff'::bytea),
+		bf_redis_contains('cache', 'kinds', '\\x0061ff'::bytea), bf_redis_contains('cache', 'kinds', ARRAY['', NULL, 'x'])"),
+	't|t|t|t|t|{t,NULL,f}', 'integers, nothing, and bytes');
+is($redis->cli('BF.EXISTS', 'kinds', 42), 1, 'an integer is its decimal');
+
+# More than one chunk of BF.SCANDUMP and BF.LOADCHUNK.
+is( sql("SELECT bf_mirror(f, 'cache', 'large') = length(bf_export(f)) AND bf_fetch('cache', 'large') = f
+		FROM (SELECT bf_agg(title, 12000000, 0.001, 'redisbloom') AS f FROM titles) AS f"),
+	't', 'a large filter, there and back');
+
+# What is not there is never a "no".
+is(state_of("SELECT bf_redis_contains('cache', 'nothing', 'x')"), '42704', 'missing');
+is(state_of("SELECT bf_redis_add('cache', 'nothing', 'x')"), '42704', 'nor made by adding');
+is($redis->cli('EXISTS', 'nothing'), 0, 'indeed');
+sql("SELECT bf_mirror(bf_agg(title, 1000, 0.01, 'redisbloom'), 'cache', 'expiring', ttl => '200 ms') FROM titles");
+is( state_of("SELECT bf_redis_contains('cache', 'expiring', title), pg_sleep(0.1) FROM titles WHERE i < 10"),
+	'42704', 'a filter that expires within a query');
+
+$node->stop;
+done_testing();
