@@ -178,6 +178,7 @@ typedef struct BfLiveTarget
 extern void bf_resolve_init(void);
 extern uint64 bf_resolve_generation(void);
 extern void bf_resolve(Oid rel, BfLiveTarget *target);
+extern void bf_resolve_valid(Oid rel, BfLiveTarget *target);
 extern Oid	bf_resolve_one(Oid rel);
 
 /* build.c, insert.c, vacuum.c, validate.c: the access method's callbacks */

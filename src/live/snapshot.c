@@ -131,3 +131,46 @@ bf_snapshot_end(BfLiveSnapshot *snapshot)
 {
 	relation_close(snapshot->index, NoLock);
 }
+
+/* Make a value of an index. */
+static void
+read_index(Oid index, BfValue *value)
+{
+	BfLiveSnapshot snapshot;
+	BfLivePage *page = palloc(sizeof(BfLivePage));
+	BfHashPair *pending;
+	BfHashPair *own;
+	size_t		npending;
+	size_t		nown;
+
+	bf_snapshot_begin_index(index, &snapshot);
+	bf_value_make(&snapshot.header, &snapshot.layer, value);
+	own = bf_deferred_copy(index, &nown);
+	pending = bf_snapshot_pending(&snapshot, InvalidXLogRecPtr, &npending);
+	while (bf_snapshot_next(&snapshot, InvalidXLogRecPtr, page))
+		memcpy(value->bytes + value->filter.first.offset + page->offset,
+			   page->bytes, page->length);
+	bf_value_add_pairs(value, pending, (uint32) npending);
+	bf_value_add_pairs(value, own, (uint32) nown);
+	bf_snapshot_end(&snapshot);
+	pfree(own);
+	pfree(pending);
+	pfree(page);
+}
+
+/* Make a value of all filters that a table or an index stands for. */
+void
+bf_snapshot_value(Oid rel, BfValue *value)
+{
+	BfLiveTarget target;
+	BfValue		other;
+
+	bf_resolve_valid(rel, &target);
+	read_index(linitial_oid(target.indexes), value);
+	for (int i = 1; i < list_length(target.indexes); i++)
+	{
+		read_index(list_nth_oid(target.indexes, i), &other);
+		bf_value_merge(value, &other.filter, &bf_merge_union);
+		pfree(other.varlena);
+	}
+}

@@ -82,5 +82,6 @@ extern BfHashPair *bf_snapshot_pending(BfLiveSnapshot *snapshot,
 extern bool bf_snapshot_next(BfLiveSnapshot *snapshot, XLogRecPtr since,
 							 BfLivePage *page);
 extern void bf_snapshot_end(BfLiveSnapshot *snapshot);
+extern void bf_snapshot_value(Oid rel, BfValue *value);
 
 #endif							/* BLOOMEXT_SNAPSHOT_H */
