@@ -1,14 +1,15 @@
 /*
  * mirror.c
- *	  bf_mirror: write a filter to Redis, so that readers see the old one or the
- *	  new one and never a part.
+ *	  bf_mirror, bf_live_mirror: write a filter to Redis, so that readers see
+ *	  the old one or the new one and never a part.
  *
  * One string is written by one SET whose value goes from the filter's memory
  * to the socket: in the stored order without a copy, else by pieces.  Redis
  * executes it when it has all of it, so the old value survives whatever
  * happens on the way.  The SET is part of a transaction that reads back the
  * length and a sample of the bytes in the same moment, and which also writes or
- * removes the hash beside the string where there is to be one.
+ * removes the hash beside the string where there is to be one.  A live filter,
+ * which is mirrored again and again, need not send all of it: see refresh.c.
  *
  * Layouts of several keys are written under temporary names, which expire by
  * themselves should we not come to an end, are checked there, and are put in
@@ -24,13 +25,16 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
+#include "live/snapshot.h"
 #include "redis/arguments.h"
 #include "redis/image.h"
 #include "redis/redisbloom.h"
+#include "redis/refresh.h"
 #include "redis/switch.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_mirror);
+PG_FUNCTION_INFO_V1(bloomext_live_mirror);
 
 /* Bits that are put into another order at a time. */
 #define PIECE		((size_t) 64 * 1024)
@@ -118,11 +122,15 @@ write_image(BfImage *image)
 	bf_pipeline_finish(&pipeline);
 }
 
-/* Write a filter of one string in place. */
+/*
+ * Write a filter of one string in place; where it is a mirror's refreshment,
+ * only what differs.
+ */
 static uint64
 mirror_in_place(const BfRemote *remote, const BfRemote *old,
-				const BfFilter *filter, int64 ttl)
+				const BfFilter *filter, int64 ttl, bool refresh)
 {
+	uint64		sent;
 	BfImage		image = {
 		.remote = remote,
 		.key = remote->key,
@@ -133,6 +141,8 @@ mirror_in_place(const BfRemote *remote, const BfRemote *old,
 
 	if (remote->configured || old->configured)
 		image.config = remote->layout->config_key(remote->key);
+	if (refresh && old->layout == remote->layout && bf_refresh(&image, &sent))
+		return sent;
 	write_image(&image);
 	return image.bytes;
 }
@@ -192,35 +202,21 @@ list_layers(const BfFilter *filter)
 }
 
 /*
- * bf_mirror(bloomfilter, server, key, layout, ttl): returns the bytes of the
- * strings written.
+ * Mirror a filter where, in which layout and for how long the arguments from
+ * the second on say; returns the bytes of the strings sent.
  */
-Datum
-bloomext_mirror(PG_FUNCTION_ARGS)
+static uint64
+mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 {
-	BfFilter	filter;
-	BfValue		plain;
+	Oid			server = bf_server_argument(fcinfo, 1);
+	char	   *key = bf_key_argument(fcinfo, 2);
+	int64		ttl = bf_ttl_argument(fcinfo, 4);
 	BfRemote	remote;
 	BfRemote	old;
 	const BfLayout *layout;
-	char	   *key;
-	Oid			server;
-	int64		ttl;
 	int			shards = 0;
-	uint64		sent;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	server = bf_server_argument(fcinfo, 1);
-	key = bf_key_argument(fcinfo, 2);
-	ttl = bf_ttl_argument(fcinfo, 4);
-	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	if (filter.header.cell_bits != BF_CELL_BIT)
-	{
-		bf_value_plain(&filter, &plain);
-		filter = plain.filter;
-	}
-	layout = PG_ARGISNULL(3) ? bf_layout_default(&filter.header) :
+	layout = PG_ARGISNULL(3) ? bf_layout_default(&filter->header) :
 		bf_layout_argument(text_to_cstring(PG_GETARG_TEXT_PP(3)), &shards);
 	if (shards > 0)
 		ereport(ERROR,
@@ -228,16 +224,44 @@ bloomext_mirror(PG_FUNCTION_ARGS)
 				 errmsg("a filter's elements cannot be told apart, to spread them over shards"),
 				 errhint("Make the filter in Redis, with bf_redis_create and bf_redis_add.")));
 
-	bf_remote_plan(server, key, layout, &filter.header, list_layers(&filter),
+	bf_remote_plan(server, key, layout, &filter->header, list_layers(filter),
 				   &remote);
 	bf_remote_check_slots(&remote);
 	bf_remote_describe(server, key, &old);
 	check_old(&remote, &old);
 	if (layout->native_type != NULL)
-		sent = bf_redisbloom_mirror(&remote, &filter, ttl);
-	else if (layout->presized && !layout->grows)
-		sent = mirror_in_place(&remote, &old, &filter, ttl);
-	else
-		sent = mirror_aside(&remote, &old, &filter, ttl);
-	PG_RETURN_INT64((int64) sent);
+		return bf_redisbloom_mirror(&remote, filter, ttl);
+	if (layout->presized && !layout->grows)
+		return mirror_in_place(&remote, &old, filter, ttl, refresh);
+	return mirror_aside(&remote, &old, filter, ttl);
+}
+
+/* bf_mirror(bloomfilter, server, key, layout, ttl) */
+Datum
+bloomext_mirror(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+	BfValue		plain;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	if (filter.header.cell_bits != BF_CELL_BIT)
+	{
+		bf_value_plain(&filter, &plain);
+		filter = plain.filter;
+	}
+	PG_RETURN_INT64((int64) mirror(fcinfo, &filter, false));
+}
+
+/* bf_live_mirror(table or index, server, key, layout, ttl) */
+Datum
+bloomext_live_mirror(PG_FUNCTION_ARGS)
+{
+	BfValue		value;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	bf_snapshot_value(PG_GETARG_OID(0), &value);
+	PG_RETURN_INT64((int64) mirror(fcinfo, &value.filter, true));
 }

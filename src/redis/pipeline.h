@@ -37,6 +37,7 @@ typedef struct BfPipeline
 	void	   *arg;
 	BfConnection *connection;
 	size_t		reply_limit;	/* bytes of a reply */
+	int			window;			/* units under way at most */
 	int			units;
 	List	   *sent;			/* units that are not answered yet */
 	List	   *redirected;		/* units to be sent elsewhere */
