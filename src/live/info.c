@@ -61,9 +61,9 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 
 	bf_snapshot_begin(PG_GETARG_OID(0), &snapshot);
-	pfree(bf_deferred_copy(snapshot.identity.index, &nown));
-	pfree(bf_snapshot_pending(&snapshot, InvalidXLogRecPtr, &npending));
-	while (bf_snapshot_next(&snapshot, InvalidXLogRecPtr, page))
+	pfree(bf_deferred_copy(RelationGetRelid(snapshot.index), &nown));
+	pfree(bf_snapshot_pending(&snapshot, &npending));
+	while (bf_snapshot_next(&snapshot, page))
 		set += bf_bits_count(page->bytes, page->length);
 	blocks = RelationGetNumberOfBlocks(snapshot.index);
 	npending += nown;
@@ -72,7 +72,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	count = bf_estimate_count(set, layer->bits, layer->hashes) + npending;
 	fpp = bf_estimate_fpp(set, layer->bits, layer->hashes);
 
-	values[0] = ObjectIdGetDatum(snapshot.identity.index);
+	values[0] = ObjectIdGetDatum(RelationGetRelid(snapshot.index));
 	values[1] = CStringGetTextDatum(strategy);
 	values[2] = CStringGetTextDatum(funnel);
 	values[3] = Int64GetDatum((int64) snapshot.header.expected);

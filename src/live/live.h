@@ -151,7 +151,7 @@ extern size_t bf_pending_add(Relation index, BfLive *live, BfHashPair *pairs,
 extern bool bf_pending_contains(Relation index, BfLive *live,
 								const BfHashPair *pair);
 extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
-								   XLogRecPtr since, size_t *count);
+								   size_t *count);
 extern void bf_pending_flush(Relation index, BfLive *live);
 
 /* store.c */
