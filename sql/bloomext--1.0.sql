@@ -1009,7 +1009,6 @@ CREATE FUNCTION bf_redis_drop(server name, key text) RETURNS boolean
 COMMENT ON FUNCTION bf_redis_drop(name, text) IS
 	'removes a filter from Redis with all its keys; false: there was none';
 
--- The whole filter is sent each time, which is always right.
 CREATE FUNCTION bf_live_mirror(
 	rel regclass,
 	server name,
@@ -1017,9 +1016,7 @@ CREATE FUNCTION bf_live_mirror(
 	layout text DEFAULT NULL,
 	ttl interval DEFAULT NULL
 ) RETURNS bigint
-	LANGUAGE sql VOLATILE PARALLEL RESTRICTED COST 100000
-	BEGIN ATOMIC
-		SELECT bf_mirror(bf_live_filter(rel), server, key, layout, ttl);
-	END;
+	AS 'MODULE_PATHNAME', 'bloomext_live_mirror'
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION bf_live_mirror(regclass, name, text, text, interval) IS
-	'writes the live filter to Redis under the key, as bf_mirror does a value; returns bytes sent';
+	'writes the live filter to Redis under the key, as bf_mirror does a value, but of one string there only what differs; returns bytes sent';

@@ -16,11 +16,6 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
-/* 15 moved what has to do with recovery to a header of its own. */
-#if PG_VERSION_NUM >= 150000
-#include "access/xlogrecovery.h"
-#endif
-
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
@@ -99,18 +94,6 @@ typedef PGIOAlignedBlock CompatBlock;
 #else
 typedef PGAlignedBlock CompatBlock;
 #endif
-
-/* 15 hands out the timeline with the position up to which WAL is flushed. */
-static inline XLogRecPtr
-compat_flushed_wal(TimeLineID *timeline)
-{
-#if PG_VERSION_NUM >= 150000
-	return GetFlushRecPtr(timeline);
-#else
-	*timeline = ThisTimeLineID;
-	return GetFlushRecPtr();
-#endif
-}
 
 /* 18 wants to know whether it is ANALYZE that takes a break. */
 #if PG_VERSION_NUM >= 180000

@@ -28,65 +28,13 @@ PG_FUNCTION_INFO_V1(bloomext_live_filter);
 PG_FUNCTION_INFO_V1(bloomext_live_info);
 PG_FUNCTION_INFO_V1(bloomext_live_verify);
 
-/* Make a value of an index. */
-static void
-read_filter(Oid index, BfValue *value)
-{
-	BfLiveSnapshot snapshot;
-	BfLivePage *page = palloc(sizeof(BfLivePage));
-	BfHashPair *pending;
-	BfHashPair *own;
-	size_t		npending;
-	size_t		nown;
-
-	bf_snapshot_begin_index(index, &snapshot);
-	bf_value_make(&snapshot.header, &snapshot.layer, value);
-	own = bf_deferred_copy(index, &nown);
-	pending = bf_snapshot_pending(&snapshot, InvalidXLogRecPtr, &npending);
-	while (bf_snapshot_next(&snapshot, InvalidXLogRecPtr, page))
-		memcpy(value->bytes + value->filter.first.offset + page->offset,
-			   page->bytes, page->length);
-	bf_value_add_pairs(value, pending, (uint32) npending);
-	bf_value_add_pairs(value, own, (uint32) nown);
-	bf_snapshot_end(&snapshot);
-	pfree(own);
-	pfree(pending);
-	pfree(page);
-}
-
-/* Raise that a filter which lacks rows cannot be read. */
-static void
-refuse_invalid(Oid rel, const BfLiveTarget *target)
-{
-	if (target->maybe || target->indexes == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("not every table of \"%s\" has a valid live filter",
-						get_rel_name(rel))));
-}
-
 /* bf_live_filter(table or index): the union of all partitions' filters */
 Datum
 bloomext_live_filter(PG_FUNCTION_ARGS)
 {
-	Oid			rel = PG_GETARG_OID(0);
-	BfLiveTarget target;
 	BfValue		value;
-	BfValue		other;
 
-	bf_resolve(rel, &target);
-	refuse_invalid(rel, &target);
-	for (int i = 0; i < list_length(target.indexes); i++)
-	{
-		if (i == 0)
-		{
-			read_filter(list_nth_oid(target.indexes, i), &value);
-			continue;
-		}
-		read_filter(list_nth_oid(target.indexes, i), &other);
-		bf_value_merge(&value, &other.filter, &bf_merge_union);
-		pfree(other.varlena);
-	}
+	bf_snapshot_value(PG_GETARG_OID(0), &value);
 	PG_RETURN_POINTER(value.varlena);
 }
 
@@ -113,9 +61,9 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 
 	bf_snapshot_begin(PG_GETARG_OID(0), &snapshot);
-	pfree(bf_deferred_copy(snapshot.identity.index, &nown));
-	pfree(bf_snapshot_pending(&snapshot, InvalidXLogRecPtr, &npending));
-	while (bf_snapshot_next(&snapshot, InvalidXLogRecPtr, page))
+	pfree(bf_deferred_copy(RelationGetRelid(snapshot.index), &nown));
+	pfree(bf_snapshot_pending(&snapshot, &npending));
+	while (bf_snapshot_next(&snapshot, page))
 		set += bf_bits_count(page->bytes, page->length);
 	blocks = RelationGetNumberOfBlocks(snapshot.index);
 	npending += nown;
@@ -124,7 +72,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	count = bf_estimate_count(set, layer->bits, layer->hashes) + npending;
 	fpp = bf_estimate_fpp(set, layer->bits, layer->hashes);
 
-	values[0] = ObjectIdGetDatum(snapshot.identity.index);
+	values[0] = ObjectIdGetDatum(RelationGetRelid(snapshot.index));
 	values[1] = CStringGetTextDatum(strategy);
 	values[2] = CStringGetTextDatum(funnel);
 	values[3] = Int64GetDatum((int64) snapshot.header.expected);
@@ -211,7 +159,6 @@ refuse_unusable(Oid oid)
 Datum
 bloomext_live_verify(PG_FUNCTION_ARGS)
 {
-	Oid			rel = PG_GETARG_OID(0);
 	BfLiveTarget target;
 	ListCell   *cell;
 	int64		checked = 0;
@@ -222,8 +169,7 @@ bloomext_live_verify(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bf_resolve(rel, &target);
-	refuse_invalid(rel, &target);
+	bf_resolve_valid(PG_GETARG_OID(0), &target);
 	foreach(cell, target.indexes)
 	{
 		refuse_unusable(lfirst_oid(cell));

@@ -151,7 +151,7 @@ extern size_t bf_pending_add(Relation index, BfLive *live, BfHashPair *pairs,
 extern bool bf_pending_contains(Relation index, BfLive *live,
 								const BfHashPair *pair);
 extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
-								   XLogRecPtr since, size_t *count);
+								   size_t *count);
 extern void bf_pending_flush(Relation index, BfLive *live);
 
 /* store.c */
@@ -178,6 +178,7 @@ typedef struct BfLiveTarget
 extern void bf_resolve_init(void);
 extern uint64 bf_resolve_generation(void);
 extern void bf_resolve(Oid rel, BfLiveTarget *target);
+extern void bf_resolve_valid(Oid rel, BfLiveTarget *target);
 extern Oid	bf_resolve_one(Oid rel);
 
 /* build.c, insert.c, vacuum.c, validate.c: the access method's callbacks */

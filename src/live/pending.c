@@ -182,35 +182,27 @@ bf_pending_contains(Relation index, BfLive *live, const BfHashPair *pair)
 	return found;
 }
 
-/* Copy a pending page's entries, if it changed since; returns how many. */
+/* Copy a pending page's entries; returns how many. */
 static uint32
-copy_page(Relation index, BfLive *live, BlockNumber block, XLogRecPtr since,
-		  BfHashPair *pairs)
+copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)
 {
 	Buffer		buffer = bf_page_for_read(index, live, block,
 										  BF_PAGE_PENDING);
-	uint32		count = 0;
+	uint32		count;
 	Page		page;
 
 	if (!BufferIsValid(buffer))
 		return 0;
 	page = BufferGetPage(buffer);
-	if (since == InvalidXLogRecPtr || PageGetLSN(page) > since)
-	{
-		count = page_count(page);
-		memcpy(pairs, page_pairs(page), count * sizeof(BfHashPair));
-	}
+	count = page_count(page);
+	memcpy(pairs, page_pairs(page), count * sizeof(BfHashPair));
 	UnlockReleaseBuffer(buffer);
 	return count;
 }
 
-/*
- * Copy all waiting hashes, or, since a position in WAL, those on pages that
- * changed after it.
- */
+/* Copy all waiting hashes. */
 BfHashPair *
-bf_pending_copy(Relation index, BfLive *live, XLogRecPtr since,
-				size_t *count)
+bf_pending_copy(Relation index, BfLive *live, size_t *count)
 {
 	Size		room = live->pending * BF_PAGE_PAIRS + 1;
 	BfHashPair *pairs = palloc(room * sizeof(BfHashPair));
@@ -219,7 +211,7 @@ bf_pending_copy(Relation index, BfLive *live, XLogRecPtr since,
 	for (BlockNumber i = 0; i < live->pending; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		*count += copy_page(index, live, BF_FIRST_PENDING + i, since,
+		*count += copy_page(index, live, BF_FIRST_PENDING + i,
 							pairs + *count);
 	}
 	return pairs;
@@ -260,7 +252,7 @@ bf_pending_flush(Relation index, BfLive *live)
 	for (BlockNumber i = 0; i < live->pending; i++)
 	{
 		counts[i] = copy_page(index, live, BF_FIRST_PENDING + i,
-							  InvalidXLogRecPtr, pairs + total);
+							  pairs + total);
 		total += counts[i];
 	}
 	bf_direct_add(index, live, pairs, total);

@@ -283,6 +283,18 @@ bf_resolve(Oid rel, BfLiveTarget *target)
 		add_table(rel, target, false);
 }
 
+/* The same where together they have to know every row. */
+void
+bf_resolve_valid(Oid rel, BfLiveTarget *target)
+{
+	bf_resolve(rel, target);
+	if (target->maybe || target->indexes == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("not every table of \"%s\" has a valid live filter",
+						get_rel_name(rel))));
+}
+
 /* The same where it has to be one filter, which knows every row. */
 Oid
 bf_resolve_one(Oid rel)

@@ -1,13 +1,12 @@
 /*
  * snapshot.c
- *	  Read a live filter's image, or what changed of it since another time.
+ *	  Read a live filter's image.
  *
  * snapshot.h says how to use it and why it is right.
  */
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/xlog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
@@ -15,20 +14,11 @@
 #include "live/snapshot.h"
 #include "type/value.h"
 
-/* The position up to which WAL cannot be lost any more. */
-static XLogRecPtr
-safe_position(TimeLineID *timeline)
-{
-	return RecoveryInProgress() ? GetXLogReplayRecPtr(timeline) :
-		compat_flushed_wal(timeline);
-}
-
 /* Begin to read an index that is resolved and locked already. */
 void
 bf_snapshot_begin_index(Oid oid, BfLiveSnapshot *snapshot)
 {
 	Relation	index = relation_open(oid, NoLock);
-	TimeLineID	timeline;
 	BfLive		live;
 	uint64		length;
 	BfError		error;
@@ -41,15 +31,6 @@ bf_snapshot_begin_index(Oid oid, BfLiveSnapshot *snapshot)
 				 errhint("Try again in a new transaction, when it is built and older transactions have ended.")));
 	memset(snapshot, 0, sizeof(*snapshot));
 	snapshot->index = index;
-	snapshot->horizon = safe_position(&timeline);
-	snapshot->has_horizon = RelationNeedsWAL(index);
-	snapshot->identity = (BfLiveIdentity) {
-		.system = GetSystemIdentifier(),
-		.timeline = timeline,
-		.database = MyDatabaseId,
-		.file = compat_file_of(index),
-		.index = oid
-	};
 
 	bf_live_open(index, &live);
 	snapshot->header = (BfHeader) {
@@ -78,19 +59,19 @@ bf_snapshot_begin(Oid rel, BfLiveSnapshot *snapshot)
 	bf_snapshot_begin_index(bf_resolve_one(rel), snapshot);
 }
 
-/* Pending hashes, of the pages that changed since, or all: first of all. */
+/* Pending hashes: first of all. */
 BfHashPair *
-bf_snapshot_pending(BfLiveSnapshot *snapshot, XLogRecPtr since, size_t *count)
+bf_snapshot_pending(BfLiveSnapshot *snapshot, size_t *count)
 {
 	BfLive		live;
 
 	bf_live_open(snapshot->index, &live);
-	return bf_pending_copy(snapshot->index, &live, since, count);
+	return bf_pending_copy(snapshot->index, &live, count);
 }
 
-/* Copy the next page of bits that changed since, or the next of all. */
+/* Copy the next page of bits. */
 bool
-bf_snapshot_next(BfLiveSnapshot *snapshot, XLogRecPtr since, BfLivePage *page)
+bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 {
 	BfLive		live;
 
@@ -100,27 +81,20 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, XLogRecPtr since, BfLivePage *page)
 		BlockNumber number = snapshot->next++;
 		uint64		offset = (uint64) number * BF_PAGE_BYTES;
 		Buffer		buffer;
-		bool		changed;
 
 		CHECK_FOR_INTERRUPTS();
 		buffer = bf_page_for_read(snapshot->index, &live,
 								  bf_data_block(&live, number), BF_PAGE_DATA);
 		if (!BufferIsValid(buffer))
 			continue;
-		changed = since == InvalidXLogRecPtr ||
-			PageGetLSN(BufferGetPage(buffer)) > since;
-		if (changed)
-		{
-			page->offset = offset;
-			page->length = (uint32) Min(BF_PAGE_BYTES,
-										snapshot->layer.bytes - offset);
-			memcpy(page->bytes,
-				   (char *) BufferGetPage(buffer) + SizeOfPageHeaderData,
-				   page->length);
-		}
+		page->offset = offset;
+		page->length = (uint32) Min(BF_PAGE_BYTES,
+									snapshot->layer.bytes - offset);
+		memcpy(page->bytes,
+			   (char *) BufferGetPage(buffer) + SizeOfPageHeaderData,
+			   page->length);
 		UnlockReleaseBuffer(buffer);
-		if (changed)
-			return true;
+		return true;
 	}
 	return false;
 }
@@ -130,4 +104,47 @@ void
 bf_snapshot_end(BfLiveSnapshot *snapshot)
 {
 	relation_close(snapshot->index, NoLock);
+}
+
+/* Make a value of an index. */
+static void
+read_index(Oid index, BfValue *value)
+{
+	BfLiveSnapshot snapshot;
+	BfLivePage *page = palloc(sizeof(BfLivePage));
+	BfHashPair *pending;
+	BfHashPair *own;
+	size_t		npending;
+	size_t		nown;
+
+	bf_snapshot_begin_index(index, &snapshot);
+	bf_value_make(&snapshot.header, &snapshot.layer, value);
+	own = bf_deferred_copy(index, &nown);
+	pending = bf_snapshot_pending(&snapshot, &npending);
+	while (bf_snapshot_next(&snapshot, page))
+		memcpy(value->bytes + value->filter.first.offset + page->offset,
+			   page->bytes, page->length);
+	bf_value_add_pairs(value, pending, (uint32) npending);
+	bf_value_add_pairs(value, own, (uint32) nown);
+	bf_snapshot_end(&snapshot);
+	pfree(own);
+	pfree(pending);
+	pfree(page);
+}
+
+/* Make a value of all filters that a table or an index stands for. */
+void
+bf_snapshot_value(Oid rel, BfValue *value)
+{
+	BfLiveTarget target;
+	BfValue		other;
+
+	bf_resolve_valid(rel, &target);
+	read_index(linitial_oid(target.indexes), value);
+	for (int i = 1; i < list_length(target.indexes); i++)
+	{
+		read_index(list_nth_oid(target.indexes, i), &other);
+		bf_value_merge(value, &other.filter, &bf_merge_union);
+		pfree(other.varlena);
+	}
 }

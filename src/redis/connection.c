@@ -10,11 +10,11 @@
  * A deadline is for the next 64 kB, or for a whole reply that is shorter: large
  * transfers may take long, but a server that dribbles bytes may not.
  *
- * A connection is only worth keeping when it owes no reply and is not within a
- * command.  Transactions and subtransactions that abort close those that are:
- * so an error may be raised anywhere, and what hiredis allocated goes with the
- * connection.  Changes of a server or mapping close its connections as soon as
- * they are idle.
+ * A connection is only worth keeping when it owes no reply, is not within a
+ * command and watches no key.  Transactions and subtransactions that abort
+ * close those that are or do: so an error may be raised anywhere, and what
+ * hiredis allocated goes with the connection.  Changes of a server or mapping
+ * close its connections as soon as they are idle.
  *
  * Before an idle connection is used again it is looked at: one that the server
  * has closed, or that has been idle long enough for something between us to
@@ -148,7 +148,7 @@ static bool
 is_busy(const BfConnection *connection)
 {
 	return connection->connecting || connection->sending ||
-		connection->pending > 0;
+		connection->watching || connection->pending > 0;
 }
 
 /* Close what an error left within something, or what has become outdated. */
@@ -625,6 +625,7 @@ connect_to_server(BfConnection *connection)
 	connection->connect_timeout = server.connect_timeout;
 	connection->command_timeout = server.command_timeout;
 	connection->sending = false;
+	connection->watching = false;
 	connection->pending = 0;
 	connection->received = 0;
 	connection->reply_limit = BF_REPLY_LIMIT;

@@ -35,6 +35,7 @@ typedef struct BfConnection
 	bool		cluster;
 	bool		connecting;
 	bool		sending;		/* within a command */
+	bool		watching;		/* from WATCH to EXEC or UNWATCH */
 	int64		pending;		/* replies that are due */
 	int			connect_timeout;	/* ms */
 	int			command_timeout;	/* ms */

@@ -1,14 +1,15 @@
 /*
  * mirror.c
- *	  bf_mirror: write a filter to Redis, so that readers see the old one or the
- *	  new one and never a part.
+ *	  bf_mirror, bf_live_mirror: write a filter to Redis, so that readers see
+ *	  the old one or the new one and never a part.
  *
  * One string is written by one SET whose value goes from the filter's memory
  * to the socket: in the stored order without a copy, else by pieces.  Redis
  * executes it when it has all of it, so the old value survives whatever
  * happens on the way.  The SET is part of a transaction that reads back the
  * length and a sample of the bytes in the same moment, and which also writes or
- * removes the hash beside the string where there is to be one.
+ * removes the hash beside the string where there is to be one.  A live filter,
+ * which is mirrored again and again, need not send all of it: see refresh.c.
  *
  * Layouts of several keys are written under temporary names, which expire by
  * themselves should we not come to an end, are checked there, and are put in
@@ -24,233 +25,126 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
+#include "live/snapshot.h"
 #include "redis/arguments.h"
+#include "redis/image.h"
 #include "redis/redisbloom.h"
-#include "redis/remote.h"
+#include "redis/refresh.h"
 #include "redis/switch.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_mirror);
-
-/* Bytes of a string that are read back. */
-#define SAMPLES		64
+PG_FUNCTION_INFO_V1(bloomext_live_mirror);
 
 /* Bits that are put into another order at a time. */
 #define PIECE		((size_t) 64 * 1024)
 
-/* A string that is written: a layer, under its own or a temporary key. */
-typedef struct Job
-{
-	const BfRemote *remote;
-	const char *key;
-	const BfLayer *layer;
-	const uint8 *bits;
-	uint64		bytes;			/* of the string */
-	int64		ttl;			/* ms; 0: none */
-	char	   *config;			/* hash to write or remove with it, or NULL */
-} Job;
-
-/* Where to look at a string again. */
-static uint64
-sample_offset(const Job *job, int sample)
-{
-	return (job->bytes - 1) / (SAMPLES - 1) * sample +
-		(job->bytes - 1) % (SAMPLES - 1) * sample / (SAMPLES - 1);
-}
-
-/* The byte that a string has at an offset. */
-static uint8
-string_byte(const Job *job, uint64 offset)
-{
-	uint32		head = job->remote->layout->head;
-	uint8		word[8];
-
-	if (offset < head)
-		return job->remote->head[offset];
-	offset -= head;
-	if (job->remote->layout->stored_order)
-		return job->bits[offset];
-	bf_bits_to_order(BF_ORDER_REDIS, job->bits + (offset & ~(uint64) 7), word,
-					 sizeof(word));
-	return word[offset & 7];
-}
-
 /* Send a layer's bits in the order that the layout has. */
 static void
-send_bits(BfConnection *connection, const Job *job)
+send_bits(BfConnection *connection, const BfImage *image)
 {
-	uint64		length = job->bytes - job->remote->layout->head;
+	const BfLayout *layout = image->remote->layout;
 	uint8	   *piece;
 
-	if (job->remote->layout->stored_order)
+	if (layout->stored_order)
 	{
-		bf_connection_send(connection, job->bits, length);
+		bf_connection_send(connection, image->bits,
+						   image->bytes - layout->head);
 		return;
 	}
 	piece = palloc(PIECE);
-	for (uint64 done = 0; done < length; done += PIECE)
+	for (uint64 at = layout->head; at < image->bytes; at += PIECE)
 	{
-		size_t		wanted = Min(PIECE, length - done);
+		size_t		wanted = Min(PIECE, image->bytes - at);
 
-		bf_bits_to_order(BF_ORDER_REDIS, job->bits + done, piece, wanted);
+		bf_image_copy(image, at, piece, wanted);
 		bf_connection_send(connection, piece, wanted);
 	}
 	pfree(piece);
 }
 
-/* Write, or remove, the hash beside a string. */
+/* Write an image: BfUnitWriter. */
 static void
-append_config(StringInfo commands, const Job *job)
+send_image(BfConnection *connection, void *arg)
 {
-	const BfRemote *remote = job->remote;
-	int			fields = bf_layout_fields(remote->layout);
-
-	bf_command_start(commands, 2);
-	bf_command_text(commands, "DEL");
-	bf_command_text(commands, job->config);
-	if (!remote->configured)
-		return;
-	bf_command_start(commands, 2 + 2 * fields);
-	bf_command_text(commands, "HSET");
-	bf_command_text(commands, job->config);
-	for (int i = 0; i < fields; i++)
-	{
-		bf_command_text(commands, remote->layout->fields[i].name);
-		bf_command_text(commands, remote->values[i]);
-	}
-	if (job->ttl == 0)
-		return;
-	bf_command_start(commands, 3);
-	bf_command_text(commands, "PEXPIRE");
-	bf_command_text(commands, job->config);
-	bf_command_number(commands, job->ttl);
-}
-
-/* Commands that append_config() makes. */
-static int
-config_commands(const Job *job)
-{
-	if (job->config == NULL)
-		return 0;
-	return job->remote->configured ? 2 + (job->ttl != 0) : 1;
-}
-
-/* Read back the length and some bytes. */
-static void
-append_check(StringInfo commands, const Job *job)
-{
-	bf_command_start(commands, 2);
-	bf_command_text(commands, "STRLEN");
-	bf_command_text(commands, job->key);
-	bf_command_start(commands, 2 + 3 * SAMPLES);
-	bf_command_text(commands, "BITFIELD_RO");
-	bf_command_text(commands, job->key);
-	for (int i = 0; i < SAMPLES; i++)
-	{
-		bf_command_text(commands, "GET");
-		bf_command_text(commands, "u8");
-		bf_command_number(commands, sample_offset(job, i) * 8);
-	}
-}
-
-/* Replies to a job: MULTI, SET, the hash's, the check's two, EXEC. */
-static int
-job_replies(const Job *job)
-{
-	return 5 + config_commands(job);
-}
-
-/* Write a job: BfUnitWriter. */
-static void
-write_job(BfConnection *connection, void *arg)
-{
-	const Job  *job = arg;
+	const BfImage *image = arg;
 	StringInfoData commands;
 
 	initStringInfo(&commands);
 	bf_command_start(&commands, 1);
 	bf_command_text(&commands, "MULTI");
-	bf_command_start(&commands, job->ttl ? 5 : 3);
+	bf_command_start(&commands, image->ttl ? 5 : 3);
 	bf_command_text(&commands, "SET");
-	bf_command_text(&commands, job->key);
-	bf_command_announce(&commands, job->bytes);
-	appendBinaryStringInfo(&commands, (const char *) job->remote->head,
-						   job->remote->layout->head);
+	bf_command_text(&commands, image->key);
+	bf_command_announce(&commands, image->bytes);
+	appendBinaryStringInfo(&commands, (const char *) image->remote->head,
+						   image->remote->layout->head);
 	bf_connection_send(connection, commands.data, commands.len);
-	send_bits(connection, job);
+	send_bits(connection, image);
 
 	resetStringInfo(&commands);
 	appendStringInfoString(&commands, "\r\n");
-	if (job->ttl != 0)
+	if (image->ttl != 0)
 	{
 		bf_command_text(&commands, "PX");
-		bf_command_number(&commands, job->ttl);
+		bf_command_number(&commands, image->ttl);
 	}
-	if (job->config != NULL)
-		append_config(&commands, job);
-	append_check(&commands, job);
-	bf_command_start(&commands, 1);
-	bf_command_text(&commands, "EXEC");
+	bf_image_append_end(&commands, image);
 	bf_connection_send(connection, commands.data, commands.len);
 	pfree(commands.data);
 }
 
-/* Check what a job's transaction answered: BfReplyHandler. */
+/* Check what an image's transaction answered: BfReplyHandler. */
 static void
-check_job(BfConnection *connection, const redisReply *reply, int unit,
-		  void *arg)
+check_image(BfConnection *connection, const redisReply *reply, int unit,
+			void *arg)
 {
-	const Job  *job = arg;
-	int			at = 1 + config_commands(job);
-	redisReply **results = bf_reply_array(connection, reply, at + 2);
-	redisReply **bytes;
-	bool		same;
+	const BfImage *image = arg;
+	redisReply **results = bf_reply_array(connection, reply,
+										  1 + bf_image_end_replies(image));
 
-	/* An error of any of the commands is raised as such. */
-	for (int i = 1; i < at; i++)
-		(void) bf_reply_integer(connection, results[i]);
 	if (results[0]->type == REDIS_REPLY_ERROR)
 		bf_connection_raise(connection, results[0]->str, results[0]->len);
-	same = bf_reply_is_ok(results[0]) &&
-		bf_reply_integer(connection, results[at]) == (long long) job->bytes;
-	bytes = bf_reply_array(connection, results[at + 1], SAMPLES);
-	for (int i = 0; i < SAMPLES; i++)
-		same = same && bf_reply_integer(connection, bytes[i]) ==
-			string_byte(job, sample_offset(job, i));
-	if (!same)
-		bf_connection_nonsense(connection,
-							   "What was written does not read back the same.");
+	if (!bf_reply_is_ok(results[0]))
+		bf_connection_nonsense(connection, "The string was not set.");
+	bf_image_check_end(connection, image, results + 1);
 }
 
+/* Write an image whole.  Replies: MULTI, SET, the end's, EXEC. */
 static void
-run_job(Job *job)
+write_image(BfImage *image)
 {
 	BfPipeline	pipeline;
 
-	bf_pipeline_start(&pipeline, job->remote->server, job->key, check_job,
-					  job);
-	bf_pipeline_write(&pipeline, job_replies(job), write_job);
+	bf_pipeline_start(&pipeline, image->remote->server, image->key,
+					  check_image, image);
+	bf_pipeline_write(&pipeline, 3 + bf_image_end_replies(image), send_image);
 	bf_pipeline_finish(&pipeline);
 }
 
-/* Write a filter of one string in place. */
+/*
+ * Write a filter of one string in place; where it is a mirror's refreshment,
+ * only what differs.
+ */
 static uint64
 mirror_in_place(const BfRemote *remote, const BfRemote *old,
-				const BfFilter *filter, int64 ttl)
+				const BfFilter *filter, int64 ttl, bool refresh)
 {
-	Job			job = {
+	uint64		sent;
+	BfImage		image = {
 		.remote = remote,
 		.key = remote->key,
-		.layer = remote->layers,
 		.bits = filter->bytes + remote->layers[0].offset,
 		.bytes = bf_layout_bytes(remote->layout, remote->layers),
 		.ttl = ttl
 	};
 
 	if (remote->configured || old->configured)
-		job.config = remote->layout->config_key(remote->key);
-	run_job(&job);
-	return job.bytes;
+		image.config = remote->layout->config_key(remote->key);
+	if (refresh && old->layout == remote->layout && bf_refresh(&image, &sent))
+		return sent;
+	write_image(&image);
+	return image.bytes;
 }
 
 /* Write a filter of several keys aside, and then put it in place. */
@@ -264,17 +158,16 @@ mirror_aside(const BfRemote *remote, const BfRemote *old,
 
 	for (uint32 i = 0; i < layers; i++)
 	{
-		Job			job = {
+		BfImage		image = {
 			.remote = remote,
 			.key = temporary[i] = bf_temporary_key(remote->key, i),
-			.layer = &remote->layers[i],
 			.bits = filter->bytes + remote->layers[i].offset,
 			.bytes = bf_layout_bytes(remote->layout, &remote->layers[i]),
 			.ttl = BF_TEMPORARY_TTL
 		};
 
-		run_job(&job);
-		sent += job.bytes;
+		write_image(&image);
+		sent += image.bytes;
 	}
 	bf_switch(remote, temporary, old->layout ? old->header.layers : 0, ttl);
 	return sent;
@@ -309,35 +202,21 @@ list_layers(const BfFilter *filter)
 }
 
 /*
- * bf_mirror(bloomfilter, server, key, layout, ttl): returns the bytes of the
- * strings written.
+ * Mirror a filter where, in which layout and for how long the arguments from
+ * the second on say; returns the bytes of the strings sent.
  */
-Datum
-bloomext_mirror(PG_FUNCTION_ARGS)
+static uint64
+mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 {
-	BfFilter	filter;
-	BfValue		plain;
+	Oid			server = bf_server_argument(fcinfo, 1);
+	char	   *key = bf_key_argument(fcinfo, 2);
+	int64		ttl = bf_ttl_argument(fcinfo, 4);
 	BfRemote	remote;
 	BfRemote	old;
 	const BfLayout *layout;
-	char	   *key;
-	Oid			server;
-	int64		ttl;
 	int			shards = 0;
-	uint64		sent;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	server = bf_server_argument(fcinfo, 1);
-	key = bf_key_argument(fcinfo, 2);
-	ttl = bf_ttl_argument(fcinfo, 4);
-	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	if (filter.header.cell_bits != BF_CELL_BIT)
-	{
-		bf_value_plain(&filter, &plain);
-		filter = plain.filter;
-	}
-	layout = PG_ARGISNULL(3) ? bf_layout_default(&filter.header) :
+	layout = PG_ARGISNULL(3) ? bf_layout_default(&filter->header) :
 		bf_layout_argument(text_to_cstring(PG_GETARG_TEXT_PP(3)), &shards);
 	if (shards > 0)
 		ereport(ERROR,
@@ -345,16 +224,44 @@ bloomext_mirror(PG_FUNCTION_ARGS)
 				 errmsg("a filter's elements cannot be told apart, to spread them over shards"),
 				 errhint("Make the filter in Redis, with bf_redis_create and bf_redis_add.")));
 
-	bf_remote_plan(server, key, layout, &filter.header, list_layers(&filter),
+	bf_remote_plan(server, key, layout, &filter->header, list_layers(filter),
 				   &remote);
 	bf_remote_check_slots(&remote);
 	bf_remote_describe(server, key, &old);
 	check_old(&remote, &old);
 	if (layout->native_type != NULL)
-		sent = bf_redisbloom_mirror(&remote, &filter, ttl);
-	else if (layout->presized && !layout->grows)
-		sent = mirror_in_place(&remote, &old, &filter, ttl);
-	else
-		sent = mirror_aside(&remote, &old, &filter, ttl);
-	PG_RETURN_INT64((int64) sent);
+		return bf_redisbloom_mirror(&remote, filter, ttl);
+	if (layout->presized && !layout->grows)
+		return mirror_in_place(&remote, &old, filter, ttl, refresh);
+	return mirror_aside(&remote, &old, filter, ttl);
+}
+
+/* bf_mirror(bloomfilter, server, key, layout, ttl) */
+Datum
+bloomext_mirror(PG_FUNCTION_ARGS)
+{
+	BfFilter	filter;
+	BfValue		plain;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	bf_value_open(PG_GETARG_DATUM(0), &filter);
+	if (filter.header.cell_bits != BF_CELL_BIT)
+	{
+		bf_value_plain(&filter, &plain);
+		filter = plain.filter;
+	}
+	PG_RETURN_INT64((int64) mirror(fcinfo, &filter, false));
+}
+
+/* bf_live_mirror(table or index, server, key, layout, ttl) */
+Datum
+bloomext_live_mirror(PG_FUNCTION_ARGS)
+{
+	BfValue		value;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	bf_snapshot_value(PG_GETARG_OID(0), &value);
+	PG_RETURN_INT64((int64) mirror(fcinfo, &value.filter, true));
 }

@@ -22,7 +22,7 @@
 
 #include "redis/pipeline.h"
 
-/* Units under way at most. */
+/* Units under way at most, where they are quickly done. */
 #define WINDOW			32
 
 /* Bytes that are sent at a time, as many as Redis reads at a time. */
@@ -44,7 +44,8 @@ bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
 		.key = key,
 		.handler = handler,
 		.arg = arg,
-		.reply_limit = BF_REPLY_LIMIT
+		.reply_limit = BF_REPLY_LIMIT,
+		.window = WINDOW
 	};
 	pipeline->connection = bf_cluster_route(server, key);
 	initStringInfo(&pipeline->unsent);
@@ -147,7 +148,7 @@ write_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit)
 static void
 send_unit(BfPipeline *pipeline, BfUnit *unit)
 {
-	if (list_length(pipeline->sent) >= WINDOW)
+	if (list_length(pipeline->sent) >= pipeline->window)
 		receive_oldest(pipeline);
 	pipeline->sent = lappend(pipeline->sent, unit);
 	if (unit->writer != NULL || unit->bytes.len >= GATHER)

@@ -37,6 +37,7 @@ typedef struct BfPipeline
 	void	   *arg;
 	BfConnection *connection;
 	size_t		reply_limit;	/* bytes of a reply */
+	int			window;			/* units under way at most */
 	int			units;
 	StringInfoData unsent;		/* bytes of units that are gathered */
 	List	   *sent;			/* units that are not answered yet */

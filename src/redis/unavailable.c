@@ -19,6 +19,7 @@
 	extern int	no_such_function
 
 UNAVAILABLE(bloomext_mirror);
+UNAVAILABLE(bloomext_live_mirror);
 UNAVAILABLE(bloomext_fetch);
 UNAVAILABLE(bloomext_fetch_sized);
 UNAVAILABLE(bloomext_redis_create);
