@@ -248,7 +248,10 @@ follow(BfPipeline *pipeline, BfUnit *unit)
 	}
 }
 
-/* Receive what is due, send again what was turned away, and raise errors. */
+/*
+ * Receive what is due, send again what was turned away, and raise errors.  The
+ * pipeline may be used again.
+ */
 void
 bf_pipeline_finish(BfPipeline *pipeline)
 {
@@ -267,5 +270,4 @@ bf_pipeline_finish(BfPipeline *pipeline)
 	}
 	list_free(pipeline->redirected);
 	pipeline->redirected = NIL;
-	pfree(pipeline->unsent.data);
 }
