@@ -18,6 +18,7 @@
 
 #include "core/bytes.h"
 #include "core/javamath.h"
+#include "core/modulo.h"
 #include "core/murmur3.h"
 #include "strategy/strategy.h"
 
@@ -75,12 +76,14 @@ static void
 mitz64_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				 uint32_t count, uint64_t *positions)
 {
-	uint64_t	combined = hash->h1 + first * hash->h2;
+	BfDivisor	divisor = bf_divisor(bits);
+	uint64_t	step = hash->h2;
+	uint64_t	combined = hash->h1 + first * step;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
-		positions[i] = (combined & INT64_MAX) % bits;
-		combined += hash->h2;
+		positions[i] = bf_modulo(combined & INT64_MAX, divisor);
+		combined += step;
 	}
 }
 

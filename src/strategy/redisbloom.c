@@ -25,6 +25,7 @@
 
 #include "core/bytes.h"
 #include "core/javamath.h"
+#include "core/modulo.h"
 #include "core/murmur2.h"
 #include "strategy/sizing.h"
 
@@ -122,12 +123,14 @@ static void
 redisbloom_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 					 uint32_t count, uint64_t *positions)
 {
-	uint64_t	combined = hash->h1 + first * hash->h2;
+	BfDivisor	divisor = bf_divisor(bits);
+	uint64_t	step = hash->h2;
+	uint64_t	combined = hash->h1 + first * step;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
-		positions[i] = combined % bits;
-		combined += hash->h2;
+		positions[i] = bf_modulo(combined, divisor);
+		combined += step;
 	}
 }
 

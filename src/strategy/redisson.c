@@ -17,6 +17,7 @@
  */
 #include "core/highway.h"
 #include "core/javamath.h"
+#include "core/modulo.h"
 #include "strategy/sizing.h"
 
 #define NAME	"redisson"
@@ -62,12 +63,13 @@ static void
 redisson_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				   uint32_t count, uint64_t *positions)
 {
+	BfDivisor	divisor = bf_divisor(bits);
 	uint64_t	combined = hash->h1 * (1 + first / 2) +
 		hash->h2 * ((first + 1) / 2);
 
 	for (uint32_t i = 0; i < count; i++)
 	{
-		positions[i] = (combined & INT64_MAX) % bits;
+		positions[i] = bf_modulo(combined & INT64_MAX, divisor);
 		combined += (first + i) % 2 == 0 ? hash->h2 : hash->h1;
 	}
 }

@@ -17,6 +17,7 @@
 
 #include "core/city.h"
 #include "core/javamath.h"
+#include "core/modulo.h"
 #include "core/murmur3.h"
 #include "strategy/sizing.h"
 
@@ -73,12 +74,14 @@ static void
 tale2009_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				   uint32_t count, uint64_t *positions)
 {
+	BfDivisor	divisor = bf_divisor(bits);
+
 	for (uint32_t j = 0; j < count; j++)
 	{
 		uint64_t	i = first + j;
 		uint64_t	combined = hash->h1 + i * hash->h2 + i * i;
 
-		positions[j] = (combined & INT64_MAX) % bits;
+		positions[j] = bf_modulo(combined & INT64_MAX, divisor);
 	}
 }
 

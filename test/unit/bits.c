@@ -1,12 +1,14 @@
 /*
  * bits.c
- *	  Bits in stored order against naive re-computations, and other orders.
+ *	  Bits in stored order against naive re-computations, and other orders;
+ *	  remainders against divisions.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/bits.h"
+#include "core/modulo.h"
 #include "vectors.h"
 
 /* A small generator with a fixed seed: the same tests every time. */
@@ -143,10 +145,39 @@ test_orders(void)
 	}
 }
 
+/* Remainders where they are near a multiple of the divisor, and anywhere. */
+static void
+test_modulo(void)
+{
+	static const uint64_t edges[] = {
+		1, 2, 3, 63, 64, 65, UINT64_C(191701184), UINT32_MAX,
+		UINT64_C(1) << 32, (UINT64_C(1) << 38) - 64, INT64_MAX,
+		UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX
+	};
+
+	for (size_t i = 0; i < 20000; i++)
+	{
+		uint64_t	divisor = i < 14 ? edges[i] : next_random() >> i % 63;
+		uint64_t	multiple;
+
+		if (divisor == 0)
+			divisor = 1;
+		multiple = UINT64_MAX / divisor * divisor;
+		for (size_t j = 0; j < 20; j++)
+		{
+			uint64_t	value = j < 5 ? multiple + j - 2 : next_random() >> 3 * j % 64;
+
+			CHECK(bf_modulo(value, bf_divisor(divisor)) == value % divisor,
+				  "%" PRIu64 " %% %" PRIu64, value, divisor);
+		}
+	}
+}
+
 void
 test_bits(void)
 {
 	test_sets();
 	test_tail();
 	test_orders();
+	test_modulo();
 }
