@@ -49,13 +49,11 @@ bf_growth_first(const BfStrategy *strategy, int64_t expected, double fpp,
 				uint32_t expansion, BfLayer *layer, BfError *error)
 {
 	/* The whole is checked first, as half of a nonsense may be sense. */
-	BfShape		shape;
-
-	if (!bf_strategy_size(strategy, expected, fpp, &shape, error))
+	if (!size_layer(strategy, expected, fpp, layer, error))
 		return false;
-	if (expansion > 0 && !layers_are_alike(strategy, expansion))
-		fpp *= 0.5;
-	return size_layer(strategy, expected, fpp, layer, error);
+	if (expansion == 0 || layers_are_alike(strategy, expansion))
+		return true;
+	return size_layer(strategy, expected, fpp * 0.5, layer, error);
 }
 
 /* Size the layer after the newest one. */

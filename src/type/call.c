@@ -53,12 +53,16 @@ bf_call_hash_array(BfCall *call, const BfFilter *filter, Datum array,
 									 MCXT_ALLOC_HUGE);
 	hashes->source = palloc(sizeof(int) * Max(hashes->count, 1));
 	hashes->hashed = 0;
+	hashes->complete = true;
 	for (int i = 0; i < hashes->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!hashes->null[i] &&
-			bf_element_hash(filter->strategy, funnel, element, values[i],
+		if (hashes->null[i])
+			continue;
+		if (bf_element_hash(filter->strategy, funnel, element, values[i],
 							&hashes->hashes[hashes->hashed]))
 			hashes->source[hashes->hashed++] = i;
+		else
+			hashes->complete = false;
 	}
 }

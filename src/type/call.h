@@ -21,6 +21,7 @@ typedef struct BfHashes
 	BfHash	   *hashes;			/* of those that the filter can hold */
 	int			hashed;
 	int		   *source;			/* array index of each of these */
+	bool		complete;		/* all elements have one that are not NULL */
 	bool	   *null;			/* per array element */
 } BfHashes;
 

@@ -63,11 +63,8 @@ bloomext_contains_all(PG_FUNCTION_ARGS)
 {
 	BfHashes	hashes;
 	bool	   *found = contains_array(fcinfo, &hashes);
-	int			asked = 0;
 
-	for (int i = 0; i < hashes.count; i++)
-		asked += !hashes.null[i];
-	if (hashes.hashed < asked)
+	if (!hashes.complete)
 		PG_RETURN_BOOL(false);
 	for (int i = 0; i < hashes.hashed; i++)
 	{

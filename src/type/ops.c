@@ -176,12 +176,9 @@ bloomext_add_all(PG_FUNCTION_ARGS)
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);
 	BfHashes	hashes;
-	int			wanted = 0;
 
 	bf_call_hash_array(call, filter, PG_GETARG_DATUM(1), &hashes);
-	for (int i = 0; i < hashes.count; i++)
-		wanted += !hashes.null[i];
-	if (hashes.hashed < wanted)
+	if (!hashes.complete)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter holds integer elements, and some of the array are out of their range"),
