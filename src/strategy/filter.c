@@ -12,10 +12,7 @@
  */
 #include "strategy/filter.h"
 
-/*
- * Positions that the first stage of a batch tests, and that a lookup alone
- * requests before it computes the others.
- */
+/* Positions that the first stage of a batch tests. */
 #define FIRST_STAGE		2
 
 /* Positions fetched together when adding: a batch of 13 hashes or so. */
@@ -60,14 +57,10 @@ layer_contains(const BfFilter *filter, const BfLayer *layer,
 	const BfStrategy *strategy = filter->strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
 	uint8_t		width = filter->header.cell_bits;
-	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
-	uint32_t	rest = layer->hashes - first;
 	uint64_t	positions[BF_MAX_HASHES];
 
-	strategy->positions(hash, layer->bits, 0, first, positions);
-	prefetch_for_read(cells, positions, first, width);
-	strategy->positions(hash, layer->bits, first, rest, positions + first);
-	prefetch_for_read(cells, positions + first, rest, width);
+	strategy->positions(hash, layer->bits, 0, layer->hashes, positions);
+	prefetch_for_read(cells, positions, layer->hashes, width);
 	return all_set(cells, positions, layer->hashes, width);
 }
 
