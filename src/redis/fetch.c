@@ -58,27 +58,6 @@ import_stream(const BfStream *stream, const char *bytes, size_t length,
 	return value.varlena;
 }
 
-/* Put a string into a value's layer: short ones end in zeros, long ones must. */
-static void
-import_string(BfValue *value, const BfLayer *layer, const char *bytes,
-			  size_t length)
-{
-	uint8	   *bits = value->bytes + layer->offset;
-	size_t		wanted = Min(length, layer->bytes);
-
-	bf_bits_from_order(BF_ORDER_REDIS, (const uint8 *) bytes, wanted, bits);
-	while (length > wanted && bytes[length - 1] == '\0')
-		length--;
-	if (length > wanted ||
-		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("bit string has bits beyond the end of the filter"),
-				 errdetail("The filter has %llu bits.",
-						   (unsigned long long) layer->bits),
-				 errhint("It was made with other parameters.")));
-}
-
 /* Make a value of strings, one a layer, of which empty ones may be missing. */
 static struct varlena *
 import_strings(BfConnection *connection, redisReply **string,
@@ -101,8 +80,9 @@ import_strings(BfConnection *connection, redisReply **string,
 		if (found->type == REDIS_REPLY_NIL && remote->layout->presized)
 			return NULL;
 		if (found->type != REDIS_REPLY_NIL)
-			import_string(&value, &layer,
-						  bf_reply_string(connection, found)->str, found->len);
+			bf_value_set_bits(&value, &layer, BF_ORDER_REDIS,
+							  (const uint8 *) bf_reply_string(connection, found)->str,
+							  found->len);
 	}
 	return value.varlena;
 }

@@ -55,21 +55,16 @@ static void
 append_config(StringInfo commands, const BfImage *image)
 {
 	const BfRemote *remote = image->remote;
-	int			fields = bf_layout_fields(remote->layout);
 
 	bf_command_start(commands, 2);
 	bf_command_text(commands, "DEL");
 	bf_command_text(commands, image->config);
 	if (!remote->configured)
 		return;
-	bf_command_start(commands, 2 + 2 * fields);
+	bf_command_start(commands, 2 + 2 * bf_remote_fields(remote));
 	bf_command_text(commands, "HSET");
 	bf_command_text(commands, image->config);
-	for (int i = 0; i < fields; i++)
-	{
-		bf_command_text(commands, remote->layout->fields[i].name);
-		bf_command_text(commands, remote->values[i]);
-	}
+	bf_remote_append_fields(commands, remote);
 	if (image->ttl == 0)
 		return;
 	bf_command_start(commands, 3);

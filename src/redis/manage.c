@@ -55,7 +55,7 @@ static bool
 create_remote(const BfRemote *remote, int64 ttl)
 {
 	const BfLayout *layout = remote->layout;
-	int			fields = remote->configured ? bf_layout_fields(layout) : 0;
+	int			fields = bf_remote_fields(remote);
 	bool		cursor = layout->cursor_key != NULL;
 	int			keys = 1 + remote->configured + cursor;
 	StringInfoData command;
@@ -81,11 +81,7 @@ create_remote(const BfRemote *remote, int64 ttl)
 							 bf_layout_bytes(layout, remote->layers)) : "");
 	bf_command_bytes(&command, remote->head, layout->head);
 	bf_command_text(&command, cursor ? "0" : "");
-	for (int i = 0; i < fields; i++)
-	{
-		bf_command_text(&command, layout->fields[i].name);
-		bf_command_text(&command, remote->values[i]);
-	}
+	bf_remote_append_fields(&command, remote);
 	reply = bf_remote_call(remote, &command, &connection);
 	created = bf_reply_integer(connection, reply) == 1;
 	bf_connection_done(connection);

@@ -165,6 +165,24 @@ keep_reply(BfConnection *connection, const redisReply *reply, int unit,
 	connection->reply = NULL;
 }
 
+/* The fields of the hash that describes a filter, if one does. */
+int
+bf_remote_fields(const BfRemote *remote)
+{
+	return remote->configured ? bf_layout_fields(remote->layout) : 0;
+}
+
+/* Append all of them, each with its value, as arguments. */
+void
+bf_remote_append_fields(StringInfo command, const BfRemote *remote)
+{
+	for (int i = 0; i < bf_remote_fields(remote); i++)
+	{
+		bf_command_text(command, remote->layout->fields[i].name);
+		bf_command_text(command, remote->values[i]);
+	}
+}
+
 /*
  * Call one command about a filter's key, wherever that is; the reply stays
  * valid until the connection is used again.

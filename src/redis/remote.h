@@ -36,6 +36,9 @@ extern void bf_remote_plan(Oid server, const char *key,
 extern void bf_remote_check_slots(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
+extern int	bf_remote_fields(const BfRemote *remote);
+extern void bf_remote_append_fields(StringInfo command,
+									const BfRemote *remote);
 extern const redisReply *bf_remote_call(const BfRemote *remote,
 										StringInfo command,
 										BfConnection **connection);

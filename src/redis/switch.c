@@ -68,7 +68,7 @@ bf_switch(const BfRemote *remote, char **temporary, uint32 old_layers,
 	const BfLayout *layout = remote->layout;
 	uint32		layers = remote->header.layers;
 	uint32		obsolete = old_layers > layers ? old_layers - layers : 0;
-	int			fields = remote->configured ? bf_layout_fields(layout) : 0;
+	int			fields = bf_remote_fields(remote);
 	bool		cursor = layout->cursor_key != NULL;
 	int			keys = 2 * layers + remote->configured + cursor + obsolete;
 	StringInfoData command;
@@ -86,11 +86,7 @@ bf_switch(const BfRemote *remote, char **temporary, uint32 old_layers,
 	bf_command_number(&command, ttl);
 	bf_command_text(&command, cursor ? psprintf("%u", layers - 1) : "");
 	bf_command_number(&command, fields);
-	for (int i = 0; i < fields; i++)
-	{
-		bf_command_text(&command, layout->fields[i].name);
-		bf_command_text(&command, remote->values[i]);
-	}
+	bf_remote_append_fields(&command, remote);
 	reply = bf_remote_call(remote, &command, &connection);
 	done = bf_reply_integer(connection, reply) == 1;
 	bf_connection_done(connection);

@@ -271,33 +271,16 @@ bloomext_from_bytea(PG_FUNCTION_ARGS)
 									cstring_to_text("utf8")));
 }
 
-/* Make a value of a bit string: short ones end in zeros, long ones must. */
+/* Make a value of a bit string. */
 static struct varlena *
 import_bits(bytea *data, BfBitOrder order, const BfHeader *header,
 			BfLayer *layer)
 {
-	const uint8 *bytes = DatumGetBfBytes(data);
-	size_t		length = VARSIZE_ANY_EXHDR(data);
-	size_t		wanted;
 	BfValue		value;
-	uint8	   *bits;
 
 	bf_value_make(header, layer, &value);
-	layer = &value.filter.first;
-	bits = value.bytes + layer->offset;
-	wanted = Min(length, layer->bytes);
-	bf_bits_from_order(order, bytes, wanted, bits);
-	while (length > wanted && bytes[length - 1] == 0)
-		length--;
-	if (length > wanted ||
-		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("bit string has bits beyond the end of the filter"),
-				 errdetail("The filter has %llu bits; the string has %llu bytes.",
-						   (unsigned long long) layer->bits,
-						   (unsigned long long) VARSIZE_ANY_EXHDR(data)),
-				 errhint("It was made with other parameters.")));
+	bf_value_set_bits(&value, &value.filter.first, order,
+					  DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data));
 	return value.varlena;
 }
 

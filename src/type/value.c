@@ -231,6 +231,32 @@ bf_value_make(const BfHeader *header, BfLayer *layers, BfValue *value)
 	value->newest.known = false;
 }
 
+/*
+ * Set a layer of a value to a bit string in another order: short ones end in
+ * zeros, long ones must.
+ */
+void
+bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
+				  const uint8 *bytes, size_t length)
+{
+	uint8	   *bits = value->bytes + layer->offset;
+	size_t		wanted = Min(length, layer->bytes);
+	size_t		used = length;
+
+	bf_bits_from_order(order, bytes, wanted, bits);
+	while (used > wanted && bytes[used - 1] == 0)
+		used--;
+	if (used > wanted ||
+		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("bit string has bits beyond the end of the filter"),
+				 errdetail("The filter has %llu bits; the string has %llu bytes.",
+						   (unsigned long long) layer->bits,
+						   (unsigned long long) length),
+				 errhint("It was made with other parameters.")));
+}
+
 /* Copy a value, so that it may be changed. */
 void
 bf_value_copy(Datum datum, BfValue *value)

@@ -66,6 +66,9 @@ extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 extern void bf_value_plain(const BfFilter *counting, BfValue *plain);
 extern bool bf_value_same_shape(const BfFilter *left, const BfFilter *right);
 extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
+extern void bf_value_set_bits(BfValue *value, const BfLayer *layer,
+							  BfBitOrder order, const uint8 *bytes,
+							  size_t length);
 extern void bf_value_merge(BfValue *into, const BfFilter *from,
 						   const BfMerge *merge);
 
