@@ -761,17 +761,29 @@ CREATE OPERATOR CLASS bloomfilter_anyelement_ops
 COMMENT ON OPERATOR CLASS bloomfilter_anyelement_ops USING bloomfilter IS
 	'refuses types that cannot be elements';
 
-CREATE FUNCTION bf_live_contains(rel regclass, text) RETURNS boolean
+CREATE FUNCTION bf_live_contains(rel regclass, element text, "column" name = NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bf_live_contains(regclass, text) IS
-	'false: surely no row of the table holds the element; true: one probably does; by the table''s only live filter, or the index named';
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bf_live_contains(regclass, text, name) IS
+	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
 
-CREATE FUNCTION bf_live_contains(rel regclass, anyelement) RETURNS boolean
+CREATE FUNCTION bf_live_contains(rel regclass, element anyelement, "column" name = NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bf_live_contains(regclass, anyelement) IS
-	'false: surely no row of the table holds the element; true: one probably does; by the table''s only live filter, or the index named';
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bf_live_contains(regclass, anyelement, name) IS
+	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
+
+CREATE FUNCTION bf_live_contains_each(rel regclass, elements anyarray, "column" name = NULL) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains_each'
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_live_contains_each(regclass, anyarray, name) IS
+	'an answer of bf_live_contains for each element of the array, NULL for NULL';
+
+CREATE FUNCTION bf_live_contains_all(rel regclass, elements anyarray, "column" name = NULL) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains_all'
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_live_contains_all(regclass, anyarray, name) IS
+	'false: surely not every element of the array is in a row of the table; NULL elements are skipped';
 
 CREATE FUNCTION bf_live_filter(rel regclass) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_live_filter'
@@ -794,12 +806,15 @@ CREATE FUNCTION bf_live_info(
 	OUT estimated_fpp float8,
 	OUT pending bigint,
 	OUT bytes bigint,
-	OUT pages bigint
+	OUT pages bigint,
+	OUT "table" regclass,
+	OUT maybe text
 )
+	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'bloomext_live_info'
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000 ROWS 1;
 COMMENT ON FUNCTION bf_live_info(regclass) IS
-	'what the live filter is and how full: its bits are counted; pending elements have no bits yet';
+	'what each live filter is and how full: its bits are counted; pending elements have no bits yet; maybe is NULL where a "no" is sure, or says what keeps it from that';
 
 CREATE FUNCTION bf_live_verify(
 	rel regclass,

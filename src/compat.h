@@ -8,12 +8,14 @@
 
 #include "access/amapi.h"
 #include "access/xlog.h"
+#include "catalog/catalog.h"
 #include "catalog/pg_foreign_server.h"
 #include "storage/bufpage.h"
 #include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
 #if PG_VERSION_NUM >= 160000
@@ -64,12 +66,27 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 #define pg_noreturn		__attribute__((noreturn))
 #endif
 
-/* 16 renamed what a relation's file is called by. */
+/* 16 renamed what a relation's file is called by, and since when it has it. */
 #if PG_VERSION_NUM >= 160000
-#define compat_file_of(relation)	((relation)->rd_locator.relNumber)
+#define compat_locator_of(relation)	((relation)->rd_locator)
+#define compat_file_subxact(relation)	((relation)->rd_newRelfilelocatorSubid)
 #else
-#define compat_file_of(relation)	((relation)->rd_node.relNode)
-typedef Oid RelFileNumber;
+#define compat_locator_of(relation)	((relation)->rd_node)
+#define compat_file_subxact(relation)	((relation)->rd_newRelfilenodeSubid)
+#define RelFileLocatorEquals	RelFileNodeEquals
+typedef RelFileNode RelFileLocator;
+#endif
+
+/* Up to 16, rows may go that a snapshot sees: old_snapshot_threshold. */
+#if PG_VERSION_NUM >= 170000
+#define compat_prunes_early(table)	false
+#else
+#define compat_prunes_early(table)	EarlyPruningEnabled(table)
+#endif
+
+/* 17 can keep what is run as somebody else from finding objects by a path. */
+#if PG_VERSION_NUM < 170000
+#define RestrictSearchPath()	((void) 0)
 #endif
 
 /* 16 lets an index that knows no rows stay out of what keeps updates HOT. */

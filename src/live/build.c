@@ -11,13 +11,28 @@
  * Elements are added in batches, whose cache lines are fetched together: the
  * filter is larger than the caches.
  *
+ * A build hashes every row version that any snapshot of this server may see.
+ * The core's scan leaves out those of a HOT chain but the last, where a column
+ * of the index was changed: recently dead ones, which older snapshots see.  It
+ * would have us wait until those are gone; as we need values, not a place to
+ * point to, we go over the table once more for them instead.  What nobody here
+ * can see any more, a standby's snapshot may: the metapage says from which
+ * transaction on the filter is complete (sure.c).
+ *
+ * A build in place, of a file that an earlier subtransaction made, is what
+ * TRUNCATE does that cannot be undone.  Its metapage comes first, lest an error
+ * leave an empty file, and names our transaction, on which all depends.
+ *
  * Writing goes through shared buffers, with a ring, as that is the same in all
  * releases; the WAL holds each page as it is.
  */
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
+#include "access/heapam.h"
 #include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -59,7 +74,8 @@ typedef struct Build
 	Range		range;			/* all pages, unless hashes are spooled */
 	BufFile    *spool;			/* NULL: bits are set as rows come */
 	uint64		elements;		/* spooled */
-	double		rows;
+	FullTransactionId horizon;	/* see BfLive */
+	bool		pruned_early;
 	MemoryContext scratch;		/* reset for each row */
 } Build;
 
@@ -96,6 +112,21 @@ range_add(const BfLive *live, Range *range, const BfHash *hash)
 	}
 }
 
+/* Size a filter that nothing depends on, by no options that may be refused. */
+static void
+plan_default(BfLive *live, Relation index)
+{
+	const BfStrategy *strategy = bf_strategy_by_name(BF_LIVE_STRATEGY);
+	BfElementType element;
+	BfHeader	header;
+	BfLayer		layer;
+
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
+	bf_value_plan(strategy, LEAST_EXPECTED, BF_LIVE_FPP,
+				  strategy->funnels[element.kind], 0, &header, &layer);
+	bf_live_plan(live, &header, &layer);
+}
+
 /* Size the filter, for that many elements where the options do not say. */
 static void
 plan(Build *build, uint64 elements)
@@ -106,7 +137,7 @@ plan(Build *build, uint64 elements)
 
 	bf_value_plan(build->strategy,
 				  options != NULL && options->expected > 0 ?
-				  options->expected : Max(elements, LEAST_EXPECTED),
+				  (int64) options->expected : Max(elements, LEAST_EXPECTED),
 				  options != NULL ? options->fpp : BF_LIVE_FPP,
 				  build->funnel, 0, &header, &layer);
 	bf_live_plan(&build->live, &header, &layer);
@@ -136,21 +167,16 @@ range_start(Range *range, BlockNumber first)
 	memset(range->bits, 0, (Size) range->pages * BF_PAGE_BYTES);
 }
 
-/* Take a row of the table. */
+/* Take an element. */
 static void
-build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-		  bool alive, void *state)
+build_element(Build *build, Datum value)
 {
-	Build	   *build = state;
-	MemoryContext caller;
+	MemoryContext caller = MemoryContextSwitchTo(build->scratch);
 	BfHash		hash;
 
-	if (isnull[0])
-		return;
-	caller = MemoryContextSwitchTo(build->scratch);
 	if (!bf_element_hash(build->strategy, build->funnel, &build->element,
-						 values[0], &hash))
-		bf_element_does_not_fit(values[0]);
+						 value, &hash))
+		bf_element_does_not_fit(value);
 	if (build->spool == NULL)
 		range_add(&build->live, &build->range, &hash);
 	else
@@ -162,6 +188,25 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	build->elements++;
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(build->scratch);
+}
+
+/* Take a row of the core's scan. */
+static void
+build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	if (!isnull[0])
+		build_element(state, values[0]);
+}
+
+/* Take a row that the core's scan has left out. */
+static void
+build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+
+	if (!isnull && HeapTupleIsHotUpdated(tuple))
+		build_element(state, value);
 }
 
 /* Set the spooled elements' bits, as far as they are in the range. */
@@ -297,22 +342,76 @@ prepare(Build *build, Relation index)
 		range_start(&build->range, 0);
 }
 
+/*
+ * Whether a build is one in place: the file is not one that this subtransaction
+ * made, nor that of a concurrent build, whose index is not ready yet.
+ */
+static bool
+is_in_place(Relation index)
+{
+	SubTransactionId now = GetCurrentSubTransactionId();
+
+	return index->rd_index->indisready && index->rd_createSubid != now &&
+		compat_file_subxact(index) != now;
+}
+
+/*
+ * Write a metapage that says that all depends on this transaction.  ON COMMIT
+ * DELETE ROWS comes when nothing can bring the rows back any more.
+ */
+static FullTransactionId
+begin_in_place(Relation index)
+{
+	BfLive		live;
+
+	plan_default(&live, index);
+	if (!RelationUsesLocalBuffers(index) || !bf_deferred_is_ending())
+		live.emptied_by = GetCurrentFullTransactionId();
+	bf_meta_write(index, MAIN_FORKNUM, &live);
+	return live.emptied_by;
+}
+
+/* Read the table, and what the core's scan left out of it. */
+static double
+scan(Build *build, Relation heap, IndexInfo *info)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
+	FullTransactionId horizon = ReadNextFullTransactionId();
+	double		rows = table_index_build_scan(heap, build->index, info, true,
+											  true, build_row, build, NULL);
+
+	if (info->ii_BrokenHotChain && heap->rd_tableam == GetHeapamTableAmRoutine())
+	{
+		SnapshotData undead;
+
+		InitNonVacuumableSnapshot(undead, GlobalVisTestFor(heap));
+		bf_scan_rows(heap, info, &undead, build_left_out, build);
+		/* Nothing is missing that the index would have to be old for. */
+		info->ii_BrokenHotChain = false;
+	}
+	build->horizon = blocks == 0 ? InvalidFullTransactionId : horizon;
+	build->pruned_early = info->ii_BrokenHotChain || compat_prunes_early(heap);
+	return rows;
+}
+
 /* Build the index; returns what was put into it. */
 IndexBuildResult *
 bflive_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	Build	   *build = palloc(sizeof(Build));
+	FullTransactionId builder = InvalidFullTransactionId;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
 	bf_live_forget(index);
+	if (is_in_place(index))
+		builder = begin_in_place(index);
 	prepare(build, index);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_SCAN);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
-												 build_row, build, NULL);
+	result->heap_tuples = scan(build, heap, info);
 	result->index_tuples = build->elements;
 	if (build->range.bits == NULL)
 	{
@@ -323,7 +422,11 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 		drain(&build->range);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
 								 (int64) build->elements);
+	build->live.horizon = build->horizon;
+	build->live.pruned_early = build->pruned_early;
+	build->live.emptied_by = builder;
 	write_filter(build);
+	bf_deferred_note_build(index);
 	if (build->spool != NULL)
 		BufFileClose(build->spool);
 	MemoryContextDelete(build->scratch);
@@ -340,6 +443,7 @@ bflive_buildempty(Relation index)
 	BfLive		live;
 
 	bf_live_open(index, &live);
+	live.horizon = live.emptied_by = InvalidFullTransactionId;
 	bf_meta_write(index, INIT_FORKNUM, &live);
 }
 

@@ -9,57 +9,108 @@
  *
  * The batch must be stored before the commit record is written: at pre-commit,
  * or at pre-prepare.  What other extensions insert after us at that moment is
- * stored at once.  An aborted transaction's hashes are forgotten, those of an
- * aborted subtransaction kept: its bits would do no harm.
+ * stored at once.  A module that is loaded by such an insertion is told of
+ * pre-commit no more; so in the transaction that loaded it, whatever is
+ * inserted while no statement runs is stored at once, too.
  *
- * Hashes are kept per index AND file.  A subtransaction that truncates the
- * table gives its index another file, and when it aborts, the old one returns:
- * hashes from before must not have gone into the file that vanished.  So a
- * flush in mid-transaction stores only what is meant for the file that is
- * there; at the end everything goes into the file that has stayed.
+ * What was written goes with the table.  The set of hashes for an index knows
+ * the table, and the file that the index had.
  *
- * The index may have been dropped in the meantime, or dropped and its OID
- * taken by another relation; its hashes are moot then.
+ * - While the transaction lasts, a set leaves memory only by being stored in
+ *	 that very file.  A subtransaction that truncates the table gives its index
+ *	 another file, and when it is rolled back, the old one returns: hashes from
+ *	 before must not have gone into the file that vanished.
+ * - At the end a set goes to its index, whatever file that has by then.  If the
+ *	 index is gone, another one may have taken over its file, or a copy of it,
+ *	 without being built: a change of the column's type that needs no rewrite
+ *	 does that.  So the set goes to every live filter of the table.
+ * - A file that was built in this transaction, after the set was last added to,
+ *	 has read the rows; it needs no more.
+ * - This transaction's own lookups see all sets that the filter may yet need.
+ *
+ * What a subtransaction added is forgotten when it is rolled back: the first
+ * hash that it adds to a set leaves a mark, which says how many came before.
+ * Marks are a stack, as subtransactions are.
  */
 #include "postgres.h"
 
 #include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "common/hashfn.h"
+#include "storage/predicate.h"
+#include "tcop/pquery.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "live/live.h"
+#include "live/pairset.h"
 
 /* Hashes kept, of all indexes together, before they are stored: 2 MB. */
 #define MOST_KEPT		65536
 
-#define FIRST_SLOTS		16
+#define FIRST_TABLES	4
+#define FIRST_MARKS		16
 
-/*
- * The hashes meant for one index in one file: a set with open addressing, at
- * most half full.  An empty slot is two zeros, so the hash that is two zeros,
- * Guava's of the empty string, is kept apart.
- */
+/* The hashes meant for one index in one file. */
 typedef struct Deferred
 {
-	struct Deferred *next;
+	struct Deferred *next;		/* of the same table */
+	Oid			table;
 	Oid			index;
 	Oid			access_method;
-	RelFileNumber file;
-	BfHashPair *slots;
-	uint32		nslots;			/* a power of two */
-	uint32		count;			/* in slots */
-	bool		has_zero;
+	RelFileLocator file;
+	BfPairSet	set;
+	uint64		stored;			/* hashes that left the set for the file */
+	uint64		added_at;		/* when something was added last */
+	uint64		built_at;		/* when the file was built; 0: not by us */
+	SubTransactionId marked;	/* the innermost that has added something */
 } Deferred;
 
-/* Of the present transaction, last used first; in TopTransactionContext. */
-static Deferred *deferred;
+/* The first time that a subtransaction adds to a set. */
+typedef struct Mark
+{
+	Deferred   *deferred;
+	SubTransactionId subxact;
+	SubTransactionId outer;		/* the set's mark before; invalid: no set */
+	uint64		count;			/* hashes before, those stored included */
+} Mark;
+
+typedef struct TableEntry
+{
+	Oid			table;
+	char		status;
+	Deferred   *sets;
+} TableEntry;
+
+#define SH_PREFIX tables
+#define SH_ELEMENT_TYPE TableEntry
+#define SH_KEY_TYPE Oid
+#define SH_KEY table
+#define SH_HASH_KEY(tb, key) murmurhash32(key)
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Of the present transaction, all in TopTransactionContext. */
+static tables_hash *tables;
+static Deferred *last;			/* used */
+static Mark *marks;
+static uint32 nmarks;
+static uint32 marks_room;
+static uint64 now;				/* counts additions */
 static uint64 kept;
 static uint64 most = MOST_KEPT;
 static MemoryContext scratch;
 
 /* Has this transaction's batch been stored already? */
 static bool is_ending;
+
+/* Is it the one that loaded the module, so that its end may be under way? */
+static bool is_first;
 
 /* What insertions may litter; whoever uses it resets it. */
 MemoryContext
@@ -72,139 +123,150 @@ bf_deferred_scratch(void)
 	return scratch;
 }
 
-/* Find where a hash is, or would go, in a set. */
-static BfHashPair *
-find_slot(BfHashPair *slots, uint32 nslots, const BfHashPair *pair)
+/* Whether what is inserted now comes too late to be kept. */
+bool
+bf_deferred_is_ending(void)
 {
-	uint32		i = (uint32) pair->h1 & (nslots - 1);
-
-	while ((slots[i].h1 != 0 || slots[i].h2 != 0) &&
-		   (slots[i].h1 != pair->h1 || slots[i].h2 != pair->h2))
-		i = (i + 1) & (nslots - 1);
-	return &slots[i];
+	/* A portal gives up its resource owner when a transaction in it ends. */
+	return is_ending ||
+		(is_first && (ActivePortal == NULL || ActivePortal->resowner == NULL));
 }
 
-static inline bool
-is_zero(const BfHashPair *pair)
-{
-	return pair->h1 == 0 && pair->h2 == 0;
-}
-
-static bool
-set_contains(const Deferred *set, const BfHashPair *pair)
-{
-	if (is_zero(pair))
-		return set->has_zero;
-	return set->count > 0 &&
-		!is_zero(find_slot(set->slots, set->nslots, pair));
-}
-
-/* Double a set's room, or give it its first. */
+/* Empty a set whose hashes are in the file, or moot. */
 static void
-grow(Deferred *set)
+forget(Deferred *deferred)
 {
-	uint32		nslots = Max(set->nslots * 2, FIRST_SLOTS);
-	BfHashPair *slots = MemoryContextAllocZero(TopTransactionContext,
-											   nslots * sizeof(BfHashPair));
-
-	for (uint32 i = 0; i < set->nslots; i++)
-	{
-		if (!is_zero(&set->slots[i]))
-			*find_slot(slots, nslots, &set->slots[i]) = set->slots[i];
-	}
-	if (set->slots != NULL)
-		pfree(set->slots);
-	set->slots = slots;
-	set->nslots = nslots;
+	kept -= deferred->set.count;
+	deferred->stored += deferred->set.count;
+	bf_pairset_clear(&deferred->set);
 }
 
+/*
+ * Store hashes, and find out who has looked for them in vain: when the core
+ * checked that, at the row's insertion, the lookup may have been still to come.
+ */
 static void
-set_add(Deferred *set, const BfHashPair *pair)
+put(Relation index, const BfPairSet *set)
 {
-	BfHashPair *slot;
+	BfHashPair *pairs = palloc_extended(set->count * sizeof(BfHashPair),
+										MCXT_ALLOC_HUGE);
 
-	if (is_zero(pair))
-	{
-		kept += !set->has_zero;
-		set->has_zero = true;
-		return;
-	}
-	if (set->count * 2 >= set->nslots)
-		grow(set);
-	slot = find_slot(set->slots, set->nslots, pair);
-	if (is_zero(slot))
-	{
-		*slot = *pair;
-		set->count++;
-		kept++;
-	}
-}
-
-/* Append a set's hashes to an array with room for them; returns how many. */
-static size_t
-set_copy(const Deferred *set, BfHashPair *pairs)
-{
-	size_t		count = 0;
-
-	if (set->has_zero)
-		pairs[count++] = (BfHashPair) {0, 0};
-	for (uint32 i = 0; i < set->nslots; i++)
-	{
-		if (!is_zero(&set->slots[i]))
-			pairs[count++] = set->slots[i];
-	}
-	return count;
-}
-
-/* Empty a set, and give up its room. */
-static void
-set_clear(Deferred *set)
-{
-	kept -= set->count + set->has_zero;
-	if (set->slots != NULL)
-		pfree(set->slots);
-	set->slots = NULL;
-	set->nslots = 0;
-	set->count = 0;
-	set->has_zero = false;
+	memcpy(pairs, set->pairs, set->count * sizeof(BfHashPair));
+	bf_live_store(index, pairs, set->count);
+	pfree(pairs);
+	CheckForSerializableConflictIn(index, NULL, InvalidBlockNumber);
 }
 
 /* The index that a set was meant for, or NULL if that is no more. */
 static Relation
-open_index(const Deferred *set)
+open_index(const Deferred *deferred)
 {
-	Relation	index = try_relation_open(set->index, RowExclusiveLock);
+	Relation	index = try_relation_open(deferred->index, RowExclusiveLock);
 
 	if (index == NULL)
 		return NULL;
 	if (index->rd_rel->relkind == RELKIND_INDEX &&
-		index->rd_rel->relam == set->access_method)
+		index->rd_rel->relam == deferred->access_method &&
+		index->rd_index->indrelid == deferred->table)
 		return index;
 	relation_close(index, RowExclusiveLock);
 	return NULL;
 }
 
+static bool
+has_its_file(const Deferred *deferred, Relation index)
+{
+	return RelFileLocatorEquals(compat_locator_of(index), deferred->file);
+}
+
+/* The sets of a table, last made first. */
+static Deferred *
+sets_of(Oid table)
+{
+	TableEntry *entry = tables == NULL ? NULL : tables_lookup(tables, table);
+
+	return entry == NULL ? NULL : entry->sets;
+}
+
+/* The set of a table for an index and the file it has, or NULL. */
+static Deferred *
+search_set(Deferred *sets, Relation index)
+{
+	while (sets != NULL &&
+		   (sets->index != RelationGetRelid(index) ||
+			!has_its_file(sets, index)))
+		sets = sets->next;
+	return sets;
+}
+
+/* Whether the file that an index has now may lack what a set has for it. */
+static bool
+file_needs(Relation index, const Deferred *deferred)
+{
+	const Deferred *own = search_set(sets_of(deferred->table), index);
+
+	return own == NULL || own == deferred ||
+		own->built_at < deferred->added_at;
+}
+
 /*
- * Store a set's hashes, unless they are meant for a file that is not there at
- * the moment and may yet return.
+ * Store a set whose index is gone in the other live filters of its table: at
+ * the end in all, before that in the one that has its file, if any.  Those
+ * that are not ready will read the rows themselves.
  */
 static void
-store(Deferred *set)
+store_in_others(Deferred *deferred)
+{
+	Relation	table = try_relation_open(deferred->table, RowExclusiveLock);
+	List	   *indexes;
+	ListCell   *cell;
+
+	if (table == NULL)
+		return;
+	indexes = RelationGetIndexList(table);
+	foreach(cell, indexes)
+	{
+		Relation	index = try_relation_open(lfirst_oid(cell),
+											  RowExclusiveLock);
+
+		if (index == NULL)
+			continue;
+		if (bf_is_live_filter(index) && index->rd_index->indisready &&
+			deferred->set.count > 0)
+		{
+			if (is_ending && file_needs(index, deferred))
+				put(index, &deferred->set);
+			else if (!is_ending && has_its_file(deferred, index))
+			{
+				put(index, &deferred->set);
+				forget(deferred);
+			}
+		}
+		relation_close(index, NoLock);
+	}
+	list_free(indexes);
+	relation_close(table, NoLock);
+}
+
+/* Store a set's hashes where they belong, unless that may yet change. */
+static void
+store(Deferred *deferred)
 {
 	Relation	index;
 
-	if (set->count == 0 && !set->has_zero)
+	if (deferred->set.count == 0)
 		return;
-	index = open_index(set);
+	index = open_index(deferred);
 	if (index == NULL)
-		return;
-	if (is_ending || compat_file_of(index) == set->file)
 	{
-		BfHashPair *pairs = palloc((set->count + 1) * sizeof(BfHashPair));
-
-		bf_live_store(index, pairs, set_copy(set, pairs));
-		pfree(pairs);
-		set_clear(set);
+		store_in_others(deferred);
+		return;
+	}
+	if (is_ending || has_its_file(deferred, index))
+	{
+		if (file_needs(index, deferred))
+			put(index, &deferred->set);
+		forget(deferred);
 	}
 	relation_close(index, NoLock);
 }
@@ -212,61 +274,147 @@ store(Deferred *set)
 static void
 store_all(void)
 {
-	for (Deferred *set = deferred; set != NULL; set = set->next)
-		store(set);
+	tables_iterator iterator;
+	TableEntry *entry;
+
+	if (kept == 0)
+		return;
+	tables_start_iterate(tables, &iterator);
+	while ((entry = tables_iterate(tables, &iterator)) != NULL)
+	{
+		for (Deferred *deferred = entry->sets; deferred != NULL;
+			 deferred = deferred->next)
+			store(deferred);
+	}
 	/* What has to stay must not make us try again for every row. */
 	most = kept + MOST_KEPT;
 }
 
-/* The set for an index and the file it has, made if need be, and put first. */
+/* Make the set for an index and the file it has. */
+static Deferred *
+make_set(Relation index, TableEntry *entry)
+{
+	Deferred   *deferred = MemoryContextAllocZero(TopTransactionContext,
+												  sizeof(Deferred));
+
+	deferred->table = index->rd_index->indrelid;
+	deferred->index = RelationGetRelid(index);
+	deferred->access_method = index->rd_rel->relam;
+	deferred->file = compat_locator_of(index);
+	deferred->marked = GetCurrentTransactionNestLevel() == 1 ?
+		TopSubTransactionId : InvalidSubTransactionId;
+	deferred->next = entry->sets;
+	entry->sets = deferred;
+	return deferred;
+}
+
+/* Note how much is in a set before a subtransaction adds to it. */
+static void
+mark(Deferred *deferred, SubTransactionId subxact)
+{
+	if (nmarks == marks_room)
+	{
+		uint32		room = Max(marks_room * 2, FIRST_MARKS);
+
+		if (marks == NULL)
+			marks = MemoryContextAlloc(TopTransactionContext,
+									   room * sizeof(Mark));
+		else
+			marks = repalloc_huge(marks, (Size) room * sizeof(Mark));
+		marks_room = room;
+	}
+	marks[nmarks++] = (Mark) {
+		.deferred = deferred,
+		.subxact = subxact,
+		.outer = deferred->marked,
+		.count = deferred->stored + deferred->set.count
+	};
+	deferred->marked = subxact;
+}
+
+/* The set for an index and the file it has, made if need be. */
 static Deferred *
 find_set(Relation index)
 {
-	Oid			oid = RelationGetRelid(index);
-	RelFileNumber file = compat_file_of(index);
-	Deferred  **link = &deferred;
-	Deferred   *set;
+	TableEntry *entry;
+	bool		found;
 
-	while (*link != NULL && ((*link)->index != oid || (*link)->file != file))
-		link = &(*link)->next;
-	set = *link;
-	if (set == NULL)
-	{
-		set = MemoryContextAllocZero(TopTransactionContext, sizeof(Deferred));
-		set->index = oid;
-		set->access_method = index->rd_rel->relam;
-		set->file = file;
-	}
-	else
-		*link = set->next;
-	set->next = deferred;
-	deferred = set;
-	return set;
+	if (last != NULL && last->index == RelationGetRelid(index) &&
+		has_its_file(last, index))
+		return last;
+	if (tables == NULL)
+		tables = tables_create(TopTransactionContext, FIRST_TABLES, NULL);
+	entry = tables_insert(tables, index->rd_index->indrelid, &found);
+	if (!found)
+		entry->sets = NULL;
+	last = search_set(entry->sets, index);
+	if (last == NULL)
+		last = make_set(index, entry);
+	return last;
+}
+
+/* The same, if this subtransaction is about to change it. */
+static Deferred *
+find_set_to_change(Relation index)
+{
+	Deferred   *deferred = find_set(index);
+	SubTransactionId subxact = GetCurrentSubTransactionId();
+
+	if (deferred->marked != subxact)
+		mark(deferred, subxact);
+	return deferred;
 }
 
 /* Add a hash to an index when the transaction commits, or before. */
 void
 bf_deferred_add(Relation index, const BfHashPair *pair)
 {
-	if (is_ending)
+	Deferred   *deferred;
+
+	if (bf_deferred_is_ending())
 	{
 		BfHashPair	copy = *pair;
+		BfPairSet	one = {.pairs = &copy,.count = 1};
 
-		bf_live_store(index, &copy, 1);
+		put(index, &one);
 		return;
 	}
-	set_add(find_set(index), pair);
+	deferred = find_set_to_change(index);
+	deferred->added_at = ++now;
+	kept += bf_pairset_add(&deferred->set, TopTransactionContext, pair);
 	if (kept >= most)
 		store_all();
 }
 
+/* Note that an index's file was built, from all rows that there are by now. */
+void
+bf_deferred_note_build(Relation index)
+{
+	if (kept > 0)
+		find_set_to_change(index)->built_at = now;
+}
+
+/* Whether an index of its table needs a set that goes, or may go, to it. */
+static bool
+is_meant_for(const Deferred *deferred, Relation index)
+{
+	return (deferred->index == RelationGetRelid(index) ||
+			!SearchSysCacheExists1(INDEXRELID,
+								   ObjectIdGetDatum(deferred->index))) &&
+		file_needs(index, deferred);
+}
+
 /* Whether this transaction added a hash that is not stored yet. */
 bool
-bf_deferred_contains(Oid index, const BfHashPair *pair)
+bf_deferred_contains(Relation index, const BfHashPair *pair)
 {
-	for (const Deferred *set = deferred; set != NULL; set = set->next)
+	if (kept == 0)
+		return false;
+	for (const Deferred *deferred = sets_of(index->rd_index->indrelid);
+		 deferred != NULL; deferred = deferred->next)
 	{
-		if (set->index == index && set_contains(set, pair))
+		if (bf_pairset_contains(&deferred->set, pair) &&
+			is_meant_for(deferred, index))
 			return true;
 	}
 	return false;
@@ -274,26 +422,113 @@ bf_deferred_contains(Oid index, const BfHashPair *pair)
 
 /* All hashes of this transaction that are not stored yet. */
 BfHashPair *
-bf_deferred_copy(Oid index, size_t *count)
+bf_deferred_copy(Relation index, size_t *count)
 {
-	size_t		room = 1;
+	const Deferred *first = sets_of(index->rd_index->indrelid);
+	Size		room = 1;
 	BfHashPair *pairs;
 
-	for (const Deferred *set = deferred; set != NULL; set = set->next)
-		room += set->index == index ? set->count + 1 : 0;
-	pairs = palloc(room * sizeof(BfHashPair));
+	for (const Deferred *deferred = first; deferred != NULL;
+		 deferred = deferred->next)
+		room += deferred->set.count;
+	pairs = palloc_extended(room * sizeof(BfHashPair), MCXT_ALLOC_HUGE);
 	*count = 0;
-	for (const Deferred *set = deferred; set != NULL; set = set->next)
+	for (const Deferred *deferred = first; deferred != NULL;
+		 deferred = deferred->next)
 	{
-		if (set->index == index)
-			*count += set_copy(set, pairs + *count);
+		if (deferred->set.count == 0 || !is_meant_for(deferred, index))
+			continue;
+		memcpy(pairs + *count, deferred->set.pairs,
+			   deferred->set.count * sizeof(BfHashPair));
+		*count += deferred->set.count;
 	}
 	return pairs;
+}
+
+/* Take a set out of its table's, and free it. */
+static void
+drop_set(Deferred *deferred)
+{
+	TableEntry *entry = tables_lookup(tables, deferred->table);
+	Deferred  **link = &entry->sets;
+
+	while (*link != deferred)
+		link = &(*link)->next;
+	*link = deferred->next;
+	if (last == deferred)
+		last = NULL;
+	bf_pairset_clear(&deferred->set);
+	pfree(deferred);
+}
+
+/* Forget what a subtransaction added, as far as it is not stored. */
+static void
+undo(SubTransactionId subxact)
+{
+	while (nmarks > 0 && marks[nmarks - 1].subxact == subxact)
+	{
+		Mark		last_mark = marks[--nmarks];
+		Deferred   *deferred = last_mark.deferred;
+		uint64		before = Max(last_mark.count, deferred->stored);
+		uint32		count = (uint32) (before - deferred->stored);
+
+		kept -= deferred->set.count - count;
+		bf_pairset_cut(&deferred->set, count);
+		deferred->marked = last_mark.outer;
+		if (deferred->marked == InvalidSubTransactionId)
+			drop_set(deferred);
+	}
+	most = Min(most, kept + MOST_KEPT);
+}
+
+/* Make what a subtransaction added its parent's. */
+static void
+hand_over(SubTransactionId subxact, SubTransactionId parent)
+{
+	uint32		first = nmarks;
+	uint32		stay;
+
+	while (first > 0 && marks[first - 1].subxact == subxact)
+		first--;
+	stay = first;
+	for (uint32 i = first; i < nmarks; i++)
+	{
+		Mark		moved = marks[i];
+
+		moved.deferred->marked = parent;
+		/* The parent has a mark, or needs none as it is the outermost. */
+		if (moved.outer == parent || parent == TopSubTransactionId)
+			continue;
+		moved.subxact = parent;
+		marks[stay++] = moved;
+	}
+	nmarks = stay;
+}
+
+static void
+at_subtransaction_event(SubXactEvent event, SubTransactionId subxact,
+						SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		undo(subxact);
+	else if (event == SUBXACT_EVENT_COMMIT_SUB)
+		hand_over(subxact, parent);
+}
+
+/* Say that rows were inserted too late for anything to be done about it. */
+static void
+complain(void)
+{
+	ereport(WARNING,
+			(errmsg("live filters miss %llu elements that were inserted while the transaction ended",
+					(unsigned long long) kept),
+			 errhint("Rebuild them with REINDEX, and load bloomext by session_preload_libraries.")));
 }
 
 static void
 at_transaction_event(XactEvent event, void *arg)
 {
+	is_first = false;
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
@@ -303,12 +538,19 @@ at_transaction_event(XactEvent event, void *arg)
 			store_all();
 			break;
 		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PREPARE:
+			if (!is_ending && kept > 0)
+				complain();
+			/* FALLTHROUGH */
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
-		case XACT_EVENT_PREPARE:
 			/* The memory goes with the transaction. */
-			deferred = NULL;
+			tables = NULL;
+			last = NULL;
+			marks = NULL;
+			nmarks = marks_room = 0;
+			now = 0;
 			kept = 0;
 			most = MOST_KEPT;
 			scratch = NULL;
@@ -321,5 +563,7 @@ at_transaction_event(XactEvent event, void *arg)
 void
 bf_deferred_init(void)
 {
+	is_first = IsTransactionState();
 	RegisterXactCallback(at_transaction_event, NULL);
+	RegisterSubXactCallback(at_subtransaction_event, NULL);
 }

@@ -119,7 +119,7 @@ set_bits(Relation index, const BfLive *live, const uint64 *keys, size_t count)
 			n++;
 		if (bf_record_is_empty())
 			CHECK_FOR_INTERRUPTS();
-		buffer = bf_page_for_write(index, bf_data_block(live, page),
+		buffer = bf_page_for_write(index, live, bf_data_block(live, page),
 								   BF_PAGE_DATA);
 		if (!change_page(buffer, keys + i, n, first))
 			UnlockReleaseBuffer(buffer);

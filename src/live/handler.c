@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "access/reloptions.h"
 #include "commands/vacuum.h"
@@ -17,8 +18,6 @@
 
 #include "live/live.h"
 #include "type/value.h"
-
-#define DEFAULT_STRATEGY	"guava"
 
 static relopt_kind options_kind;
 
@@ -68,22 +67,22 @@ void
 bf_live_init(void)
 {
 	options_kind = add_reloption_kind();
-	add_int_reloption(options_kind, "expected",
-					  "Number of elements that the filter is sized for",
-					  0, 0, INT_MAX, ShareUpdateExclusiveLock);
+	add_real_reloption(options_kind, "expected",
+					   "Number of elements that the filter is sized for",
+					   0, 0, BF_MOST_EXPECTED, ShareUpdateExclusiveLock);
 	add_real_reloption(options_kind, "fpp",
 					   "False positive probability at that number of elements",
 					   BF_LIVE_FPP, DBL_MIN, 1 - DBL_EPSILON / 2,
 					   ShareUpdateExclusiveLock);
 	add_string_reloption(options_kind, "strategy",
 						 "Implementation whose filter it is",
-						 DEFAULT_STRATEGY, check_strategy_option,
+						 BF_LIVE_STRATEGY, check_strategy_option,
 						 ShareUpdateExclusiveLock);
 	add_string_reloption(options_kind, "funnel",
 						 "How an element becomes bytes",
 						 NULL, check_funnel_option, ShareUpdateExclusiveLock);
+	bf_epoch_init();
 	bf_deferred_init();
-	bf_resolve_init();
 }
 
 /* amoptions: parse WITH (...). */
@@ -91,15 +90,23 @@ static bytea *
 bflive_options(Datum reloptions, bool validate)
 {
 	static const relopt_parse_elt options[] = {
-		{"expected", RELOPT_TYPE_INT, offsetof(BfLiveOptions, expected)},
+		{"expected", RELOPT_TYPE_REAL, offsetof(BfLiveOptions, expected)},
 		{"fpp", RELOPT_TYPE_REAL, offsetof(BfLiveOptions, fpp)},
 		{"strategy", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, strategy)},
 		{"funnel", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, funnel)}
 	};
+	BfLiveOptions *parsed = build_reloptions(reloptions, validate, options_kind,
+											 sizeof(BfLiveOptions), options,
+											 lengthof(options));
 
-	return (bytea *) build_reloptions(reloptions, validate, options_kind,
-									  sizeof(BfLiveOptions), options,
-									  lengthof(options));
+	/* A real, as integer options end at 2^31. */
+	if (validate && parsed != NULL && parsed->expected != rint(parsed->expected))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"expected\": %g",
+						parsed->expected),
+				 errdetail("It is a whole number of elements.")));
+	return (bytea *) parsed;
 }
 
 /* The strategy that an index's options name. */
@@ -108,7 +115,7 @@ bf_live_strategy(Relation index)
 {
 	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
 
-	return bf_strategy_by_name(options == NULL ? DEFAULT_STRATEGY :
+	return bf_strategy_by_name(options == NULL ? BF_LIVE_STRATEGY :
 							   GET_STRING_RELOPTION(options, strategy));
 }
 

@@ -8,14 +8,15 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/tableam.h"
 #include "catalog/index.h"
-#include "executor/executor.h"
+#include "catalog/namespace.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
@@ -38,9 +39,60 @@ bloomext_live_filter(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* bf_live_info(table or index): everything at a glance */
-Datum
-bloomext_live_info(PG_FUNCTION_ARGS)
+/* What bf_live_info tells next: a leaf, and one of its filters, if any. */
+typedef struct Next
+{
+	const BfLeaf *leaf;
+	Oid			index;			/* or invalid */
+} Next;
+
+/* All filters that a relation stands for, and leaves that none knows. */
+static List *
+list_filters(Oid rel)
+{
+	BfQuestion	question = {.rel = rel,.all = true};
+	List	   *leaves = bf_resolve(&question);
+	List	   *list = NIL;
+	bool		any = false;
+	ListCell   *cell;
+	ListCell   *inner;
+
+	foreach(cell, leaves)
+	{
+		const BfLeaf *leaf = lfirst(cell);
+		List	   *indexes = leaf->elsewhere != NULL ? NIL : leaf->indexes;
+
+		any = any || leaf->indexes != NIL || leaf->elsewhere != NULL;
+		if (indexes == NIL)
+			indexes = list_make1_oid(InvalidOid);
+		foreach(inner, indexes)
+		{
+			Next	   *next = palloc(sizeof(Next));
+
+			next->leaf = leaf;
+			next->index = lfirst_oid(inner);
+			list = lappend(list, next);
+		}
+	}
+	if (!any)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("\"%s\" has no live filter", get_rel_name(rel)),
+				 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
+	return list;
+}
+
+/* The columns of bf_live_info. */
+enum
+{
+	INDEX, STRATEGY, FUNNEL, EXPECTED, FPP, HASHES, BITS, BITS_SET, FILL,
+	ESTIMATED_COUNT, ESTIMATED_FPP, PENDING, BYTES, PAGES, TABLE, MAYBE,
+	COLUMNS
+};
+
+/* Tell what a filter is, and count its bits. */
+static void
+describe(Oid index, Datum *values)
 {
 	BfLiveSnapshot snapshot;
 	BfLivePage *page = palloc(sizeof(BfLivePage));
@@ -53,15 +105,9 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	size_t		npending;
 	size_t		nown;
 	BlockNumber blocks;
-	TupleDesc	row;
-	Datum		values[14];
-	bool		nulls[14] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-
-	bf_snapshot_begin(PG_GETARG_OID(0), &snapshot);
-	pfree(bf_deferred_copy(RelationGetRelid(snapshot.index), &nown));
+	bf_snapshot_begin(index, &snapshot);
+	pfree(bf_deferred_copy(snapshot.index, &nown));
 	pfree(bf_snapshot_pending(&snapshot, &npending));
 	while (bf_snapshot_next(&snapshot, page))
 		set += bf_bits_count(page->bytes, page->length);
@@ -72,111 +118,176 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	count = bf_estimate_count(set, layer->bits, layer->hashes) + npending;
 	fpp = bf_estimate_fpp(set, layer->bits, layer->hashes);
 
-	values[0] = ObjectIdGetDatum(RelationGetRelid(snapshot.index));
-	values[1] = CStringGetTextDatum(strategy);
-	values[2] = CStringGetTextDatum(funnel);
-	values[3] = Int64GetDatum((int64) snapshot.header.expected);
-	values[4] = Float8GetDatum(snapshot.header.fpp);
-	values[5] = Int32GetDatum(layer->hashes);
-	values[6] = Int64GetDatum((int64) layer->bits);
-	values[7] = Int64GetDatum((int64) set);
-	values[8] = Float8GetDatum((double) set / (double) layer->bits);
-	values[9] = Int64GetDatum((int64) count);
-	values[10] = Float8GetDatum(fpp);
-	values[11] = Int64GetDatum((int64) npending);
-	values[12] = Int64GetDatum((int64) blocks * BLCKSZ);
-	values[13] = Int64GetDatum((int64) blocks);
+	values[STRATEGY] = CStringGetTextDatum(strategy);
+	values[FUNNEL] = CStringGetTextDatum(funnel);
+	values[EXPECTED] = Int64GetDatum((int64) snapshot.header.expected);
+	values[FPP] = Float8GetDatum(snapshot.header.fpp);
+	values[HASHES] = Int32GetDatum(layer->hashes);
+	values[BITS] = Int64GetDatum((int64) layer->bits);
+	values[BITS_SET] = Int64GetDatum((int64) set);
+	values[FILL] = Float8GetDatum((double) set / (double) layer->bits);
+	values[ESTIMATED_COUNT] = Int64GetDatum((int64) count);
+	values[ESTIMATED_FPP] = Float8GetDatum(fpp);
+	values[PENDING] = Int64GetDatum((int64) npending);
+	values[BYTES] = Int64GetDatum((int64) blocks * BLCKSZ);
+	values[PAGES] = Int64GetDatum((int64) blocks);
 	bf_snapshot_end(&snapshot);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
-													  values, nulls)));
+	pfree(page);
 }
 
-/* Whether a row's element is found. */
-static bool
-verify_row(Relation index, BfLive *live, Datum value)
+/* Why a filter's "no" is not sure, and what to do; or NULL. */
+static char *
+explain(Oid oid, bool *is_built)
 {
+	Relation	index = relation_open(oid, NoLock);
+	BfLive		live;
+	BfDoubt		doubt = bf_live_doubt(index, &live);
+	char	   *text = NULL;
+
+	/* One that is being built has no pages yet. */
+	*is_built = index->rd_rel->relkind == RELKIND_INDEX &&
+		RelationGetNumberOfBlocks(index) > 0;
+	if (doubt != BF_SURE)
+		text = psprintf("live filter \"%s\" %s. %s",
+						RelationGetRelationName(index), bf_doubt_text(doubt),
+						bf_doubt_hint(doubt));
+	else if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		text = psprintf("live filter \"%s\" is partial. It answers for its own rows, when it is named itself.",
+						RelationGetRelationName(index));
+	relation_close(index, NoLock);
+	return text;
+}
+
+/* bf_live_info(table or index): a row for each filter */
+Datum
+bloomext_live_info(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *calls;
+	Next	   *next;
+	Datum		values[COLUMNS] = {0};
+	bool		nulls[COLUMNS];
+	bool		is_built = false;
+	char	   *maybe;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		calls = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
+		calls->user_fctx = list_filters(PG_GETARG_OID(0));
+		calls->max_calls = list_length(calls->user_fctx);
+		if (get_call_result_type(fcinfo, NULL, &calls->tuple_desc) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "return type must be a row type");
+		calls->tuple_desc = BlessTupleDesc(calls->tuple_desc);
+		MemoryContextSwitchTo(old);
+	}
+	calls = SRF_PERCALL_SETUP();
+	if (calls->call_cntr >= calls->max_calls)
+		SRF_RETURN_DONE(calls);
+	next = list_nth(calls->user_fctx, (int) calls->call_cntr);
+
+	if (OidIsValid(next->index))
+		maybe = explain(next->index, &is_built);
+	else if (next->leaf->elsewhere != NULL)
+		maybe = psprintf("rows of \"%s\" are %s",
+						 get_rel_name(next->leaf->table), next->leaf->elsewhere);
+	else
+		maybe = psprintf("\"%s\" has no such live filter",
+						 get_rel_name(next->leaf->table));
+	memset(nulls, !is_built, sizeof(nulls));
+	if (is_built)
+		describe(next->index, values);
+	values[INDEX] = ObjectIdGetDatum(next->index);
+	nulls[INDEX] = !OidIsValid(next->index);
+	values[TABLE] = ObjectIdGetDatum(next->leaf->table);
+	nulls[TABLE] = false;
+	nulls[MAYBE] = maybe == NULL;
+	if (maybe != NULL)
+		values[MAYBE] = CStringGetTextDatum(maybe);
+	SRF_RETURN_NEXT(calls, HeapTupleGetDatum(heap_form_tuple(calls->tuple_desc,
+															 values, nulls)));
+}
+
+/* A filter that is being verified. */
+typedef struct Verification
+{
+	Relation	index;
+	BfLive		live;
+	int64		checked;
+	int64		missing;
+} Verification;
+
+/* Look a row's element up. */
+static void
+verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
+{
+	Verification *verification = state;
+	BfLive	   *live = &verification->live;
 	BfHash		hash;
 	BfHashPair	pair;
+	bool		found;
 
-	if (!bf_element_hash(live->strategy, live->funnel, &live->element, value,
-						 &hash))
-		return false;
+	verification->checked++;
+	if (isnull)
+		return;
+	found = bf_element_hash(live->strategy, live->funnel, &live->element,
+							value, &hash);
 	pair = (BfHashPair) {hash.h1, hash.h2};
-	return bf_live_probe(index, live, &pair);
+	if (!found || !bf_live_probe(verification->index, live, &pair))
+		verification->missing++;
 }
 
-/* Look all rows of a table up in its filter. */
+/*
+ * Look all rows of a table up in its filter, as the table's owner, whose code
+ * the index's expressions are.
+ */
 static void
-verify_index(Oid oid, int64 *checked, int64 *missing)
+verify_index(Oid oid, Verification *verification)
 {
 	Relation	index = relation_open(oid, NoLock);
 	Relation	table = relation_open(index->rd_index->indrelid, NoLock);
-	IndexInfo  *info = BuildIndexInfo(index);
-	EState	   *estate = CreateExecutorState();
-	ExprContext *econtext = GetPerTupleExprContext(estate);
-	ExprState  *predicate = ExecPrepareQual(info->ii_Predicate, estate);
-	TupleTableSlot *slot = table_slot_create(table, NULL);
-	TableScanDesc scan = table_beginscan(table, GetActiveSnapshot(), 0, NULL);
-	Datum		values[INDEX_MAX_KEYS];
-	bool		nulls[INDEX_MAX_KEYS];
-	BfLive		live;
+	int			level = NewGUCNestLevel();
+	Oid			user;
+	int			context;
 
-	bf_live_open(index, &live);
-	econtext->ecxt_scantuple = slot;
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		MemoryContext caller;
-
-		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
-		if (!ExecQual(predicate, econtext))
-			continue;
-		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		FormIndexDatum(info, slot, estate, values, nulls);
-		++*checked;
-		if (!nulls[0] && !verify_row(index, &live, values[0]))
-			++*missing;
-		MemoryContextSwitchTo(caller);
-	}
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-	FreeExecutorState(estate);
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(table->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	RestrictSearchPath();
+	PredicateLockRelation(index, GetActiveSnapshot());
+	verification->index = index;
+	bf_live_open(index, &verification->live);
+	bf_scan_rows(table, BuildIndexInfo(index), GetActiveSnapshot(), verify_row,
+				 verification);
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(user, context);
 	relation_close(table, NoLock);
 	relation_close(index, NoLock);
-}
-
-/* Raise where a filter does not know all rows that the scan will see. */
-static void
-refuse_unusable(Oid oid)
-{
-	BfLiveSnapshot snapshot;
-
-	bf_snapshot_begin_index(oid, &snapshot);
-	bf_snapshot_end(&snapshot);
 }
 
 /* bf_live_verify(table or index) */
 Datum
 bloomext_live_verify(PG_FUNCTION_ARGS)
 {
-	BfLiveTarget target;
+	Verification verification = {0};
+	List	   *leaves;
 	ListCell   *cell;
-	int64		checked = 0;
-	int64		missing = 0;
+	ListCell   *inner;
 	TupleDesc	row;
 	Datum		values[2];
 	bool		nulls[2] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bf_resolve_valid(PG_GETARG_OID(0), &target);
-	foreach(cell, target.indexes)
+	leaves = bf_resolve_sure(PG_GETARG_OID(0));
+	foreach(cell, leaves)
 	{
-		refuse_unusable(lfirst_oid(cell));
-		verify_index(lfirst_oid(cell), &checked, &missing);
+		foreach(inner, ((BfLeaf *) lfirst(cell))->indexes)
+			verify_index(lfirst_oid(inner), &verification);
 	}
-	values[0] = Int64GetDatum(checked);
-	values[1] = Int64GetDatum(missing);
+	values[0] = Int64GetDatum(verification.checked);
+	values[1] = Int64GetDatum(verification.missing);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
 													  values, nulls)));
 }

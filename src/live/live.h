@@ -20,11 +20,20 @@
  *	  pending.c		  appending the hash to a pending page, and
  *	  direct.c		  setting its bits in ascending order of pages
  *	  wal.c			changes pages and writes that to WAL
+ *	  meta.c		knows what the filter is, from its metapage
  *	  page.c		finds, checks and locks pages
  *
  * A lookup asks in the order deferred, pending, bits (probe.c).  Entries move
  * in that direction, and are where they go to before they leave where they
  * were, so that no lookup can miss one on the move.
+ *
+ * Before that it asks what its "no" would be worth:
+ *
+ *	  resolve.c		which filters does the relation stand for that was named?
+ *	  rows.c		are the rows of all its tables where their filters are?
+ *	  rights.c		may this be told?
+ *	  sure.c		does a filter know every row that this snapshot can see?
+ *	  epoch.c		and for how long may that be believed?
  *
  * Locks: pages are locked in ascending order, at most BF_RECORD_PAGES of them
  * at a time, a pending page never together with data pages.  Whoever moves
@@ -34,6 +43,7 @@
 #define BLOOMEXT_LIVE_H
 
 #include "access/amapi.h"
+#include "access/transam.h"
 #include "nodes/execnodes.h"
 #include "storage/buf.h"
 #include "storage/bufpage.h"
@@ -69,11 +79,15 @@ typedef enum BfPageKind
 #define BF_META_BLOCK		0
 #define BF_FIRST_PENDING	1
 
-/* The shape of a live filter, as the relation cache keeps it. */
+/* What a live filter is, as the relation cache keeps it. */
 typedef struct BfLive
 {
-	RelFileNumber file;			/* that this is the shape of */
+	RelFileLocator file;		/* that this is of */
+	uint64		epoch;			/* in which it was read */
 	bool		complete;		/* has the file all its blocks? */
+	bool		pruned_early;	/* did the build miss what a snapshot may see? */
+	FullTransactionId horizon;	/* complete from here on; none: always */
+	FullTransactionId emptied_by;	/* complete if this committed; none: yes */
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
 	BfElementType element;		/* of the operator class */
@@ -82,19 +96,22 @@ typedef struct BfLive
 	double		fpp;
 	BlockNumber pending;		/* pending pages */
 	BlockNumber pages;			/* data pages */
+	BufferAccessStrategy ring;	/* to read pages by, or NULL */
 } BfLive;
 
 /* Index options: WITH (...). */
 typedef struct BfLiveOptions
 {
 	int32		vl_len_;
-	int			expected;		/* 0: as many as there are */
+	double		expected;		/* 0: as many as there are */
+	double		fpp;
 	int			strategy;		/* offset of a string */
 	int			funnel;			/* offset of a string */
-	double		fpp;
 } BfLiveOptions;
 
+#define BF_LIVE_STRATEGY	"guava"
 #define BF_LIVE_FPP		0.03	/* where the options do not say: Guava's */
+#define BF_MOST_EXPECTED	9007199254740992.0	/* 2^53: whole in a float8 */
 
 /* Phases of a build, as pg_stat_progress_create_index shows them. */
 #define BF_PHASE_SCAN	2
@@ -110,21 +127,29 @@ extern const BfStrategy *bf_live_strategy(Relation index);
 extern BfFunnel bf_live_funnel(Relation index, const BfStrategy *strategy,
 							   const BfElementType *element);
 
+extern bool bf_is_live_filter(Relation index);
+
+/* epoch.c */
+extern void bf_epoch_init(void);
+extern uint64 bf_epoch(void);
+
 /* page.c */
 extern void bf_page_init(Page page, BfPageKind kind);
 extern bool bf_page_check(Relation index, Buffer buffer, BfPageKind kind);
-extern void bf_live_plan(BfLive *live, const BfHeader *header,
-						 const BfLayer *layer);
-extern void bf_live_open(Relation index, BfLive *live);
-extern void bf_live_forget(Relation index);
-extern void bf_meta_write(Relation index, ForkNumber fork, const BfLive *live);
+pg_noreturn extern void bf_page_corrupted(Relation index, BlockNumber block);
 extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 							   BfPageKind kind);
 extern void bf_file_extend(Relation index, BfLive *live);
-extern Buffer bf_page_for_write(Relation index, BlockNumber block,
-								BfPageKind kind);
-extern bool bf_live_is_usable(Relation index);
-extern void bf_live_check_column(Relation index);
+extern Buffer bf_page_for_write(Relation index, const BfLive *live,
+								BlockNumber block, BfPageKind kind);
+
+/* meta.c */
+extern void bf_live_plan(BfLive *live, const BfHeader *header,
+						 const BfLayer *layer);
+extern void bf_live_open(Relation index, BfLive *live);
+extern void bf_live_note_complete(Relation index, BfLive *live);
+extern void bf_live_forget(Relation index);
+extern void bf_meta_write(Relation index, ForkNumber fork, const BfLive *live);
 
 /* The block of a data page. */
 static inline BlockNumber
@@ -160,26 +185,73 @@ extern void bf_live_store(Relation index, BfHashPair *pairs, size_t count);
 /* deferred.c */
 extern void bf_deferred_init(void);
 extern MemoryContext bf_deferred_scratch(void);
+extern bool bf_deferred_is_ending(void);
 extern void bf_deferred_add(Relation index, const BfHashPair *pair);
-extern bool bf_deferred_contains(Oid index, const BfHashPair *pair);
-extern BfHashPair *bf_deferred_copy(Oid index, size_t *count);
+extern void bf_deferred_note_build(Relation index);
+extern bool bf_deferred_contains(Relation index, const BfHashPair *pair);
+extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 
 /* probe.c */
 extern bool bf_live_probe(Relation index, BfLive *live,
 						  const BfHashPair *pair);
 
-/* resolve.c */
-typedef struct BfLiveTarget
+/* sure.c */
+typedef enum BfDoubt
 {
-	bool		maybe;			/* no index to be sure by: the answer is true */
-	List	   *indexes;		/* OIDs; table and indexes are locked */
-} BfLiveTarget;
+	BF_SURE = 0,				/* a "no" is one */
+	BF_NOT_VALID,				/* the index is not valid (yet) */
+	BF_OLD_SNAPSHOT,			/* may see rows from before the index */
+	BF_EMPTIED,					/* by a transaction that was rolled back */
+	BF_FUTURE					/* built by transactions still to come */
+} BfDoubt;
 
-extern void bf_resolve_init(void);
-extern uint64 bf_resolve_generation(void);
-extern void bf_resolve(Oid rel, BfLiveTarget *target);
-extern void bf_resolve_valid(Oid rel, BfLiveTarget *target);
-extern Oid	bf_resolve_one(Oid rel);
+extern BfDoubt bf_live_lasting_doubt(Relation index, const BfLive *live);
+extern BfDoubt bf_live_doubt(Relation index, BfLive *live);
+extern const char *bf_doubt_text(BfDoubt doubt);
+extern const char *bf_doubt_hint(BfDoubt doubt);
+extern bool bf_transaction_committed(Relation table, FullTransactionId fxid);
+extern void bf_live_check_column(Relation index);
+
+/* rows.c */
+typedef struct BfPlace
+{
+	Oid			table;
+	const char *elsewhere;		/* where its rows are, if not in itself */
+} BfPlace;
+
+extern const char *bf_rows_elsewhere(Oid table);
+extern List *bf_rows_places(Oid table);
+
+/* rights.c */
+extern void bf_rights_check_table(Oid table);
+extern void bf_rights_check_column(Oid named, Relation index);
+
+/* scan.c */
+typedef void (*BfTakeRow) (TupleTableSlot *slot, Datum value, bool isnull,
+						   void *state);
+
+extern void bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
+						 BfTakeRow take, void *state);
+
+/* resolve.c */
+typedef struct BfLeaf
+{
+	Oid			table;
+	const char *elsewhere;		/* where its rows are; NULL: in the table */
+	List	   *indexes;		/* OIDs of filters over the same; locked */
+} BfLeaf;
+
+/* What is asked of a relation. */
+typedef struct BfQuestion
+{
+	Oid			rel;
+	const BfElementType *element;	/* NULL: none */
+	const char *column;			/* or an expression's index; NULL: any */
+	bool		all;			/* all filters there are */
+} BfQuestion;
+
+extern List *bf_resolve(const BfQuestion *question);
+extern List *bf_resolve_sure(Oid rel);
 
 /* build.c, insert.c, vacuum.c, validate.c: the access method's callbacks */
 extern IndexBuildResult *bflive_build(Relation heap, Relation index,

@@ -75,9 +75,10 @@ write_count(uint32 count)
  * find no room are moved to the front; returns how many.
  */
 static size_t
-append(Relation index, BlockNumber block, BfHashPair *pairs, size_t count)
+append(Relation index, const BfLive *live, BlockNumber block,
+	   BfHashPair *pairs, size_t count)
 {
-	Buffer		buffer = bf_page_for_write(index, block, BF_PAGE_PENDING);
+	Buffer		buffer = bf_page_for_write(index, live, block, BF_PAGE_PENDING);
 	Page		page = BufferGetPage(buffer);
 	uint32		present = page_count(page);
 	BfHashPair	new[BF_PAGE_PAIRS];
@@ -135,7 +136,7 @@ append_all(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
 		while (i + n < count && pending_block(live, &pairs[i + n]) == block)
 			n++;
 		CHECK_FOR_INTERRUPTS();
-		over = append(index, block, pairs + i, n);
+		over = append(index, live, block, pairs + i, n);
 		memmove(pairs + left, pairs + i, over * sizeof(BfHashPair));
 		left += over;
 		i += n;
@@ -219,9 +220,9 @@ bf_pending_copy(Relation index, BfLive *live, size_t *count)
 
 /* Cut the first entries of a page. */
 static void
-cut(Relation index, BlockNumber block, uint32 count)
+cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 {
-	Buffer		buffer = bf_page_for_write(index, block, BF_PAGE_PENDING);
+	Buffer		buffer = bf_page_for_write(index, live, block, BF_PAGE_PENDING);
 	Page		page = BufferGetPage(buffer);
 	uint32		left = page_count(page) - count;
 
@@ -260,7 +261,7 @@ bf_pending_flush(Relation index, BfLive *live)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (counts[i] > 0)
-			cut(index, BF_FIRST_PENDING + i, counts[i]);
+			cut(index, live, BF_FIRST_PENDING + i, counts[i]);
 	}
 	pfree(counts);
 	pfree(pairs);

@@ -1,6 +1,6 @@
 /*
  * probe.c
- *	  bf_live_contains: does any row of the table hold an element?
+ *	  bf_live_contains and its kin: does any row of the table hold an element?
  *
  * The order of asking is that of an element's way into the filter (live.h):
  * this transaction's own elements, then the pending page, then the bits, of
@@ -8,18 +8,19 @@
  * not set.  Two positions are derived first, the others only if both are set.
  *
  * A call site keeps what its first argument names, as finding that out costs
- * more than the question.  It is found out anew in another transaction, after
- * a subtransaction (which may have given locks back), as another user, and
- * when anything in the catalogs changed that might matter.
+ * more than the question: for as long as that may be believed (epoch.c), and
+ * for the same user.  An element is hashed once for all filters that hash alike.
  */
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -30,22 +31,33 @@
 #define FIRST_POSITIONS	2
 
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
+PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
+PG_FUNCTION_INFO_V1(bloomext_live_contains_all);
 
 /* What a call site keeps. */
 typedef struct Site
 {
-	MemoryContext context;
 	BfElementType element;
 
-	/* What the target was found out for. */
-	bool		resolved;
+	/* What the leaves were found out for; the context is theirs. */
+	MemoryContext context;
+	uint64		epoch;			/* 0: not found out */
 	Oid			rel;
 	Oid			user;
-	LocalTransactionId lxid;
-	SubTransactionId subxact;
-	uint64		generation;
-	BfLiveTarget target;
+	NameData	column;			/* empty: none was named */
+	List	   *leaves;
 } Site;
+
+/* An element that is asked for, hashed as the last filter takes it. */
+typedef struct Asked
+{
+	const BfElementType *element;
+	Datum		value;
+	const BfStrategy *strategy; /* NULL: not hashed yet */
+	BfFunnel	funnel;
+	bool		fits;			/* can it be in such a filter at all? */
+	BfHashPair	pair;
+} Asked;
 
 /* Whether a bit is set. */
 static bool
@@ -88,91 +100,197 @@ bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 	BfHash		hash = {.h1 = pair->h1,.h2 = pair->h2};
 	uint32		first = Min(live->shape.hashes, FIRST_POSITIONS);
 
-	return bf_deferred_contains(RelationGetRelid(index), pair) ||
+	return bf_deferred_contains(index, pair) ||
 		bf_pending_contains(index, live, pair) ||
 		(test_positions(index, live, &hash, 0, first) &&
 		 test_positions(index, live, &hash, first,
 						live->shape.hashes - first));
 }
 
-/* Whether a filter may hold an element of a call site. */
+/* Hash an element as a filter takes it. */
+static void
+hash_for(Asked *asked, const BfLive *live)
+{
+	BfHash		hash;
+
+	if (asked->strategy == live->strategy && asked->funnel == live->funnel)
+		return;
+	bf_element_bind(live->strategy, live->funnel, asked->element);
+	asked->fits = bf_element_hash(live->strategy, live->funnel,
+								  asked->element, asked->value, &hash);
+	asked->pair = (BfHashPair) {hash.h1, hash.h2};
+	asked->strategy = live->strategy;
+	asked->funnel = live->funnel;
+}
+
+/* Whether a filter may hold an element. */
 static bool
-index_contains(Oid oid, const BfElementType *element, Datum value)
+index_contains(Oid oid, Asked *asked)
 {
 	Relation	index = relation_open(oid, NoLock);
 	bool		found = true;
+	BfLive		live;
 
-	if (bf_live_is_usable(index))
+	if (bf_live_doubt(index, &live) == BF_SURE)
 	{
-		BfLive		live;
-		BfHash		hash;
-		BfHashPair	pair;
-
 		/* Those who look for unused indexes should not find this one. */
 		pgstat_count_index_scan(index);
 		/* What is not there yet is read, too, as serializability goes. */
 		PredicateLockRelation(index, GetActiveSnapshot());
-		bf_live_open(index, &live);
-		bf_element_bind(live.strategy, live.funnel, element);
-		found = bf_element_hash(live.strategy, live.funnel, element, value,
-								&hash);
-		pair = (BfHashPair) {hash.h1, hash.h2};
-		found = found && bf_live_probe(index, &live, &pair);
+		hash_for(asked, &live);
+		found = asked->fits && bf_live_probe(index, &live, &asked->pair);
 	}
 	relation_close(index, NoLock);
 	return found;
 }
 
+/* Whether a leaf may hold an element: not if any of its filters says no. */
+static bool
+leaf_contains(const BfLeaf *leaf, Asked *asked)
+{
+	ListCell   *cell;
+
+	if (leaf->elsewhere != NULL)
+		return true;
+	foreach(cell, leaf->indexes)
+	{
+		if (!index_contains(lfirst_oid(cell), asked))
+			return false;
+	}
+	return true;
+}
+
+static bool
+contains(const Site *site, Datum value)
+{
+	Asked		asked = {.element = &site->element,.value = value};
+	ListCell   *cell;
+
+	foreach(cell, site->leaves)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (leaf_contains(lfirst(cell), &asked))
+			return true;
+	}
+	return false;
+}
+
 /* Find out what a relation names, unless the call site knows. */
 static void
-resolve(Site *site, Oid rel)
+resolve(Site *site, Oid rel, const char *column)
 {
+	BfQuestion	question = {
+		.rel = rel,
+		.element = &site->element,
+		.column = column[0] == '\0' ? NULL : column
+	};
 	MemoryContext caller;
+	uint64		epoch;
 
 	AcceptInvalidationMessages();
-	if (site->resolved && site->rel == rel && site->user == GetUserId() &&
-		site->lxid == compat_my_lxid() &&
-		site->subxact == GetCurrentSubTransactionId() &&
-		site->generation == bf_resolve_generation())
+	if (site->epoch == bf_epoch() && site->rel == rel &&
+		site->user == GetUserId() &&
+		strcmp(NameStr(site->column), column) == 0)
 		return;
 
-	site->resolved = false;
-	list_free(site->target.indexes);
-	site->target.indexes = NIL;
-	/* Before, so that what changes meanwhile is noticed next time. */
-	site->generation = bf_resolve_generation();
+	site->epoch = 0;
+	MemoryContextReset(site->context);
 	caller = MemoryContextSwitchTo(site->context);
-	bf_resolve(rel, &site->target);
+	/* Before, so that what changes meanwhile is noticed next time. */
+	epoch = bf_epoch();
+	site->leaves = bf_resolve(&question);
 	MemoryContextSwitchTo(caller);
 	site->rel = rel;
 	site->user = GetUserId();
-	site->lxid = compat_my_lxid();
-	site->subxact = GetCurrentSubTransactionId();
-	site->resolved = true;
+	namestrcpy(&site->column, column);
+	site->epoch = epoch;
 }
 
-/* bf_live_contains(table or index, element) */
-Datum
-bloomext_live_contains(PG_FUNCTION_ARGS)
+/*
+ * The call site of a function of (relation, element or elements, column), ready
+ * to be asked; NULL where one of the first two is.
+ */
+static Site *
+site_of_call(FunctionCallInfo fcinfo, bool array)
 {
 	Site	   *site = fcinfo->flinfo->fn_extra;
-	ListCell   *cell;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return NULL;
 	if (site == NULL)
 	{
 		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site));
-		site->context = fcinfo->flinfo->fn_mcxt;
-		bf_element_type_of_argument(fcinfo, 1, false, &site->element);
+		site->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
+											  "live filters asked",
+											  ALLOCSET_SMALL_SIZES);
+		bf_element_type_of_argument(fcinfo, 1, array, &site->element);
 		fcinfo->flinfo->fn_extra = site;
 	}
-	resolve(site, PG_GETARG_OID(0));
-	if (site->target.maybe)
-		PG_RETURN_BOOL(true);
-	foreach(cell, site->target.indexes)
+	resolve(site, PG_GETARG_OID(0),
+			PG_ARGISNULL(2) ? "" : NameStr(*PG_GETARG_NAME(2)));
+	return site;
+}
+
+/* bf_live_contains(table or index, element, column) */
+Datum
+bloomext_live_contains(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_of_call(fcinfo, false);
+
+	if (site == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(contains(site, PG_GETARG_DATUM(1)));
+}
+
+/* bf_live_contains_each(table or index, elements, column) -> boolean[] */
+Datum
+bloomext_live_contains_each(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_of_call(fcinfo, true);
+	ArrayType  *array;
+	Datum	   *elements;
+	Datum	   *answers;
+	bool	   *null;
+	int			count;
+
+	if (site == NULL)
+		PG_RETURN_NULL();
+	array = PG_GETARG_ARRAYTYPE_P(1);
+	deconstruct_array(array, site->element.type, site->element.typlen,
+					  site->element.typbyval, site->element.typalign,
+					  &elements, &null, &count);
+	if (count == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(BOOLOID));
+	answers = palloc0(sizeof(Datum) * count);
+	for (int i = 0; i < count; i++)
 	{
-		if (index_contains(lfirst_oid(cell), &site->element,
-						   PG_GETARG_DATUM(1)))
-			PG_RETURN_BOOL(true);
+		if (!null[i])
+			answers[i] = BoolGetDatum(contains(site, elements[i]));
 	}
-	PG_RETURN_BOOL(false);
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, null, ARR_NDIM(array),
+											 ARR_DIMS(array), ARR_LBOUND(array),
+											 BOOLOID, sizeof(bool), true,
+											 TYPALIGN_CHAR));
+}
+
+/* bf_live_contains_all(table or index, elements, column): NULLs are skipped */
+Datum
+bloomext_live_contains_all(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_of_call(fcinfo, true);
+	Datum	   *elements;
+	bool	   *null;
+	int			count;
+
+	if (site == NULL)
+		PG_RETURN_NULL();
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), site->element.type,
+					  site->element.typlen, site->element.typbyval,
+					  site->element.typalign, &elements, &null, &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (!null[i] && !contains(site, elements[i]))
+			PG_RETURN_BOOL(false);
+	}
+	PG_RETURN_BOOL(true);
 }

@@ -7,15 +7,18 @@
  * table and the indexes stay locked, in share mode, until the transaction
  * ends: whoever would drop an index or swap it for another waits for that.
  *
- * A partitioned table or index, and a table with inheritance children, stands
- * for all tables below it.  A table without a filter among them is an error:
- * nothing could be said of its rows.
+ * A relation stands for leaves: tables that have rows, its own and those of all
+ * tables below it.  Each is asked by a filter of its own.  A partitioned index
+ * stands for the partitions of its table, any other index for its table alone.
+ * A leaf whose rows are elsewhere (rows.c) has no filter that knows them.
  *
  * A partial index does not know all rows.  It answers when it is named itself,
  * for the rows that are in it, never in its table's name.
  *
- * What a filter tells is what the table's rows hold: one has to be allowed to
- * read the column, and where policies hide rows, the filter would not.
+ * Of several filters of a table, the column that was named decides, or else
+ * which of them takes the kind of element that is asked for.  Whether they are
+ * valid does not: else the question would go to another column while a filter
+ * is being built.  Filters over the same column are all asked.
  */
 #include "postgres.h"
 
@@ -23,296 +26,452 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/index.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
+#include "nodes/nodes.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
-#include "utils/inval.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rls.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "live/live.h"
 
-/* Counts changes of any relation's definition. */
-static uint64 generation;
+/* How often to start over where definitions change while we look at them. */
+#define TRIES	10
 
-static void
-at_relation_change(Datum arg, Oid rel)
+/* A filter that may be the one that is meant. */
+typedef struct Candidate
 {
-	generation++;
-}
+	Oid			index;
+	AttrNumber	column;			/* 0: an expression */
+	char	   *expression;		/* as the catalog has it */
+} Candidate;
 
-/* Called once, when the module is loaded. */
-void
-bf_resolve_init(void)
+typedef struct Choice
 {
-	CacheRegisterRelcacheCallback(at_relation_change, (Datum) 0);
-}
-
-/* Whatever was resolved stays so while this number does. */
-uint64
-bf_resolve_generation(void)
-{
-	return generation;
-}
+	List	   *candidates;		/* that fit the question */
+	List	   *others;			/* whose elements are of another kind */
+	bool		partial;		/* was there a partial index? */
+} Choice;
 
 /* Whether an open index is a live filter: whether its callbacks are ours. */
-static bool
-is_live_filter(Relation index)
+bool
+bf_is_live_filter(Relation index)
 {
 	return index->rd_indam != NULL && index->rd_indam->ambuild == bflive_build;
 }
 
-/* Whether a user may read what is in a column, or is it an expression all. */
-static void
-check_permission(Relation table, Relation index)
-{
-	Oid			table_oid = RelationGetRelid(table);
-	AttrNumber	column = index->rd_index->indkey.values[0];
-
-	if (pg_class_aclcheck(table_oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		(column == 0 ||
-		 pg_attribute_aclcheck(table_oid, column, GetUserId(),
-							   ACL_SELECT) != ACLCHECK_OK))
-		aclcheck_error(ACLCHECK_NO_PRIV,
-					   get_relkind_objtype(table->rd_rel->relkind),
-					   RelationGetRelationName(table));
-	if (check_enable_rls(table_oid, InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("cannot use a live filter of table \"%s\"",
-						RelationGetRelationName(table)),
-				 errdetail("Row-level security hides rows of it, which the filter would tell about.")));
-}
-
-static void
-refuse_relation(Relation rel)
+pg_noreturn static void
+refuse_relation(Oid rel)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("\"%s\" is neither a table nor a live filter",
-					RelationGetRelationName(rel))));
+					get_rel_name(rel))));
 }
 
-/*
- * Add an index, which is locked already, and what is below it.  An index that
- * lacks rows makes the answer "maybe", be it a partition's or a partitioned
- * one that some partition has no index for.
- */
+pg_noreturn static void
+refuse_unknown(Oid rel)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", rel)));
+}
+
+pg_noreturn static void
+refuse_missing(Oid table, const BfQuestion *question, const Choice *choice,
+			   const char *elsewhere)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 question->column == NULL ?
+			 errmsg("table \"%s\" has no live filter", get_rel_name(table)) :
+			 errmsg("table \"%s\" has no live filter of column \"%s\"",
+					get_rel_name(table), question->column),
+			 elsewhere != NULL ?
+			 errdetail("Its rows are %s.", elsewhere) :
+			 choice->partial ?
+			 errdetail("A partial index does not know all of its rows.") : 0,
+			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
+}
+
+/* Whether an index is over the column, or the expression, of that name. */
+static bool
+is_named(Relation index, const char *name)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+	List	   *above;
+	ListCell   *cell;
+	bool		named;
+
+	if (column != 0)
+	{
+		char	   *attribute = get_attname(index->rd_index->indrelid, column,
+											false);
+
+		named = strcmp(attribute, name) == 0;
+		pfree(attribute);
+		return named;
+	}
+	named = strcmp(RelationGetRelationName(index), name) == 0;
+	if (named || !index->rd_rel->relispartition)
+		return named;
+	/* A partition's index may be called by that of the whole. */
+	above = get_partition_ancestors(RelationGetRelid(index));
+	foreach(cell, above)
+	{
+		char	   *other = get_rel_name(lfirst_oid(cell));
+
+		named = named || (other != NULL && strcmp(other, name) == 0);
+	}
+	list_free(above);
+	return named;
+}
+
+/* Whether what is asked for is of the kind of an index's elements. */
+static bool
+takes(Relation index, const BfElementType *element)
+{
+	BfElementType own;
+
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &own);
+	return bf_element_is_alike(&own, element);
+}
+
+static Candidate *
+make_candidate(Relation index)
+{
+	Candidate  *candidate = palloc0(sizeof(Candidate));
+
+	candidate->index = RelationGetRelid(index);
+	candidate->column = index->rd_index->indkey.values[0];
+	if (candidate->column == 0)
+	{
+		bool		isnull;
+		Datum		stored = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+											 Anum_pg_index_indexprs, &isnull);
+
+		candidate->expression = TextDatumGetCString(stored);
+	}
+	return candidate;
+}
+
+/* Put an open index where it belongs in a choice, if it is a live filter. */
 static void
-add_index(Oid oid, BfLiveTarget *target)
+consider(Relation index, const BfQuestion *question, Choice *choice)
 {
-	Relation	index = relation_open(oid, NoLock);
-	Relation	table;
-
-	if (!is_live_filter(index))
-		refuse_relation(index);
-	table = relation_open(index->rd_index->indrelid, NoLock);
-	check_permission(table, index);
-	bf_live_check_column(index);
-	relation_close(table, NoLock);
-
-	if (index->rd_rel->relkind == RELKIND_INDEX)
-		target->indexes = lappend_oid(target->indexes, oid);
+	if (question->all)
+		choice->candidates = lappend(choice->candidates, make_candidate(index));
+	else if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		choice->partial = true;
+	else if (question->column != NULL && !is_named(index, question->column))
+		return;
+	else if (question->column == NULL && question->element != NULL &&
+			 !takes(index, question->element))
+		choice->others = lappend(choice->others, make_candidate(index));
 	else
-	{
-		List	   *below;
-		ListCell   *cell;
-
-		/* The partitions, too, before their indexes. */
-		list_free(find_all_inheritors(index->rd_index->indrelid,
-									  AccessShareLock, NULL));
-		below = find_all_inheritors(oid, AccessShareLock, NULL);
-		if (!index->rd_index->indisvalid)
-			target->maybe = true;
-		foreach(cell, below)
-		{
-			if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_INDEX)
-				target->indexes = lappend_oid(target->indexes,
-											  lfirst_oid(cell));
-		}
-		list_free(below);
-	}
-	relation_close(index, NoLock);
+		choice->candidates = lappend(choice->candidates, make_candidate(index));
 }
-
-/* What live filters a table itself has. */
-typedef struct Found
-{
-	Oid			valid;			/* one that is valid */
-	int			nvalid;
-	bool		building;		/* is there one that is not, or not yet? */
-	bool		partial;
-} Found;
 
 static void
-look_at_index(Oid oid, Found *found)
+look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 {
-	/* It cannot go away while the table is locked, but take no chances. */
-	Relation	index = try_relation_open(oid, AccessShareLock);
-
-	if (index == NULL)
-		return;
-	if (!is_live_filter(index))
-	{
-		relation_close(index, AccessShareLock);
-		return;
-	}
-	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		found->partial = true;
-	else if (!index->rd_index->indisvalid)
-		found->building = true;
-	else
-	{
-		found->valid = oid;
-		found->nvalid++;
-	}
-	relation_close(index, NoLock);
-}
-
-/*
- * The valid live filter of an open table; invalid where there is none yet, or
- * none at all and that may be.
- */
-static Oid
-filter_of_table(Relation table, bool *building, bool missing_ok)
-{
+	Relation	table = relation_open(oid, AccessShareLock);
 	List	   *indexes = RelationGetIndexList(table);
 	ListCell   *cell;
-	Found		found = {InvalidOid};
 
+	memset(choice, 0, sizeof(*choice));
 	foreach(cell, indexes)
-		look_at_index(lfirst_oid(cell), &found);
-	list_free(indexes);
-
-	if (found.nvalid > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
-				 errmsg("table \"%s\" has several live filters",
-						RelationGetRelationName(table)),
-				 errhint("Name the index.")));
-	*building = found.building;
-	if (found.nvalid == 0 && !found.building && !missing_ok)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("table \"%s\" has no live filter",
-						RelationGetRelationName(table)),
-				 found.partial ?
-				 errdetail("A partial index does not know all of its rows.") : 0,
-				 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
-	return found.valid;
-}
-
-static void add_table(Oid oid, BfLiveTarget *target, bool alone);
-
-/* Add a table and all that inherit from it, or are its partitions. */
-static void
-add_tables_below(Oid oid, BfLiveTarget *target)
-{
-	List	   *tables = find_all_inheritors(oid, AccessShareLock, NULL);
-	ListCell   *cell;
-
-	foreach(cell, tables)
 	{
-		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE)
-			add_table(lfirst_oid(cell), target, true);
-	}
-	list_free(tables);
-}
+		Relation	index = try_relation_open(lfirst_oid(cell),
+											  AccessShareLock);
 
-/*
- * Add the filter of a table, which is locked already: alone, or for all tables
- * below it.
- */
-static void
-add_table(Oid oid, BfLiveTarget *target, bool alone)
-{
-	Relation	table = relation_open(oid, NoLock);
-	char		relkind = table->rd_rel->relkind;
-	bool		partitioned = relkind == RELKIND_PARTITIONED_TABLE;
-	bool		building;
-	Oid			index;
-
-	if (!partitioned && relkind != RELKIND_RELATION &&
-		relkind != RELKIND_MATVIEW)
-		refuse_relation(table);
-	if (!partitioned && !alone && table->rd_rel->relhassubclass)
-		add_tables_below(oid, target);
-	else
-	{
-		index = filter_of_table(table, &building, partitioned);
-		if (OidIsValid(index))
-			add_index(index, target);
-		else if (partitioned)
-			add_tables_below(oid, target);
+		if (index == NULL)
+			continue;
+		if (bf_is_live_filter(index))
+		{
+			consider(index, question, choice);
+			relation_close(index, NoLock);
+		}
 		else
-			target->maybe = true;
+			relation_close(index, AccessShareLock);
 	}
+	list_free(indexes);
 	relation_close(table, NoLock);
 }
 
-/*
- * Lock a relation and find the live filters that it stands for.  The list is
- * allocated in the current memory context.
- */
-void
-bf_resolve(Oid rel, BfLiveTarget *target)
+/* Whether two filters are over the same column, or the same expression. */
+static bool
+are_alike(const Candidate *left, const Candidate *right)
 {
+	if (left->column != right->column)
+		return false;
+	return left->column != 0 ||
+		equal(stringToNode(left->expression), stringToNode(right->expression));
+}
+
+static void
+refuse_ambiguous(Oid table, const BfQuestion *question, const List *candidates)
+{
+	const ListCell *cell;
+
+	foreach(cell, candidates)
+	{
+		if (!are_alike(linitial(candidates), lfirst(cell)))
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+					 errmsg("table \"%s\" has several live filters",
+							get_rel_name(table)),
+					 question->element != NULL ?
+					 errhint("Name the column: bf_live_contains(..., ..., 'column'); or name the index.") :
+					 errhint("Name the index.")));
+	}
+}
+
+/*
+ * Choose the filters of a locked table that are meant, as OIDs; they are
+ * locked.  Start over where a definition changed meanwhile: when REINDEX
+ * CONCURRENTLY swaps two indexes, either may look like the other.
+ */
+static List *
+choose(Oid table, const BfQuestion *question, Choice *choice)
+{
+	List	   *chosen = NIL;
+	List	   *candidates;
+	ListCell   *cell;
+
+	for (int i = 0; i < TRIES; i++)
+	{
+		uint64		epoch = bf_epoch();
+
+		look_at_indexes(table, question, choice);
+		if (epoch == bf_epoch())
+			break;
+	}
+	/* Those of another kind will say so. */
+	candidates = choice->candidates != NIL ? choice->candidates :
+		choice->others;
+	if (!question->all)
+		refuse_ambiguous(table, question, candidates);
+	foreach(cell, candidates)
+		chosen = lappend_oid(chosen, ((Candidate *) lfirst(cell))->index);
+	return chosen;
+}
+
+static BfLeaf *
+make_leaf(Oid table, const char *elsewhere, List *indexes)
+{
+	BfLeaf	   *leaf = palloc(sizeof(BfLeaf));
+
+	leaf->table = table;
+	leaf->elsewhere = elsewhere;
+	leaf->indexes = indexes;
+	return leaf;
+}
+
+/* Whether a partition is covered by a filter of what it is a partition of. */
+static bool
+is_covered(Oid table, const BfQuestion *question)
+{
+	List	   *above = get_rel_relispartition(table) ?
+		get_partition_ancestors(table) : NIL;
+	ListCell   *cell;
+	Choice		choice;
+
+	foreach(cell, above)
+	{
+		if (choose(lfirst_oid(cell), question, &choice) != NIL)
+			return true;
+	}
+	return false;
+}
+
+static List *
+leaves_of_table(const BfQuestion *question)
+{
+	List	   *places = bf_rows_places(question->rel);
+	List	   *leaves = NIL;
+	ListCell   *cell;
+
+	foreach(cell, places)
+	{
+		BfPlace    *place = lfirst(cell);
+		Choice		choice;
+		List	   *indexes = choose(place->table, question, &choice);
+
+		if (indexes == NIL && !question->all &&
+			(place->elsewhere == NULL || !is_covered(place->table, question)))
+			refuse_missing(place->table, question, &choice, place->elsewhere);
+		leaves = lappend(leaves, make_leaf(place->table, place->elsewhere,
+										   indexes));
+	}
+	return leaves;
+}
+
+/* The index of a leaf that is below a partitioned index; or none. */
+static List *
+index_below(Oid table, const List *below)
+{
+	Relation	rel = relation_open(table, NoLock);
+	List	   *own = RelationGetIndexList(rel);
+	List	   *result = NIL;
+	ListCell   *cell;
+
+	foreach(cell, own)
+	{
+		if (list_member_oid(below, lfirst_oid(cell)))
+			result = lappend_oid(result, lfirst_oid(cell));
+	}
+	list_free(own);
+	relation_close(rel, NoLock);
+	return result;
+}
+
+static List *
+leaves_of_index(const BfQuestion *question, Oid table)
+{
+	Relation	index = relation_open(question->rel, NoLock);
+	List	   *leaves = NIL;
+	List	   *places;
+	List	   *below;
+	ListCell   *cell;
+
+	if (!bf_is_live_filter(index))
+		refuse_relation(question->rel);
+	if (index->rd_rel->relkind == RELKIND_INDEX)
+		leaves = list_make1(make_leaf(table, bf_rows_elsewhere(table),
+									  list_make1_oid(question->rel)));
+	else
+	{
+		/* The partitions, too, before their indexes. */
+		places = bf_rows_places(table);
+		below = find_all_inheritors(question->rel, AccessShareLock, NULL);
+		foreach(cell, places)
+		{
+			BfPlace    *place = lfirst(cell);
+
+			leaves = lappend(leaves,
+							 make_leaf(place->table, place->elsewhere,
+									   index_below(place->table, below)));
+		}
+	}
+	relation_close(index, NoLock);
+	return leaves;
+}
+
+/* Raise where the caller may not ask a filter, or nobody can. */
+static void
+check_leaf(const BfLeaf *leaf, Oid named)
+{
+	ListCell   *cell;
+
+	foreach(cell, leaf->indexes)
+	{
+		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+
+		bf_rights_check_column(named, index);
+		bf_live_check_column(index);
+		relation_close(index, NoLock);
+	}
+}
+
+/*
+ * Lock a relation, and find the leaves that it stands for, and the filters to
+ * ask there: a list of BfLeaf.  A leaf without any, of a partitioned index that
+ * lacks it, is not known.
+ */
+List *
+bf_resolve(const BfQuestion *question)
+{
+	Oid			rel = question->rel;
 	char		relkind = get_rel_relkind(rel);
 	bool		is_index = relkind == RELKIND_INDEX ||
 		relkind == RELKIND_PARTITIONED_INDEX;
 	Oid			table = is_index ? IndexGetRelation(rel, true) : rel;
+	List	   *leaves;
+	ListCell   *cell;
 
-	target->maybe = false;
-	target->indexes = NIL;
+	if (relkind == '\0' || !OidIsValid(table))
+		refuse_unknown(rel);
+	if (!is_index && relkind != RELKIND_RELATION &&
+		relkind != RELKIND_MATVIEW && relkind != RELKIND_PARTITIONED_TABLE)
+		refuse_relation(rel);
+	bf_rights_check_table(table);
 
 	/* The table first, as everybody does. */
-	if (OidIsValid(table))
-		LockRelationOid(table, AccessShareLock);
+	LockRelationOid(table, AccessShareLock);
 	if (is_index)
 		LockRelationOid(rel, AccessShareLock);
-	if (!OidIsValid(table) || get_rel_relkind(rel) == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", rel)));
-	if (is_index)
-		add_index(rel, target);
-	else
-		add_table(rel, target, false);
+	if (get_rel_relkind(rel) == '\0')
+		refuse_unknown(rel);
+
+	leaves = is_index ? leaves_of_index(question, table) :
+		leaves_of_table(question);
+	foreach(cell, leaves)
+		check_leaf(lfirst(cell), table);
+	return leaves;
 }
 
-/* The same where together they have to know every row. */
-void
-bf_resolve_valid(Oid rel, BfLiveTarget *target)
+/* Keep of a leaf's filters those whose "no" is sure; or raise. */
+static void
+keep_sure(BfLeaf *leaf)
 {
-	bf_resolve(rel, target);
-	if (target->maybe || target->indexes == NIL)
+	BfDoubt		doubt = BF_NOT_VALID;
+	List	   *sure = NIL;
+	Oid			last = InvalidOid;
+	ListCell   *cell;
+
+	if (leaf->elsewhere != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("no live filter knows the rows of \"%s\"",
+						get_rel_name(leaf->table)),
+				 errdetail("They are %s.", leaf->elsewhere),
+				 errhint("Ask for the tables that hold the rows, one by one, or make a filter of the rows with bf_agg.")));
+	foreach(cell, leaf->indexes)
+	{
+		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+		BfLive		live;
+
+		last = lfirst_oid(cell);
+		doubt = bf_live_doubt(index, &live);
+		if (doubt == BF_SURE)
+			sure = lappend_oid(sure, last);
+		relation_close(index, NoLock);
+	}
+	if (leaf->indexes == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("not every table of \"%s\" has a valid live filter",
-						get_rel_name(rel))));
+				 errmsg("partition \"%s\" has no such live filter",
+						get_rel_name(leaf->table))));
+	if (sure == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("live filter \"%s\" %s", get_rel_name(last),
+						bf_doubt_text(doubt)),
+				 errhint("%s", bf_doubt_hint(doubt))));
+	leaf->indexes = sure;
 }
 
-/* The same where it has to be one filter, which knows every row. */
-Oid
-bf_resolve_one(Oid rel)
+/*
+ * The same where the filters have to know every row: 0A000 where rows are
+ * elsewhere, 55000 where a filter's "no" is not sure.
+ */
+List *
+bf_resolve_sure(Oid rel)
 {
-	BfLiveTarget target;
+	BfQuestion	question = {.rel = rel};
+	List	   *leaves = bf_resolve(&question);
+	ListCell   *cell;
 
-	bf_resolve(rel, &target);
-	if (list_length(target.indexes) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" has a live filter for each partition",
-						get_rel_name(rel)),
-				 errhint("Name a partition.")));
-	if (target.indexes == NIL)
+	if (leaves == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the live filter of \"%s\" is not valid",
-						get_rel_name(rel)),
-				 errhint("Wait until it is built, or rebuild it with REINDEX INDEX CONCURRENTLY.")));
-	return linitial_oid(target.indexes);
+				 errmsg("\"%s\" has no partitions", get_rel_name(rel))));
+	foreach(cell, leaves)
+		keep_sure(lfirst(cell));
+	return leaves;
 }

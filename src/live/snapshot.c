@@ -9,6 +9,9 @@
 #include "access/relation.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "live/live.h"
 #include "live/snapshot.h"
@@ -16,21 +19,17 @@
 
 /* Begin to read an index that is resolved and locked already. */
 void
-bf_snapshot_begin_index(Oid oid, BfLiveSnapshot *snapshot)
+bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 {
 	Relation	index = relation_open(oid, NoLock);
 	BfLive		live;
 	uint64		length;
 	BfError		error;
 
-	if (!bf_live_is_usable(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("live filter \"%s\" does not know all rows that this transaction can see",
-						RelationGetRelationName(index)),
-				 errhint("Try again in a new transaction, when it is built and older transactions have ended.")));
 	memset(snapshot, 0, sizeof(*snapshot));
 	snapshot->index = index;
+	/* What is not there yet is read, too, as serializability goes. */
+	PredicateLockRelation(index, GetActiveSnapshot());
 
 	bf_live_open(index, &live);
 	snapshot->header = (BfHeader) {
@@ -50,13 +49,6 @@ bf_snapshot_begin_index(Oid oid, BfLiveSnapshot *snapshot)
 	/* Fills in where the bits are in a value, and how long they are. */
 	if (!bf_format_size(&snapshot->header, &snapshot->layer, &length, &error))
 		bf_raise(&error, ERRCODE_INDEX_CORRUPTED);
-}
-
-/* Begin to read the one filter that a table or an index stands for. */
-void
-bf_snapshot_begin(Oid rel, BfLiveSnapshot *snapshot)
-{
-	bf_snapshot_begin_index(bf_resolve_one(rel), snapshot);
 }
 
 /* Pending hashes: first of all. */
@@ -117,9 +109,9 @@ read_index(Oid index, BfValue *value)
 	size_t		npending;
 	size_t		nown;
 
-	bf_snapshot_begin_index(index, &snapshot);
+	bf_snapshot_begin(index, &snapshot);
 	bf_value_make(&snapshot.header, &snapshot.layer, value);
-	own = bf_deferred_copy(index, &nown);
+	own = bf_deferred_copy(snapshot.index, &nown);
 	pending = bf_snapshot_pending(&snapshot, &npending);
 	while (bf_snapshot_next(&snapshot, page))
 		memcpy(value->bytes + value->filter.first.offset + page->offset,
@@ -132,18 +124,30 @@ read_index(Oid index, BfValue *value)
 	pfree(page);
 }
 
+/* The one filter of a leaf. */
+static Oid
+filter_of(const BfLeaf *leaf)
+{
+	if (list_length(leaf->indexes) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+				 errmsg("table \"%s\" has several live filters",
+						get_rel_name(leaf->table)),
+				 errhint("Name the index.")));
+	return linitial_oid(leaf->indexes);
+}
+
 /* Make a value of all filters that a table or an index stands for. */
 void
 bf_snapshot_value(Oid rel, BfValue *value)
 {
-	BfLiveTarget target;
+	List	   *leaves = bf_resolve_sure(rel);
 	BfValue		other;
 
-	bf_resolve_valid(rel, &target);
-	read_index(linitial_oid(target.indexes), value);
-	for (int i = 1; i < list_length(target.indexes); i++)
+	read_index(filter_of(linitial(leaves)), value);
+	for (int i = 1; i < list_length(leaves); i++)
 	{
-		read_index(list_nth_oid(target.indexes, i), &other);
+		read_index(filter_of(list_nth(leaves, i)), &other);
 		bf_value_merge(value, &other.filter, &bf_merge_union);
 		pfree(other.varlena);
 	}

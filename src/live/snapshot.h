@@ -7,7 +7,7 @@
  *	  BfLiveSnapshot snapshot;
  *	  BfLivePage page;
  *
- *	  bf_snapshot_begin(rel, &snapshot);
+ *	  bf_snapshot_begin(index, &snapshot);
  *	  pairs = bf_snapshot_pending(&snapshot, &count);
  *	  while (bf_snapshot_next(&snapshot, &page))
  *		  ... page.bytes are bytes page.offset ff. of the filter's bits
@@ -49,8 +49,7 @@ typedef struct BfLivePage
 	uint8		bytes[BLCKSZ];
 } BfLivePage;
 
-extern void bf_snapshot_begin(Oid rel, BfLiveSnapshot *snapshot);
-extern void bf_snapshot_begin_index(Oid oid, BfLiveSnapshot *snapshot);
+extern void bf_snapshot_begin(Oid index, BfLiveSnapshot *snapshot);
 extern BfHashPair *bf_snapshot_pending(BfLiveSnapshot *snapshot,
 									   size_t *count);
 extern bool bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page);

@@ -11,48 +11,86 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/table.h"
+#include "access/transam.h"
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "tcop/pquery.h"
+#include "utils/inval.h"
 
 #include "core/estimate.h"
 #include "live/live.h"
 
-/* From here on, false positives are more than what was asked for. */
-#define FULL	0.5
+/* Warn where the false positives are so many times what was asked for. */
+#define TOO_MANY	2
 
-/* ambulkdelete: nothing points to rows. */
+/* Data pages to estimate the fill by: 4 million bits, as even as any others. */
+#define SAMPLE	64
+
+/*
+ * ambulkdelete: nothing points to rows.  But this is also how the validation of
+ * a concurrent build begins.  Rows that came after the build's snapshot and are
+ * gone by now are in no filter, and nobody here can see them; a standby's
+ * snapshot may, so the horizon moves.
+ */
 IndexBulkDeleteResult *
 bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				  IndexBulkDeleteCallback callback, void *state)
 {
+	if (!info->index->rd_index->indisvalid)
+	{
+		BfLive		live;
+
+		bf_live_open(info->index, &live);
+		live.horizon = ReadNextFullTransactionId();
+		bf_meta_write(info->index, MAIN_FORKNUM, &live);
+	}
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
 
-/* Count the bits that are set. */
+/* Estimate how many bits are set, by some pages. */
 static uint64
-count_bits(Relation index, BfLive *live)
+estimate_bits(Relation index, BfLive *live)
 {
 	uint64		set = 0;
+	uint64		seen = 0;
+	BlockNumber sample = Min(live->pages, SAMPLE);
 
-	for (BlockNumber page = 0; page < live->pages; page++)
+	for (BlockNumber i = 0; i < sample; i++)
 	{
+		BlockNumber page = (BlockNumber) ((uint64) i * live->pages / sample);
+		uint64		bits = Min(BF_PAGE_BITS,
+							   live->shape.bits - page * BF_PAGE_BITS);
 		Buffer		buffer;
-		const uint8 *bits;
 
 		compat_vacuum_delay_point();
+		seen += bits;
 		buffer = bf_page_for_read(index, live, bf_data_block(live, page),
 								  BF_PAGE_DATA);
 		if (!BufferIsValid(buffer))
 			continue;
-		bits = (const uint8 *) BufferGetPage(buffer) + SizeOfPageHeaderData;
-		set += bf_bits_count(bits, BF_PAGE_BYTES);
+		set += bf_bits_count((const uint8 *) BufferGetPage(buffer) +
+							 SizeOfPageHeaderData, BF_PAGE_BYTES);
 		UnlockReleaseBuffer(buffer);
 	}
-	return set;
+	return (uint64) ((double) set / (double) seen * (double) live->shape.bits);
+}
+
+/* Say what keeps a filter's "no" from ever being sure. */
+static void
+report_doubt(Relation index, const BfLive *live)
+{
+	BfDoubt		doubt = bf_live_lasting_doubt(index, live);
+
+	if (doubt != BF_SURE)
+		ereport(WARNING,
+				(errmsg("live filter \"%s\" %s",
+						RelationGetRelationName(index), bf_doubt_text(doubt)),
+				 errdetail("All that it can say of an element is \"maybe\"."),
+				 errhint("%s", bf_doubt_hint(doubt))));
 }
 
 /*
@@ -100,7 +138,7 @@ report(Relation index, const BfLive *live, uint64 set, int level)
 					RelationGetRelationName(index), fill * 100),
 			 errdetail("It holds about %.0f elements, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
 					   count, (unsigned long long) live->expected, fpp)));
-	if (fill > FULL)
+	if (fpp > TOO_MANY * live->fpp)
 		ereport(WARNING,
 				(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
 						RelationGetRelationName(index), fill * 100),
@@ -109,7 +147,28 @@ report(Relation index, const BfLive *live, uint64 set, int level)
 				 errhint("ALTER INDEX ... SET (expected = ...), then REINDEX INDEX CONCURRENTLY.")));
 }
 
-/* amvacuumcleanup: flush, count, report. */
+/*
+ * Settle what depended on a transaction, while it is on record that this
+ * committed.
+ */
+static void
+settle(Relation index, BfLive *live)
+{
+	Relation	table;
+
+	if (!FullTransactionIdIsValid(live->emptied_by))
+		return;
+	table = table_open(index->rd_index->indrelid, NoLock);
+	if (bf_transaction_committed(table, live->emptied_by))
+	{
+		live->emptied_by = InvalidFullTransactionId;
+		bf_meta_write(index, MAIN_FORKNUM, live);
+		CacheInvalidateRelcache(index);
+	}
+	table_close(table, NoLock);
+}
+
+/* amvacuumcleanup: flush, count, report; with VACUUM's own few buffers. */
 IndexBulkDeleteResult *
 bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
@@ -119,14 +178,17 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (info->analyze_only)
 		return stats;
 	bf_live_open(index, &live);
+	live.ring = info->strategy;
 	if (live.pending > 0)
 	{
 		LockPage(index, BF_META_BLOCK, ExclusiveLock);
 		bf_pending_flush(index, &live);
 		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 	}
-	report(index, &live, count_bits(index, &live),
+	settle(index, &live);
+	report(index, &live, estimate_bits(index, &live),
 		   is_verbose() ? INFO : info->message_level);
+	report_doubt(index, &live);
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));

@@ -17,6 +17,8 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_conversion.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
@@ -160,6 +162,14 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 					   PG_GET_COLLATION(), element);
 }
 
+/* Whether elements are of the same kind, integers of whatever width. */
+bool
+bf_element_is_alike(const BfElementType *left, const BfElementType *right)
+{
+	return left->kind == right->kind ||
+		(IS_INTEGER(left->kind) && IS_INTEGER(right->kind));
+}
+
 /* Whether elements of a kind can be in a filter of a (bound) funnel. */
 static bool
 funnel_takes(const BfStrategy *strategy, BfFunnel funnel, BfKind kind)
@@ -180,6 +190,15 @@ funnel_takes(const BfStrategy *strategy, BfFunnel funnel, BfKind kind)
 			break;
 	}
 	return false;
+}
+
+/* Whether a filter of a strategy may be bound to a funnel of such elements. */
+bool
+bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
+				const BfElementType *element)
+{
+	return bf_strategy_takes_funnel(strategy, funnel) &&
+		funnel_takes(strategy, funnel, element->kind);
 }
 
 /*
@@ -235,6 +254,33 @@ is_ascii(const unsigned char *bytes, int length)
 	return true;
 }
 
+/*
+ * Convert text of the database's encoding to UTF-8, by PostgreSQL's own
+ * conversion: a session may have another default, by its search_path, but no
+ * other bits.
+ */
+static unsigned char *
+convert(unsigned char *bytes, int length)
+{
+	static Oid	conversion = InvalidOid;
+	Size		room = (Size) length * MAX_CONVERSION_GROWTH + 1;
+	unsigned char *converted;
+
+	if (!OidIsValid(conversion))
+		conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE,
+										   GetDatabaseEncoding(), PG_UTF8);
+	if (!OidIsValid(conversion))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("there is no conversion from encoding \"%s\" to \"UTF8\"",
+						GetDatabaseEncodingName())));
+	converted = palloc_extended(room, MCXT_ALLOC_HUGE);
+	pg_do_encoding_conversion_buf(conversion, GetDatabaseEncoding(), PG_UTF8,
+								  bytes, length, converted,
+								  (int) Min(room, INT_MAX), false);
+	return converted;
+}
+
 /* Convert text of the database's encoding to UTF-8; *length is updated. */
 static const unsigned char *
 to_utf8(const unsigned char *bytes, int *length)
@@ -248,8 +294,7 @@ to_utf8(const unsigned char *bytes, int *length)
 				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
 				 errmsg("text with bytes above 127 has no known encoding in a SQL_ASCII database"),
 				 errhint("Add it as bytea, or use a database with an encoding.")));
-	converted = pg_do_encoding_conversion((unsigned char *) bytes, *length,
-										  GetDatabaseEncoding(), PG_UTF8);
+	converted = convert((unsigned char *) bytes, *length);
 	*length = strlen((char *) converted);
 	return converted;
 }

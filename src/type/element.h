@@ -30,6 +30,10 @@ extern void bf_element_type_of(Oid type, Node *expression, Oid collation,
 							   BfElementType *element);
 extern void bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
 										bool array, BfElementType *element);
+extern bool bf_element_is_alike(const BfElementType *left,
+								const BfElementType *right);
+extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
+							const BfElementType *element);
 extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 								const BfElementType *element);
 extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,

@@ -1,0 +1,79 @@
+/*
+ * rights.c
+ *	  May the caller be told what a live filter knows?
+ *
+ * What a filter tells is what the table's rows hold: one has to be allowed to
+ * read the column, and where policies hide rows, the filter would not.  As in
+ * a query, this is asked of the relation that was named, not of its partitions
+ * or children; and before anything is locked or said of it.
+ *
+ * An expression tells about any column that is in it, and a partial index
+ * whether its condition holds: both take the right to read the table.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_index.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+
+#include "live/live.h"
+
+static bool
+may_read_table(Oid table)
+{
+	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+static void
+refuse(Oid table)
+{
+	aclcheck_error(ACLCHECK_NO_PRIV,
+				   get_relkind_objtype(get_rel_relkind(table)),
+				   get_rel_name(table));
+}
+
+/* Raise 42501 where the caller may read nothing of a table, or not all rows. */
+void
+bf_rights_check_table(Oid table)
+{
+	if (!may_read_table(table) &&
+		pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT,
+								  ACLMASK_ANY) != ACLCHECK_OK)
+		refuse(table);
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot use a live filter of table \"%s\"",
+						get_rel_name(table)),
+				 errdetail("Row-level security hides rows of it, which the filter would tell about.")));
+}
+
+/*
+ * Raise 42501 where the caller may not read what is in an index, of the table
+ * that was named or of one below it.
+ */
+void
+bf_rights_check_column(Oid named, Relation index)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+
+	if (may_read_table(named))
+		return;
+	if (column != 0 &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+	{
+		char	   *name = get_attname(index->rd_index->indrelid, column, false);
+
+		column = get_attnum(named, name);
+		pfree(name);
+		if (column != InvalidAttrNumber &&
+			pg_attribute_aclcheck(named, column, GetUserId(),
+								  ACL_SELECT) == ACLCHECK_OK)
+			return;
+	}
+	refuse(named);
+}

@@ -1,0 +1,252 @@
+/*
+ * rows.c
+ *	  Where a table's rows are: in the table itself, or elsewhere.
+ *
+ * An index knows the rows that were put into its own table, on this server.
+ * There are tables whose rows a query finds elsewhere: foreign tables, and
+ * those that another extension keeps in other relations or on other servers,
+ * so that what bears their name is an empty shell, with a valid index.  Which
+ * these are stands in that extension's catalog: a table of ours tells how to
+ * look there, and the next extension is one row.
+ *
+ * Such a catalog is read by the catalog's snapshot, not the query's, as what
+ * counts is where rows are looked for now.  What it says is kept as long as
+ * anything that was resolved (epoch.c): whoever moves a table's rows changes
+ * its definition, too.  Columns that do not have the type they should have make
+ * it a catalog of something else.
+ *
+ * All tables below one are walked, never their indexes only: CREATE INDEX skips
+ * partitions that are foreign tables, and calls the whole valid.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "live/live.h"
+
+/* An extension's catalog of the tables whose rows are elsewhere. */
+typedef struct RowsCatalog
+{
+	const char *schema;
+	const char *name;
+	/* The table, by OID, or by schema and name. */
+	const char *table_oid;
+	const char *table_schema;
+	const char *table_name;
+	/* Only entries in which this column is not NULL. */
+	const char *if_set;
+	const char *where;			/* to follow "rows of ... are" */
+} RowsCatalog;
+
+static const RowsCatalog catalogs[] = {
+	/* Distributed and reference tables, tenants, and local ones beside them. */
+	{
+		.schema = "pg_catalog",.name = "pg_dist_partition",
+		.table_oid = "logicalrelid",
+		.where = "where Citus put them"
+	},
+	/* Chunks that are compressed.  By the documentation: untried. */
+	{
+		.schema = "_timescaledb_catalog",.name = "chunk",
+		.table_schema = "schema_name",.table_name = "table_name",
+		.if_set = "compressed_chunk_id",
+		.where = "in a compressed chunk of TimescaleDB"
+	}
+};
+
+/* What it takes to search a catalog for a table. */
+typedef struct Search
+{
+	ScanKeyData keys[2];
+	int			nkeys;
+	NameData	schema;			/* what keys point to */
+	NameData	name;
+	AttrNumber	if_set;			/* 0: all entries count */
+} Search;
+
+/* The number of a column of that type, or InvalidAttrNumber. */
+static AttrNumber
+find_column(Relation catalog, const char *name, Oid type)
+{
+	AttrNumber	number = get_attnum(RelationGetRelid(catalog), name);
+
+	if (number <= 0 ||
+		(OidIsValid(type) &&
+		 TupleDescAttr(RelationGetDescr(catalog), number - 1)->atttypid != type))
+		return InvalidAttrNumber;
+	return number;
+}
+
+static void
+add_key(Search *search, AttrNumber column, RegProcedure equal, Datum value)
+{
+	ScanKeyInit(&search->keys[search->nkeys++], column, BTEqualStrategyNumber,
+				equal, value);
+}
+
+/* Prepare to search a catalog; false where it is not what we know. */
+static bool
+prepare(Relation catalog, const RowsCatalog *known, Oid table, Search *search)
+{
+	AttrNumber	first;
+	AttrNumber	second;
+
+	memset(search, 0, sizeof(*search));
+	if (catalog->rd_rel->relkind != RELKIND_RELATION)
+		return false;
+	if (known->if_set != NULL)
+	{
+		search->if_set = find_column(catalog, known->if_set, InvalidOid);
+		if (search->if_set == InvalidAttrNumber)
+			return false;
+	}
+	if (known->table_oid != NULL)
+	{
+		first = find_column(catalog, known->table_oid, REGCLASSOID);
+		if (first == InvalidAttrNumber)
+			first = find_column(catalog, known->table_oid, OIDOID);
+		add_key(search, first, F_OIDEQ, ObjectIdGetDatum(table));
+		return first != InvalidAttrNumber;
+	}
+	first = find_column(catalog, known->table_schema, NAMEOID);
+	second = find_column(catalog, known->table_name, NAMEOID);
+	namestrcpy(&search->schema, get_namespace_name(get_rel_namespace(table)));
+	namestrcpy(&search->name, get_rel_name(table));
+	add_key(search, first, F_NAMEEQ, NameGetDatum(&search->schema));
+	add_key(search, second, F_NAMEEQ, NameGetDatum(&search->name));
+	return first != InvalidAttrNumber && second != InvalidAttrNumber;
+}
+
+/* An index whose columns are those searched for, in order; or InvalidOid. */
+static Oid
+find_index(Relation catalog, const Search *search)
+{
+	List	   *indexes = RelationGetIndexList(catalog);
+	Oid			found = InvalidOid;
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+		Form_pg_index form = index->rd_index;
+		bool		fits = form->indisvalid && form->indimmediate &&
+			index->rd_rel->relam == BTREE_AM_OID &&
+			form->indnkeyatts >= search->nkeys &&
+			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+
+		for (int i = 0; fits && i < search->nkeys; i++)
+			fits = form->indkey.values[i] == search->keys[i].sk_attno;
+		index_close(index, AccessShareLock);
+		if (fits)
+		{
+			found = lfirst_oid(cell);
+			break;
+		}
+	}
+	list_free(indexes);
+	return found;
+}
+
+/* Whether a table is in a catalog, if there is one. */
+static bool
+is_listed(const RowsCatalog *known, Oid table)
+{
+	Oid			schema = get_namespace_oid(known->schema, true);
+	Oid			oid = OidIsValid(schema) ?
+		get_relname_relid(known->name, schema) : InvalidOid;
+	Relation	catalog = OidIsValid(oid) ?
+		try_relation_open(oid, AccessShareLock) : NULL;
+	Search		search;
+	bool		listed = false;
+
+	if (catalog == NULL)
+		return false;
+	if (prepare(catalog, known, table, &search))
+	{
+		Oid			index = find_index(catalog, &search);
+		SysScanDesc scan = systable_beginscan(catalog, index,
+											  OidIsValid(index), NULL,
+											  search.nkeys, search.keys);
+		HeapTuple	tuple;
+
+		while (!listed && HeapTupleIsValid(tuple = systable_getnext(scan)))
+			listed = search.if_set == 0 ||
+				!heap_attisnull(tuple, search.if_set,
+								RelationGetDescr(catalog));
+		systable_endscan(scan);
+	}
+	relation_close(catalog, AccessShareLock);
+	return listed;
+}
+
+/*
+ * Where the rows of a table are, if not in itself, in words to follow "rows of
+ * ... are"; or NULL.
+ */
+const char *
+bf_rows_elsewhere(Oid table)
+{
+	if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
+		return "behind a foreign table";
+	for (int i = 0; i < lengthof(catalogs); i++)
+	{
+		if (is_listed(&catalogs[i], table))
+			return catalogs[i].where;
+	}
+	return NULL;
+}
+
+/* Whether it is another session's temporary table, which queries skip. */
+static bool
+is_other_temp(Oid oid)
+{
+	Relation	table = relation_open(oid, NoLock);
+	bool		result = RELATION_IS_OTHER_TEMP(table);
+
+	relation_close(table, NoLock);
+	return result;
+}
+
+/*
+ * Where the rows of a table are that is locked already, and of all that inherit
+ * from it or are its partitions, which are locked: a list of BfPlace.  A
+ * partitioned table has no rows itself.
+ */
+List *
+bf_rows_places(Oid table)
+{
+	List	   *tables = find_all_inheritors(table, AccessShareLock, NULL);
+	List	   *places = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tables)
+	{
+		Oid			oid = lfirst_oid(cell);
+		const char *elsewhere = bf_rows_elsewhere(oid);
+		BfPlace    *place;
+
+		CHECK_FOR_INTERRUPTS();
+		if (oid != table && is_other_temp(oid))
+			continue;
+		if (elsewhere == NULL &&
+			get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE)
+			continue;
+		place = palloc(sizeof(BfPlace));
+		place->table = oid;
+		place->elsewhere = elsewhere;
+		places = lappend(places, place);
+	}
+	list_free(tables);
+	return places;
+}

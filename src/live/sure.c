@@ -1,0 +1,208 @@
+/*
+ * sure.c
+ *	  Is a live filter's "no" sure, for the snapshot that asks?
+ *
+ * It is if the filter knows every row version that any snapshot of this
+ * transaction can see.  Otherwise all that can be said is "maybe".
+ *
+ * A build sees each row version that is not dead to all snapshots of its own
+ * server (build.c), so on the server that built it a valid index is complete.
+ * What the build left out was deleted by transactions before its horizon, the
+ * first transaction id that was not assigned yet; whoever sees all of those as
+ * finished does not see the row.  So the horizon is asked where row versions
+ * may be seen that were dead to all snapshots of the server that built:
+ *
+ * - in recovery, and after it by a snapshot that was taken in recovery: nobody
+ *	 waits for a standby's snapshots;
+ * - where rows are pruned that a snapshot sees (old_snapshot_threshold, up to
+ *	 16).
+ *
+ * A standby asks pg_index's row, too, as it does not delay the end of CREATE
+ * INDEX CONCURRENTLY for its own snapshots.  We do not ask indcheckxmin: what
+ * it stands for is hashed by our builds, and ALTER TABLE can lose it.
+ *
+ * TRUNCATE empties an index in place where the table's file is new in the
+ * subtransaction, even if the index's is not: the table moved to another
+ * tablespace first.  The core cannot undo that when it is rolled back: the rows
+ * return, the filter's bits do not.  So such a build writes its own transaction
+ * into the metapage, and is complete if that committed.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_class.h"
+#include "utils/snapmgr.h"
+
+#include "live/live.h"
+
+/* The whole of a transaction id that is not far from the next one. */
+static FullTransactionId
+widen(TransactionId xid)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint32		epoch = EpochFromFullTransactionId(next);
+
+	if (xid > XidFromFullTransactionId(next))
+		epoch--;
+	return FullTransactionIdFromEpochAndXid(epoch, xid);
+}
+
+/* TransactionXmin as a whole, which is found out when it changes. */
+static FullTransactionId
+oldest_seen_running(void)
+{
+	static TransactionId xmin = InvalidTransactionId;
+	static FullTransactionId whole;
+
+	if (xmin != TransactionXmin)
+	{
+		whole = widen(TransactionXmin);
+		xmin = TransactionXmin;
+	}
+	return whole;
+}
+
+/* Whether a horizon lies in the future, so that ids do not mean what they did. */
+static bool
+is_in_future(FullTransactionId horizon)
+{
+	static FullTransactionId next;	/* at some time; it only grows */
+
+	if (FullTransactionIdPrecedesOrEquals(horizon, next))
+		return false;
+	next = ReadNextFullTransactionId();
+	return FullTransactionIdPrecedes(next, horizon);
+}
+
+/*
+ * Whether a transaction committed, or is this one: of one that rebuilt an
+ * index of the table in place.  Not, if it is so long ago that nobody knows.
+ */
+bool
+bf_transaction_committed(Relation table, FullTransactionId fxid)
+{
+	TransactionId xid = XidFromFullTransactionId(fxid);
+
+	if (!FullTransactionIdEquals(fxid, widen(xid)))
+		return false;
+	if (TransactionIdIsCurrentTransactionId(xid))
+		return true;
+	/* What is newer than the table's oldest id is on record. */
+	return TransactionIdIsNormal(table->rd_rel->relfrozenxid) &&
+		TransactionIdFollowsOrEquals(xid, table->rd_rel->relfrozenxid) &&
+		TransactionIdDidCommit(xid);
+}
+
+static bool
+was_emptied(Relation index, const BfLive *live)
+{
+	Relation	table;
+	bool		committed;
+
+	if (!FullTransactionIdIsValid(live->emptied_by))
+		return false;
+	table = table_open(index->rd_index->indrelid, NoLock);
+	committed = bf_transaction_committed(table, live->emptied_by);
+	table_close(table, NoLock);
+	return !committed;
+}
+
+/* The doubts that only a rebuild will end. */
+BfDoubt
+bf_live_lasting_doubt(Relation index, const BfLive *live)
+{
+	if (was_emptied(index, live))
+		return BF_EMPTIED;
+	/* A standby learns of transaction ids as it goes. */
+	if (!RecoveryInProgress() && is_in_future(live->horizon))
+		return BF_FUTURE;
+	return BF_SURE;
+}
+
+/*
+ * What keeps the "no" of an open, locked index from being sure.  Unless it is
+ * that the index is not valid, so that it may have no metapage yet, tells what
+ * the filter is.
+ */
+BfDoubt
+bf_live_doubt(Relation index, BfLive *live)
+{
+	Form_pg_index form = index->rd_index;
+	HeapTupleHeader tuple = index->rd_indextuple->t_data;
+	BfDoubt		lasting;
+	bool		elsewhere;
+
+	if (!form->indislive || !form->indisready || !form->indisvalid)
+		return BF_NOT_VALID;
+	bf_live_open(index, live);
+	lasting = bf_live_lasting_doubt(index, live);
+	if (lasting != BF_SURE)
+		return lasting;
+
+	elsewhere = RecoveryInProgress() ||
+		GetActiveSnapshot()->takenDuringRecovery;
+	if ((elsewhere || live->pruned_early) &&
+		FullTransactionIdPrecedes(oldest_seen_running(), live->horizon))
+		return BF_OLD_SNAPSHOT;
+	if (elsewhere && !TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple),
+											TransactionXmin))
+		return BF_OLD_SNAPSHOT;
+	return BF_SURE;
+}
+
+/* A doubt in words, to follow "live filter ..."; NULL if there is none. */
+const char *
+bf_doubt_text(BfDoubt doubt)
+{
+	switch (doubt)
+	{
+		case BF_SURE:
+			break;
+		case BF_NOT_VALID:
+			return "is not valid";
+		case BF_OLD_SNAPSHOT:
+			return "may not know all rows that this transaction can see";
+		case BF_EMPTIED:
+			return "was emptied by a TRUNCATE that was rolled back";
+		case BF_FUTURE:
+			return "was built before transaction ids were reset";
+	}
+	return NULL;
+}
+
+/* What can be done about it: a sentence. */
+const char *
+bf_doubt_hint(BfDoubt doubt)
+{
+	switch (doubt)
+	{
+		case BF_SURE:
+			break;
+		case BF_NOT_VALID:
+			return "Wait until it is built, or rebuild it with REINDEX INDEX CONCURRENTLY.";
+		case BF_OLD_SNAPSHOT:
+			return "Try again in a new transaction, when those that ran while it was built have ended.";
+		case BF_EMPTIED:
+		case BF_FUTURE:
+			return "Rebuild it with REINDEX INDEX CONCURRENTLY.";
+	}
+	return NULL;
+}
+
+/*
+ * Raise 0A000 where the column is of a type whose equality is not that of its
+ * bytes.  To be asked whenever a filter is read: ALTER TABLE can turn text
+ * into citext without a rebuild.
+ */
+void
+bf_live_check_column(Relation index)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
+	BfElementType element;
+
+	bf_element_type(column->atttypid, index->rd_indcollation[0], &element);
+}
