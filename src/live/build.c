@@ -40,6 +40,7 @@
 #include "pgstat.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
+#include "storage/procarray.h"
 #include "utils/memutils.h"
 
 #include "live/live.h"
@@ -371,12 +372,18 @@ begin_in_place(Relation index)
 	return live.emptied_by;
 }
 
-/* Read the table, and what the core's scan left out of it. */
+/*
+ * Read the table, and what the core's scan left out of it.
+ *
+ * What both left out was deleted by transactions older than any that ran then,
+ * as seen after the scan, if not earlier.  A concurrent build reads what its
+ * snapshot sees; whatever that does not see any more was deleted before.
+ */
 static double
 scan(Build *build, Relation heap, IndexInfo *info)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
-	FullTransactionId horizon = ReadNextFullTransactionId();
+	FullTransactionId next = ReadNextFullTransactionId();
 	double		rows = table_index_build_scan(heap, build->index, info, true,
 											  true, build_row, build, NULL);
 
@@ -389,8 +396,13 @@ scan(Build *build, Relation heap, IndexInfo *info)
 		/* Nothing is missing that the index would have to be old for. */
 		info->ii_BrokenHotChain = false;
 	}
-	build->horizon = blocks == 0 ? InvalidFullTransactionId : horizon;
 	build->pruned_early = info->ii_BrokenHotChain || compat_prunes_early(heap);
+	if (blocks == 0)
+		build->horizon = InvalidFullTransactionId;
+	else if (info->ii_Concurrent || build->pruned_early)
+		build->horizon = next;
+	else
+		build->horizon = bf_full_xid(GetOldestTransactionIdConsideredRunning());
 	return rows;
 }
 

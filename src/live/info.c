@@ -60,9 +60,9 @@ list_filters(Oid rel)
 	foreach(cell, leaves)
 	{
 		const BfLeaf *leaf = lfirst(cell);
-		List	   *indexes = leaf->elsewhere != NULL ? NIL : leaf->indexes;
+		List	   *indexes = leaf->place.elsewhere != NULL ? NIL : leaf->indexes;
 
-		any = any || leaf->indexes != NIL || leaf->elsewhere != NULL;
+		any = any || leaf->indexes != NIL || leaf->place.elsewhere != NULL;
 		if (indexes == NIL)
 			indexes = list_make1_oid(InvalidOid);
 		foreach(inner, indexes)
@@ -189,18 +189,18 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 
 	if (OidIsValid(next->index))
 		maybe = explain(next->index, &is_built);
-	else if (next->leaf->elsewhere != NULL)
+	else if (next->leaf->place.elsewhere != NULL)
 		maybe = psprintf("rows of \"%s\" are %s",
-						 get_rel_name(next->leaf->table), next->leaf->elsewhere);
+						 get_rel_name(next->leaf->place.table), next->leaf->place.elsewhere);
 	else
 		maybe = psprintf("\"%s\" has no such live filter",
-						 get_rel_name(next->leaf->table));
+						 get_rel_name(next->leaf->place.table));
 	memset(nulls, !is_built, sizeof(nulls));
 	if (is_built)
 		describe(next->index, values);
 	values[INDEX] = ObjectIdGetDatum(next->index);
 	nulls[INDEX] = !OidIsValid(next->index);
-	values[TABLE] = ObjectIdGetDatum(next->leaf->table);
+	values[TABLE] = ObjectIdGetDatum(next->leaf->place.table);
 	nulls[TABLE] = false;
 	nulls[MAYBE] = maybe == NULL;
 	if (maybe != NULL)

@@ -205,6 +205,7 @@ typedef enum BfDoubt
 	BF_FUTURE					/* built by transactions still to come */
 } BfDoubt;
 
+extern FullTransactionId bf_full_xid(TransactionId xid);
 extern BfDoubt bf_live_lasting_doubt(Relation index, const BfLive *live);
 extern BfDoubt bf_live_doubt(Relation index, BfLive *live);
 extern const char *bf_doubt_text(BfDoubt doubt);
@@ -216,14 +217,15 @@ extern void bf_live_check_column(Relation index);
 typedef struct BfPlace
 {
 	Oid			table;
-	const char *elsewhere;		/* where its rows are, if not in itself */
+	const char *elsewhere;		/* NULL: its rows are in itself; or where, in
+								 * words to follow "rows of ... are" */
 } BfPlace;
 
-extern const char *bf_rows_elsewhere(Oid table);
-extern List *bf_rows_places(Oid table);
+extern BfPlace *bf_rows_place(Oid table);
+extern List *bf_rows_places(Oid root);
 
 /* rights.c */
-extern void bf_rights_check_table(Oid table);
+extern bool bf_rights_check_table(Oid table);
 extern void bf_rights_check_column(Oid named, Relation index);
 
 /* scan.c */
@@ -236,8 +238,7 @@ extern void bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 /* resolve.c */
 typedef struct BfLeaf
 {
-	Oid			table;
-	const char *elsewhere;		/* where its rows are; NULL: in the table */
+	BfPlace		place;
 	List	   *indexes;		/* OIDs of filters over the same; locked */
 } BfLeaf;
 

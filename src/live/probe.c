@@ -150,7 +150,7 @@ leaf_contains(const BfLeaf *leaf, Asked *asked)
 {
 	ListCell   *cell;
 
-	if (leaf->elsewhere != NULL)
+	if (leaf->place.elsewhere != NULL)
 		return true;
 	foreach(cell, leaf->indexes)
 	{

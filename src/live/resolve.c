@@ -262,12 +262,11 @@ choose(Oid table, const BfQuestion *question, Choice *choice)
 }
 
 static BfLeaf *
-make_leaf(Oid table, const char *elsewhere, List *indexes)
+make_leaf(const BfPlace *place, List *indexes)
 {
 	BfLeaf	   *leaf = palloc(sizeof(BfLeaf));
 
-	leaf->table = table;
-	leaf->elsewhere = elsewhere;
+	leaf->place = *place;
 	leaf->indexes = indexes;
 	return leaf;
 }
@@ -305,8 +304,7 @@ leaves_of_table(const BfQuestion *question)
 		if (indexes == NIL && !question->all &&
 			(place->elsewhere == NULL || !is_covered(place->table, question)))
 			refuse_missing(place->table, question, &choice, place->elsewhere);
-		leaves = lappend(leaves, make_leaf(place->table, place->elsewhere,
-										   indexes));
+		leaves = lappend(leaves, make_leaf(place, indexes));
 	}
 	return leaves;
 }
@@ -342,7 +340,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	if (!bf_is_live_filter(index))
 		refuse_relation(question->rel);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
-		leaves = list_make1(make_leaf(table, bf_rows_elsewhere(table),
+		leaves = list_make1(make_leaf(bf_rows_place(table),
 									  list_make1_oid(question->rel)));
 	else
 	{
@@ -354,8 +352,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 			BfPlace    *place = lfirst(cell);
 
 			leaves = lappend(leaves,
-							 make_leaf(place->table, place->elsewhere,
-									   index_below(place->table, below)));
+							 make_leaf(place, index_below(place->table, below)));
 		}
 	}
 	relation_close(index, NoLock);
@@ -364,7 +361,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 
 /* Raise where the caller may not ask a filter, or nobody can. */
 static void
-check_leaf(const BfLeaf *leaf, Oid named)
+check_leaf(const BfLeaf *leaf, Oid named, bool whole)
 {
 	ListCell   *cell;
 
@@ -372,7 +369,8 @@ check_leaf(const BfLeaf *leaf, Oid named)
 	{
 		Relation	index = relation_open(lfirst_oid(cell), NoLock);
 
-		bf_rights_check_column(named, index);
+		if (!whole)
+			bf_rights_check_column(named, index);
 		bf_live_check_column(index);
 		relation_close(index, NoLock);
 	}
@@ -391,6 +389,7 @@ bf_resolve(const BfQuestion *question)
 	bool		is_index = relkind == RELKIND_INDEX ||
 		relkind == RELKIND_PARTITIONED_INDEX;
 	Oid			table = is_index ? IndexGetRelation(rel, true) : rel;
+	bool		whole;
 	List	   *leaves;
 	ListCell   *cell;
 
@@ -399,7 +398,7 @@ bf_resolve(const BfQuestion *question)
 	if (!is_index && relkind != RELKIND_RELATION &&
 		relkind != RELKIND_MATVIEW && relkind != RELKIND_PARTITIONED_TABLE)
 		refuse_relation(rel);
-	bf_rights_check_table(table);
+	whole = bf_rights_check_table(table);
 
 	/* The table first, as everybody does. */
 	LockRelationOid(table, AccessShareLock);
@@ -411,7 +410,7 @@ bf_resolve(const BfQuestion *question)
 	leaves = is_index ? leaves_of_index(question, table) :
 		leaves_of_table(question);
 	foreach(cell, leaves)
-		check_leaf(lfirst(cell), table);
+		check_leaf(lfirst(cell), table, whole);
 	return leaves;
 }
 
@@ -424,12 +423,12 @@ keep_sure(BfLeaf *leaf)
 	Oid			last = InvalidOid;
 	ListCell   *cell;
 
-	if (leaf->elsewhere != NULL)
+	if (leaf->place.elsewhere != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("no live filter knows the rows of \"%s\"",
-						get_rel_name(leaf->table)),
-				 errdetail("They are %s.", leaf->elsewhere),
+						get_rel_name(leaf->place.table)),
+				 errdetail("They are %s.", leaf->place.elsewhere),
 				 errhint("Ask for the tables that hold the rows, one by one, or make a filter of the rows with bf_agg.")));
 	foreach(cell, leaf->indexes)
 	{
@@ -446,7 +445,7 @@ keep_sure(BfLeaf *leaf)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("partition \"%s\" has no such live filter",
-						get_rel_name(leaf->table))));
+						get_rel_name(leaf->place.table))));
 	if (sure == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

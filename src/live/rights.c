@@ -22,12 +22,6 @@
 
 #include "live/live.h"
 
-static bool
-may_read_table(Oid table)
-{
-	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-}
-
 static void
 refuse(Oid table)
 {
@@ -36,11 +30,17 @@ refuse(Oid table)
 				   get_rel_name(table));
 }
 
-/* Raise 42501 where the caller may read nothing of a table, or not all rows. */
-void
+/*
+ * Raise 42501 where the caller may read nothing of a table, or not all rows.
+ * Tells whether the whole table may be read; or else columns are to be checked.
+ */
+bool
 bf_rights_check_table(Oid table)
 {
-	if (!may_read_table(table) &&
+	bool		whole = pg_class_aclcheck(table, GetUserId(),
+										  ACL_SELECT) == ACLCHECK_OK;
+
+	if (!whole &&
 		pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT,
 								  ACLMASK_ANY) != ACLCHECK_OK)
 		refuse(table);
@@ -50,19 +50,18 @@ bf_rights_check_table(Oid table)
 				 errmsg("cannot use a live filter of table \"%s\"",
 						get_rel_name(table)),
 				 errdetail("Row-level security hides rows of it, which the filter would tell about.")));
+	return whole;
 }
 
 /*
- * Raise 42501 where the caller may not read what is in an index, of the table
- * that was named or of one below it.
+ * Raise 42501 where the caller, who may not read the whole table that was named,
+ * may not read what is in an index of it or of a table below it.
  */
 void
 bf_rights_check_column(Oid named, Relation index)
 {
 	AttrNumber	column = index->rd_index->indkey.values[0];
 
-	if (may_read_table(named))
-		return;
 	if (column != 0 &&
 		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 	{

@@ -158,15 +158,24 @@ find_index(Relation catalog, const Search *search)
 	return found;
 }
 
-/* Whether a table is in a catalog, if there is one. */
-static bool
-is_listed(const RowsCatalog *known, Oid table)
+/* Find the catalogs that this database has; InvalidOid for others. */
+static void
+find_catalogs(Oid *oids)
 {
-	Oid			schema = get_namespace_oid(known->schema, true);
-	Oid			oid = OidIsValid(schema) ?
-		get_relname_relid(known->name, schema) : InvalidOid;
-	Relation	catalog = OidIsValid(oid) ?
-		try_relation_open(oid, AccessShareLock) : NULL;
+	for (int i = 0; i < lengthof(catalogs); i++)
+	{
+		Oid			schema = get_namespace_oid(catalogs[i].schema, true);
+
+		oids[i] = OidIsValid(schema) ?
+			get_relname_relid(catalogs[i].name, schema) : InvalidOid;
+	}
+}
+
+/* Whether a table is in a catalog, if that is still there. */
+static bool
+is_listed(const RowsCatalog *known, Oid oid, Oid table)
+{
+	Relation	catalog = try_relation_open(oid, AccessShareLock);
 	Search		search;
 	bool		listed = false;
 
@@ -190,32 +199,34 @@ is_listed(const RowsCatalog *known, Oid table)
 	return listed;
 }
 
-/*
- * Where the rows of a table are, if not in itself, in words to follow "rows of
- * ... are"; or NULL.
- */
-const char *
-bf_rows_elsewhere(Oid table)
+/* Where the rows of an open table are, if not in itself; or NULL. */
+static const char *
+elsewhere(Relation table, const Oid *oids)
 {
-	if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
+	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "behind a foreign table";
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
-		if (is_listed(&catalogs[i], table))
+		if (OidIsValid(oids[i]) &&
+			is_listed(&catalogs[i], oids[i], RelationGetRelid(table)))
 			return catalogs[i].where;
 	}
 	return NULL;
 }
 
-/* Whether it is another session's temporary table, which queries skip. */
-static bool
-is_other_temp(Oid oid)
+/* Where the rows of a locked table are. */
+BfPlace *
+bf_rows_place(Oid oid)
 {
 	Relation	table = relation_open(oid, NoLock);
-	bool		result = RELATION_IS_OTHER_TEMP(table);
+	BfPlace    *place = palloc(sizeof(BfPlace));
+	Oid			oids[lengthof(catalogs)];
 
+	find_catalogs(oids);
+	place->table = oid;
+	place->elsewhere = elsewhere(table, oids);
 	relation_close(table, NoLock);
-	return result;
+	return place;
 }
 
 /*
@@ -224,28 +235,29 @@ is_other_temp(Oid oid)
  * partitioned table has no rows itself.
  */
 List *
-bf_rows_places(Oid table)
+bf_rows_places(Oid root)
 {
-	List	   *tables = find_all_inheritors(table, AccessShareLock, NULL);
+	List	   *tables = find_all_inheritors(root, AccessShareLock, NULL);
 	List	   *places = NIL;
 	ListCell   *cell;
+	Oid			oids[lengthof(catalogs)];
 
+	find_catalogs(oids);
 	foreach(cell, tables)
 	{
 		Oid			oid = lfirst_oid(cell);
-		const char *elsewhere = bf_rows_elsewhere(oid);
-		BfPlace    *place;
+		Relation	table = relation_open(oid, NoLock);
+		BfPlace		place = {oid, elsewhere(table, oids)};
 
 		CHECK_FOR_INTERRUPTS();
-		if (oid != table && is_other_temp(oid))
-			continue;
-		if (elsewhere == NULL &&
-			get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE)
-			continue;
-		place = palloc(sizeof(BfPlace));
-		place->table = oid;
-		place->elsewhere = elsewhere;
-		places = lappend(places, place);
+		/* Queries skip other sessions' temporary tables, too. */
+		if ((oid == root || !RELATION_IS_OTHER_TEMP(table)) &&
+			(place.elsewhere != NULL ||
+			 table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE))
+			places = lappend(places,
+							 memcpy(palloc(sizeof(place)), &place,
+									sizeof(place)));
+		relation_close(table, NoLock);
 	}
 	list_free(tables);
 	return places;

@@ -132,7 +132,7 @@ filter_of(const BfLeaf *leaf)
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",
-						get_rel_name(leaf->table)),
+						get_rel_name(leaf->place.table)),
 				 errhint("Name the index.")));
 	return linitial_oid(leaf->indexes);
 }

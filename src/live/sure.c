@@ -7,9 +7,8 @@
  *
  * A build sees each row version that is not dead to all snapshots of its own
  * server (build.c), so on the server that built it a valid index is complete.
- * What the build left out was deleted by transactions before its horizon, the
- * first transaction id that was not assigned yet; whoever sees all of those as
- * finished does not see the row.  So the horizon is asked where row versions
+ * What the build left out was deleted by transactions before its horizon; whoever
+ * sees all of those as finished does not see the row.  So the horizon is asked where row versions
  * may be seen that were dead to all snapshots of the server that built:
  *
  * - in recovery, and after it by a snapshot that was taken in recovery: nobody
@@ -40,8 +39,8 @@
 #include "live/live.h"
 
 /* The whole of a transaction id that is not far from the next one. */
-static FullTransactionId
-widen(TransactionId xid)
+FullTransactionId
+bf_full_xid(TransactionId xid)
 {
 	FullTransactionId next = ReadNextFullTransactionId();
 	uint32		epoch = EpochFromFullTransactionId(next);
@@ -60,7 +59,7 @@ oldest_seen_running(void)
 
 	if (xmin != TransactionXmin)
 	{
-		whole = widen(TransactionXmin);
+		whole = bf_full_xid(TransactionXmin);
 		xmin = TransactionXmin;
 	}
 	return whole;
@@ -87,7 +86,7 @@ bf_transaction_committed(Relation table, FullTransactionId fxid)
 {
 	TransactionId xid = XidFromFullTransactionId(fxid);
 
-	if (!FullTransactionIdEquals(fxid, widen(xid)))
+	if (!FullTransactionIdEquals(fxid, bf_full_xid(xid)))
 		return false;
 	if (TransactionIdIsCurrentTransactionId(xid))
 		return true;
