@@ -75,8 +75,13 @@ SELECT bf_live_contains('live', -7), bf_live_contains('live', -7::smallint),
 SELECT bf_live_contains('live', 'seven');
 SELECT bf_live_contains('live', 7.0);
 SELECT index, strategy, funnel, expected, fpp, hashes, bits, bits_set > 0 AS filled,
-	round(fill::numeric, 2) AS fill, estimated_count, estimated_fpp < 1e-6 AS ok, pending, bytes, pages
+	round(fill::numeric, 2) AS fill, estimated_count, estimated_fpp < 1e-6 AS ok, pending, bytes, pages,
+	"table", maybe
 FROM bf_live_info('live');
+SELECT bf_live_contains_each('live', '{{-7,7},{NULL,0}}'::int[]), bf_live_contains_each('live', '{}'::int[]),
+	bf_live_contains_each('live', NULL::int[]) IS NULL AS nothing,
+	bf_live_contains_all('live', '{-7,NULL,0}'::int[]), bf_live_contains_all('live', '{-7,7}'::bigint[]),
+	bf_live_contains_all('live', '{}'::int[]), bf_live_contains(NULL, -7) IS NULL AS nowhere;
 DROP INDEX live_i;
 CREATE INDEX live_i ON live USING bloomfilter (t) WITH (funnel = utf16, strategy = guava32);
 SELECT strategy, funnel, expected, fpp, pages FROM bf_live_info('live_i');
@@ -104,6 +109,9 @@ CREATE INDEX ON live USING bloomfilter (t) WITH (fpp = 0);
 CREATE INDEX ON live USING bloomfilter (t) WITH (fpp = 1);
 CREATE INDEX ON live USING bloomfilter (t) WITH (fpp = 'nan');
 CREATE INDEX ON live USING bloomfilter (t) WITH (expected = -1);
+CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 1.5);
+CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 9007199254740993);
+CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 9007199254740992);
 CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 2000000000, fpp = 0.0001);
 CREATE INDEX ON live USING bloomfilter (t) WITH (nonsense = 1);
 CREATE INDEX ON live USING bloomfilter (i8) WITH (funnel = int);
@@ -112,10 +120,29 @@ SELECT bf_live_contains('live', 't1');
 SELECT bf_live_contains('pg_am_oid_index', 't1');
 SELECT bf_live_contains('pg_views', 't1');
 SELECT bf_live_contains(0::regclass, 't1');
+
+-- Several filters: the column decides, or else the kind of element.
 CREATE INDEX live_1 ON live USING bloomfilter (t);
 CREATE INDEX live_2 ON live USING bloomfilter (v);
+CREATE INDEX live_3 ON live USING bloomfilter (i8);
+CREATE INDEX live_4 ON live USING bloomfilter (lower(t));
+CREATE INDEX live_5 ON live USING bloomfilter (b) WHERE id > 5;
 SELECT bf_live_contains('live', 't1');
 SELECT bf_live_contains('live_1', 't1'), bf_live_contains('live_2', 'v1');
+SELECT bf_live_contains('live', 't1', 't'), bf_live_contains('live', 't1', 'v'), bf_live_contains('live', 'v1', "column" => 'v'),
+	bf_live_contains('live', 10000000000), bf_live_contains('live', 1), bf_live_contains('live', 't7', 'live_4'),
+	bf_live_contains('live_5', 'b1'::bytea), bf_live_contains('live_5', 'b7'::bytea);
+SELECT bf_live_contains('live', 't1', 'd');
+SELECT bf_live_contains('live', 'b1'::bytea);
+SELECT bf_live_contains('live', 't1', 'i8');
+SELECT bf_live_filter('live');
+SELECT bf_live_verify('live');
+SELECT index, maybe FROM bf_live_info('live') ORDER BY index::text;
+-- Two over the same are no question.
+DROP INDEX live_2, live_4, live_5;
+CREATE INDEX live_6 ON live USING bloomfilter (t) WITH (expected = 100, fpp = 0.5);
+SELECT bf_live_contains('live', 't1'), count(*) FILTER (WHERE bf_live_contains('live', 'x' || g)) < 30 AS by_the_better
+FROM generate_series(1, 300) AS g;
 
 -- Over-full: VACUUM says so.
 CREATE TABLE full_live (t text);
@@ -127,6 +154,13 @@ ALTER INDEX full_live_i SET (expected = 1000);
 REINDEX INDEX CONCURRENTLY full_live_i;
 VACUUM full_live;
 SELECT expected, estimated_count BETWEEN 180 AND 220 AS count FROM bf_live_info('full_live');
+
+-- Filled as planned it is not, although k = 7 sets more than half of the bits.
+CREATE TABLE planned_live AS SELECT 'x' || g AS t FROM generate_series(1, 20000) AS g;
+CREATE INDEX ON planned_live USING bloomfilter (t) WITH (expected = 20000, fpp = 0.01);
+VACUUM planned_live;
+SELECT fill > 0.5 AS more_than_half FROM bf_live_info('planned_live');
+DROP TABLE planned_live;
 
 -- The planner leaves it alone.
 EXPLAIN (COSTS off) SELECT FROM full_live WHERE t = 'x1';

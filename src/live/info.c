@@ -151,9 +151,6 @@ explain(Oid oid, bool *is_built)
 		text = psprintf("live filter \"%s\" %s. %s",
 						RelationGetRelationName(index), bf_doubt_text(doubt),
 						bf_doubt_hint(doubt));
-	else if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		text = psprintf("live filter \"%s\" is partial. It answers for its own rows, when it is named itself.",
-						RelationGetRelationName(index));
 	relation_close(index, NoLock);
 	return text;
 }

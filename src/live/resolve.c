@@ -213,22 +213,35 @@ are_alike(const Candidate *left, const Candidate *right)
 		equal(stringToNode(left->expression), stringToNode(right->expression));
 }
 
-static void
-refuse_ambiguous(Oid table, const BfQuestion *question, const List *candidates)
+static bool
+all_alike(const List *candidates)
 {
 	const ListCell *cell;
 
 	foreach(cell, candidates)
 	{
 		if (!are_alike(linitial(candidates), lfirst(cell)))
-			ereport(ERROR,
-					(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
-					 errmsg("table \"%s\" has several live filters",
-							get_rel_name(table)),
-					 question->element != NULL ?
-					 errhint("Name the column: bf_live_contains(..., ..., 'column'); or name the index.") :
-					 errhint("Name the index.")));
+			return false;
 	}
+	return true;
+}
+
+static void
+refuse_ambiguous(Oid table, const BfQuestion *question, bool takes_kind)
+{
+	if (!takes_kind)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no live filter of table \"%s\" holds elements of type %s",
+						get_rel_name(table),
+						format_type_be(question->element->type))));
+	ereport(ERROR,
+			(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+			 errmsg("table \"%s\" has several live filters",
+					get_rel_name(table)),
+			 question->element != NULL ?
+			 errhint("Name the column: bf_live_contains(..., ..., 'column'); or name the index.") :
+			 errhint("Name the index.")));
 }
 
 /*
@@ -254,8 +267,8 @@ choose(Oid table, const BfQuestion *question, Choice *choice)
 	/* Those of another kind will say so. */
 	candidates = choice->candidates != NIL ? choice->candidates :
 		choice->others;
-	if (!question->all)
-		refuse_ambiguous(table, question, candidates);
+	if (!question->all && !all_alike(candidates))
+		refuse_ambiguous(table, question, choice->candidates != NIL);
 	foreach(cell, candidates)
 		chosen = lappend_oid(chosen, ((Candidate *) lfirst(cell))->index);
 	return chosen;
