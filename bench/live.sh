@@ -2,7 +2,8 @@
 # live.sh [ROWS] [SECONDS]
 #	What a live filter costs, against a btree on the same random titles (p = 1e-4):
 #	building it, bulk inserts, single-row transactions, WAL, lookups, and four
-#	writers.  ROWS (1,000,000) are in the table; SECONDS (10) is how long each
+#	writers; and what a lookup in a table of 2,000 partitions costs over 2,000
+#	lookups.  ROWS (1,000,000) are in the table; SECONDS (10) is how long each
 #	pgbench runs.  Connects as psql does; the role must be a superuser.  Sizes for
 #	which no table is to be filled are given by EXPECTED: the filter is then made
 #	for that many rows and holds ROWS.
@@ -149,3 +150,35 @@ for kind in $kinds; do
 	measured "CALL single_$kind(1000)" | tail -n 1 | cut -d'|' -f3 >"$work/first_$kind"
 done
 echo "WAL of the first 1,000 rows after a checkpoint: $(cost first 1000), bytes, beside the table's $(<"$work/first_none")"
+
+# A partitioned table against its partitions, asked one by one in one expression.
+sql <<-END
+	SET client_min_messages = warning;
+	DROP TABLE IF EXISTS t_parts;
+	CREATE TABLE t_parts (id int, title text) PARTITION BY RANGE (id);
+	SELECT format('CREATE TABLE t_part_%s PARTITION OF t_parts FOR VALUES FROM (%s) TO (%s)', i, i * 10, i * 10 + 10)
+	FROM generate_series(0, 1999) AS i \gexec
+	CREATE INDEX ON t_parts USING bloomfilter (title) WITH (expected = 1000, fpp = 0.0001);
+	INSERT INTO t_parts SELECT g, 'title ' || g FROM generate_series(0, 19999) AS g;
+END
+absent="(SELECT 'absent ' || g AS x FROM generate_series(1, 300) g OFFSET 0) s"
+each=$(sql -c "SELECT string_agg(format('bf_live_contains(''t_part_%s'', x)', i), ' OR ') FROM generate_series(0, 1999) i")
+# The first query of a session finds out what is named, which is not compared.
+probe_all() { # EXPRESSION
+	sql <<-END
+		SET jit = off;
+		BEGIN;
+		PREPARE probe AS SELECT count(*) FROM $absent WHERE $1;
+		EXECUTE probe;
+		SELECT $cpu AS cpu \gset
+		EXECUTE probe;
+		SELECT $cpu - :cpu;
+	END
+}
+for turn in 1 2 3 4 5; do
+	probe_all "bf_live_contains('t_parts', x)" | tail -n 1 >>"$work/parts_whole"
+	probe_all "$each" | tail -n 1 >>"$work/parts_each"
+done
+a=$(median <"$work/parts_whole") b=$(median <"$work/parts_each")
+echo "2,000 partitions: $(ratio "$a" "$b") of 2,000 lookups ($(awk -v a="$a" 'BEGIN {printf "%.2f", a / 300 / 2000 * 1000}') us a partition), at most 1.2"
+sql -c 'SET client_min_messages = warning' -c 'DROP TABLE t_parts'
