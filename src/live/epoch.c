@@ -2,11 +2,9 @@
  * epoch.c
  *	  How long what was found out about a relation may be believed.
  *
- * What the catalogs and a metapage say of a relation holds while we keep the
- * lock under which we read it, and while nobody changed its definition.  Locks
- * go at the end of a transaction, and with a subtransaction that is rolled
- * back.  After that not even the same file is what it was: a TRUNCATE in place
- * that is rolled back leaves another metapage in it, and tells nobody.
+ * What the catalogs say of a relation holds while we keep the lock under which we
+ * read it, and while nobody changed its definition.  Locks go at the end of a
+ * transaction, and with a subtransaction that is rolled back.
  */
 #include "postgres.h"
 

@@ -83,7 +83,6 @@ typedef enum BfPageKind
 typedef struct BfLive
 {
 	RelFileLocator file;		/* that this is of */
-	uint64		epoch;			/* in which it was read */
 	bool		complete;		/* has the file all its blocks? */
 	bool		pruned_early;	/* did the build miss what a snapshot may see? */
 	FullTransactionId horizon;	/* complete from here on; none: always */

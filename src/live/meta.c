@@ -7,11 +7,14 @@
  * of a concurrent build, and by a VACUUM that finds that a build in place was
  * committed.
  *
- * It is read once a transaction, and kept in the relation cache for as long as
- * the lock is held under which it was read (epoch.c).  A rebuild gives the
- * index another file, but for TRUNCATE of a table whose file is new in the
- * subtransaction, and for ON COMMIT DELETE ROWS, which rebuild in place: the
- * build forgets what was kept, and so do others in their next transaction.
+ * It is read once per backend and kept in the relation cache.  A rebuild gives
+ * the index another file, and who changes a metapage invalidates what is kept.
+ * The exception are builds in place, by TRUNCATE of a table whose file is new in
+ * the subtransaction and by ON COMMIT DELETE ROWS: if that is rolled back, no
+ * invalidation of the relation comes to others.  But one of its storage does, as
+ * the file was cut; so what is kept is believed as long as the storage manager
+ * keeps a mark of ours, for which we use the target block, which no index has
+ * another use for.
  *
  * Nothing that it says is believed before it is checked, first by its CRC-32C.
  */
@@ -139,8 +142,6 @@ refuse_unreadable(Relation index)
 static void
 read_meta(Relation index, BfLive *live)
 {
-	/* Before, so that what changes meanwhile is noticed next time. */
-	uint64		epoch = bf_epoch();
 	BfElementType element;
 	Buffer		buffer;
 	Meta		meta;
@@ -167,7 +168,6 @@ read_meta(Relation index, BfLive *live)
 
 	*live = (BfLive) {
 		.file = compat_locator_of(index),
-		.epoch = epoch,
 		.strategy = bf_strategy_by_id(meta.strategy),
 		.funnel = (BfFunnel) meta.funnel,
 		.element = element,
@@ -191,23 +191,18 @@ bf_live_open(Relation index, BfLive *live)
 {
 	BfLive	   *kept = index->rd_amcache;
 
-	if (kept != NULL && kept->epoch == bf_epoch() &&
+	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
 		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
 	{
 		*live = *kept;
 		return;
 	}
+	bf_live_forget(index);
 	read_meta(index, live);
-	kept = index->rd_amcache;
-	if (kept == NULL)
-		kept = index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt,
-													  sizeof(BfLive));
-	else
-		/* A file that was not built anew has kept its blocks, too. */
-		live->complete = kept->complete &&
-			RelFileLocatorEquals(kept->file, live->file) &&
-			FullTransactionIdEquals(kept->emptied_by, live->emptied_by);
+	kept = MemoryContextAlloc(index->rd_indexcxt, sizeof(BfLive));
 	*kept = *live;
+	index->rd_amcache = kept;
+	RelationSetTargetBlock(index, BF_META_BLOCK);
 }
 
 /* Remember that the file has all its blocks. */
@@ -217,8 +212,7 @@ bf_live_note_complete(Relation index, BfLive *live)
 	BfLive	   *kept = index->rd_amcache;
 
 	live->complete = true;
-	if (kept != NULL && kept->epoch == live->epoch &&
-		RelFileLocatorEquals(kept->file, live->file))
+	if (kept != NULL && RelFileLocatorEquals(kept->file, live->file))
 		kept->complete = true;
 }
 
