@@ -40,7 +40,7 @@
 #include "pgstat.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
-#include "storage/procarray.h"
+#include "storage/proc.h"
 #include "utils/memutils.h"
 
 #include "live/live.h"
@@ -375,9 +375,11 @@ begin_in_place(Relation index)
 /*
  * Read the table, and what the core's scan left out of it.
  *
- * What both left out was deleted by transactions older than any that ran then,
- * as seen after the scan, if not earlier.  A concurrent build reads what its
- * snapshot sees; whatever that does not see any more was deleted before.
+ * What both left out was deleted by transactions before the horizon that they
+ * went by.  That is no later than what our own snapshot holds back, which stays
+ * until the statement's end.  A concurrent build reads what its snapshot sees,
+ * which holds nothing back: whatever it does not see any more was deleted by a
+ * transaction that had an id by then.
  */
 static double
 scan(Build *build, Relation heap, IndexInfo *info)
@@ -399,10 +401,11 @@ scan(Build *build, Relation heap, IndexInfo *info)
 	build->pruned_early = info->ii_BrokenHotChain || compat_prunes_early(heap);
 	if (blocks == 0)
 		build->horizon = InvalidFullTransactionId;
-	else if (info->ii_Concurrent || build->pruned_early)
+	else if (info->ii_Concurrent || build->pruned_early ||
+			 !TransactionIdIsValid(MyProc->xmin))
 		build->horizon = next;
 	else
-		build->horizon = bf_full_xid(GetOldestTransactionIdConsideredRunning());
+		build->horizon = bf_full_xid(MyProc->xmin);
 	return rows;
 }
 
