@@ -761,25 +761,25 @@ CREATE OPERATOR CLASS bloomfilter_anyelement_ops
 COMMENT ON OPERATOR CLASS bloomfilter_anyelement_ops USING bloomfilter IS
 	'refuses types that cannot be elements';
 
-CREATE FUNCTION bf_live_contains(rel regclass, element text, "column" name = NULL) RETURNS boolean
+CREATE FUNCTION bf_live_contains(rel regclass, elem text, "column" name = NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
 COMMENT ON FUNCTION bf_live_contains(regclass, text, name) IS
 	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
 
-CREATE FUNCTION bf_live_contains(rel regclass, element anyelement, "column" name = NULL) RETURNS boolean
+CREATE FUNCTION bf_live_contains(rel regclass, elem anyelement, "column" name = NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
 COMMENT ON FUNCTION bf_live_contains(regclass, anyelement, name) IS
 	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
 
-CREATE FUNCTION bf_live_contains_each(rel regclass, elements anyarray, "column" name = NULL) RETURNS boolean[]
+CREATE FUNCTION bf_live_contains_each(rel regclass, elems anyarray, "column" name = NULL) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains_each'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_live_contains_each(regclass, anyarray, name) IS
 	'an answer of bf_live_contains for each element of the array, NULL for NULL';
 
-CREATE FUNCTION bf_live_contains_all(rel regclass, elements anyarray, "column" name = NULL) RETURNS boolean
+CREATE FUNCTION bf_live_contains_all(rel regclass, elems anyarray, "column" name = NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains_all'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_live_contains_all(regclass, anyarray, name) IS

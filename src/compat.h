@@ -70,12 +70,30 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 #if PG_VERSION_NUM >= 160000
 #define compat_locator_of(relation)	((relation)->rd_locator)
 #define compat_file_subxact(relation)	((relation)->rd_newRelfilelocatorSubid)
+#define compat_spc		spcOid
+#define compat_db		dbOid
+#define compat_number	relNumber
 #else
 #define compat_locator_of(relation)	((relation)->rd_node)
 #define compat_file_subxact(relation)	((relation)->rd_newRelfilenodeSubid)
 #define RelFileLocatorEquals	RelFileNodeEquals
 typedef RelFileNode RelFileLocator;
+#define compat_spc		spcNode
+#define compat_db		dbNode
+#define compat_number	relNode
 #endif
+
+static inline RelFileLocator
+compat_locator(Oid tablespace, Oid database, Oid number)
+{
+	RelFileLocator locator = {
+		.compat_spc = tablespace,
+		.compat_db = database,
+		.compat_number = number
+	};
+
+	return locator;
+}
 
 /* Up to 16, rows may go that a snapshot sees: old_snapshot_threshold. */
 #if PG_VERSION_NUM >= 170000

@@ -361,13 +361,14 @@ is_in_place(Relation index)
  * DELETE ROWS comes when nothing can bring the rows back any more.
  */
 static FullTransactionId
-begin_in_place(Relation index)
+begin_in_place(Relation heap, Relation index)
 {
 	BfLive		live;
 
 	plan_default(&live, index);
 	if (!RelationUsesLocalBuffers(index) || !bf_deferred_is_ending())
 		live.emptied_by = GetCurrentFullTransactionId();
+	live.emptied_with = compat_locator_of(heap);
 	bf_meta_write(index, MAIN_FORKNUM, &live);
 	return live.emptied_by;
 }
@@ -422,7 +423,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 			 RelationGetRelationName(index));
 	bf_live_forget(index);
 	if (is_in_place(index))
-		builder = begin_in_place(index);
+		builder = begin_in_place(heap, index);
 	prepare(build, index);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_SCAN);
@@ -440,6 +441,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 	build->live.horizon = build->horizon;
 	build->live.pruned_early = build->pruned_early;
 	build->live.emptied_by = builder;
+	build->live.emptied_with = compat_locator_of(heap);
 	write_filter(build);
 	bf_deferred_note_build(index);
 	if (build->spool != NULL)

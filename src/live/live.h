@@ -87,6 +87,7 @@ typedef struct BfLive
 	bool		pruned_early;	/* did the build miss what a snapshot may see? */
 	FullTransactionId horizon;	/* complete from here on; none: always */
 	FullTransactionId emptied_by;	/* complete if this committed; none: yes */
+	RelFileLocator emptied_with;	/* the file that the table had then */
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
 	BfElementType element;		/* of the operator class */
@@ -209,7 +210,7 @@ extern BfDoubt bf_live_lasting_doubt(Relation index, const BfLive *live);
 extern BfDoubt bf_live_doubt(Relation index, BfLive *live);
 extern const char *bf_doubt_text(BfDoubt doubt);
 extern const char *bf_doubt_hint(BfDoubt doubt);
-extern bool bf_transaction_committed(Relation table, FullTransactionId fxid);
+extern bool bf_live_was_undone(Relation table, const BfLive *live);
 extern void bf_live_check_column(Relation index);
 
 /* rows.c */

@@ -58,7 +58,7 @@ typedef struct Meta
 	double		fpp;
 	uint64		horizon;
 	uint64		emptied_by;
-	uint32		unused;
+	uint32		emptied_with[3];	/* tablespace, database, file of the table */
 	pg_crc32c	crc;			/* of all before it */
 } Meta;
 
@@ -178,6 +178,9 @@ read_meta(Relation index, BfLive *live)
 		.pages = meta.pages,
 		.horizon = FullTransactionIdFromU64(meta.horizon),
 		.emptied_by = FullTransactionIdFromU64(meta.emptied_by),
+		.emptied_with = compat_locator(meta.emptied_with[0],
+									   meta.emptied_with[1],
+									   meta.emptied_with[2]),
 		.pruned_early = (meta.flags & META_PRUNED_EARLY) != 0
 	};
 }
@@ -248,7 +251,12 @@ bf_meta_write(Relation index, ForkNumber fork, const BfLive *live)
 		.expected = live->expected,
 		.fpp = live->fpp,
 		.horizon = U64FromFullTransactionId(live->horizon),
-		.emptied_by = U64FromFullTransactionId(live->emptied_by)
+		.emptied_by = U64FromFullTransactionId(live->emptied_by),
+		.emptied_with = {
+			live->emptied_with.compat_spc,
+			live->emptied_with.compat_db,
+			live->emptied_with.compat_number
+		}
 	};
 
 	meta.crc = meta_crc(&meta);

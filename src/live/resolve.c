@@ -352,6 +352,11 @@ leaves_of_index(const BfQuestion *question, Oid table)
 
 	if (!bf_is_live_filter(index))
 		refuse_relation(question->rel);
+	if (question->column != NULL && !is_named(index, question->column))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("live filter \"%s\" is not of column \"%s\"",
+						RelationGetRelationName(index), question->column)));
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		leaves = list_make1(make_leaf(bf_rows_place(table),
 									  list_make1_oid(question->rel)));

@@ -24,7 +24,9 @@
  * subtransaction, even if the index's is not: the table moved to another
  * tablespace first.  The core cannot undo that when it is rolled back: the rows
  * return, the filter's bits do not.  So such a build writes its own transaction
- * into the metapage, and is complete if that committed.
+ * into the metapage, and the file of the table, which is new: it is complete if
+ * that committed, or if the table has that file.  VACUUM takes the mark away,
+ * lest the table get another file when nobody knows of the transaction any more.
  */
 #include "postgres.h"
 
@@ -77,12 +79,9 @@ is_in_future(FullTransactionId horizon)
 	return FullTransactionIdPrecedes(next, horizon);
 }
 
-/*
- * Whether a transaction committed, or is this one: of one that rebuilt an
- * index of the table in place.  Not, if it is so long ago that nobody knows.
- */
-bool
-bf_transaction_committed(Relation table, FullTransactionId fxid)
+/* Whether a transaction committed, or is this one, as far as it is on record. */
+static bool
+is_committed(Relation table, FullTransactionId fxid)
 {
 	TransactionId xid = XidFromFullTransactionId(fxid);
 
@@ -96,18 +95,31 @@ bf_transaction_committed(Relation table, FullTransactionId fxid)
 		TransactionIdDidCommit(xid);
 }
 
+/*
+ * Whether the TRUNCATE was rolled back that emptied an index of a table in
+ * place.  The table's file was new then: if it is still the table's, so is what
+ * was done to it.
+ */
+bool
+bf_live_was_undone(Relation table, const BfLive *live)
+{
+	return FullTransactionIdIsValid(live->emptied_by) &&
+		!RelFileLocatorEquals(compat_locator_of(table), live->emptied_with) &&
+		!is_committed(table, live->emptied_by);
+}
+
 static bool
 was_emptied(Relation index, const BfLive *live)
 {
 	Relation	table;
-	bool		committed;
+	bool		undone;
 
 	if (!FullTransactionIdIsValid(live->emptied_by))
 		return false;
 	table = table_open(index->rd_index->indrelid, NoLock);
-	committed = bf_transaction_committed(table, live->emptied_by);
+	undone = bf_live_was_undone(table, live);
 	table_close(table, NoLock);
-	return !committed;
+	return undone;
 }
 
 /* The doubts that only a rebuild will end. */

@@ -147,10 +147,7 @@ report(Relation index, const BfLive *live, uint64 set, int level)
 				 errhint("ALTER INDEX ... SET (expected = ...), then REINDEX INDEX CONCURRENTLY.")));
 }
 
-/*
- * Settle what depended on a transaction, while it is on record that this
- * committed.
- */
+/* Take the mark of a build in place away, if that was not undone. */
 static void
 settle(Relation index, BfLive *live)
 {
@@ -159,7 +156,7 @@ settle(Relation index, BfLive *live)
 	if (!FullTransactionIdIsValid(live->emptied_by))
 		return;
 	table = table_open(index->rd_index->indrelid, NoLock);
-	if (bf_transaction_committed(table, live->emptied_by))
+	if (!bf_live_was_undone(table, live))
 	{
 		live->emptied_by = InvalidFullTransactionId;
 		bf_meta_write(index, MAIN_FORKNUM, live);

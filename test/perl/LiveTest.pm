@@ -1,0 +1,139 @@
+# LiveTest.pm
+#	What tests of the live filter ask of a server: scripts and what they say, and
+#	sessions that stay open side by side.
+package LiveTest;
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use Test::More;
+
+# new(node): a server that runs; install(): the extension, and what the tests
+# look at a filter with.
+sub new
+{
+	my ($class, $node) = @_;
+	return bless { node => $node }, $class;
+}
+
+sub install
+{
+	my ($self) = @_;
+	$self->sql(q(
+		CREATE EXTENSION bloomext;
+		-- Rows of a table that its filter, or the one that is named, does not contain.
+		CREATE FUNCTION denied(tab regclass, col text DEFAULT 'title', named regclass DEFAULT NULL)
+			RETURNS bigint LANGUAGE plpgsql AS $$
+		DECLARE n bigint;
+		BEGIN
+			EXECUTE format('SELECT count(*) FROM %s WHERE NOT bf_live_contains(%L::regclass, %I)',
+				tab, coalesce(named, tab), col) INTO n;
+			RETURN n;
+		END $$;
+		-- Is the filter's "no" to be had at all?
+		CREATE FUNCTION certainty(tab regclass) RETURNS text LANGUAGE sql AS $$
+			SELECT CASE WHEN count(*) >= 97 THEN 'sure' WHEN count(*) = 0 THEN 'maybe' ELSE count(*) || ' of 100' END
+			FROM generate_series(1, 100) g WHERE NOT bf_live_contains(tab, 'absent ' || g) $$;
+		CREATE FUNCTION verified(tab regclass) RETURNS text LANGUAGE plpgsql AS $$
+		BEGIN
+			RETURN (bf_live_verify(tab)).missing || ' missing';
+		EXCEPTION WHEN object_not_in_prerequisite_state THEN
+			RETURN 'not to be verified';
+		END $$;
+		CREATE FUNCTION look(tab regclass) RETURNS text LANGUAGE sql AS $$
+			SELECT denied(tab) || ' denied, ' || certainty(tab) || ', ' || verified(tab) $$;
+	));
+}
+
+sub sql
+{
+	my ($self, $script) = @_;
+	return $self->{node}->safe_psql('postgres', $script);
+}
+
+# What the queries of a script say, and in the end the error, if any.
+sub outcome
+{
+	my ($self, $script, $verbosity) = @_;
+	my ($status, $out, $err) = $self->{node}->psql('postgres',
+		'\set VERBOSITY ' . ($verbosity // 'sqlstate') . "\n$script");
+	return ($out =~ s/\n/; /gr, $err);
+}
+
+sub is_sql
+{
+	my ($self, $name, $script, $expected) = @_;
+	my ($out, $err) = $self->outcome($script);
+	is($out, $expected, $name) or diag $err;
+}
+
+sub fails
+{
+	my ($self, $name, $script, $state) = @_;
+	my ($out, $err) = $self->outcome($script);
+	like($err, qr/ERROR:  $state/, $name) or diag $out;
+}
+
+# What is said beside the results: notices, warnings, errors.
+sub said
+{
+	my ($self, $script) = @_;
+	return ($self->outcome($script, 'default'))[1];
+}
+
+sub session
+{
+	my ($self, $database) = @_;
+	my $session = bless { in => "\\set VERBOSITY sqlstate\n", out => '', count => 0 }, 'LiveTest::Session';
+	$session->{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $self->{node}->connstr($database // 'postgres') ],
+		'<', \$session->{in}, '>&', \$session->{out}, IPC::Run::timeout(300));
+	return $session;
+}
+
+# Wait until the statement of a session like the pattern waits for a lock of
+# the kind.
+sub wait_for_lock
+{
+	my ($self, $pattern, $kind) = @_;
+	$self->{node}->poll_query_until('postgres', qq(
+		SELECT count(*) > 0 FROM pg_stat_activity
+		WHERE wait_event_type = 'Lock' AND query LIKE '$pattern' AND wait_event ~ '^(@{[ $kind // '.*' ]})\$'))
+	  or die "nobody waits at $pattern";
+}
+
+package LiveTest::Session;
+
+# start(script) and finish(): what was said; ask(script): both.
+sub start
+{
+	my ($self, $script) = @_;
+	$self->{count}++;
+	$self->{out} = '';
+	$self->{in} .= "$script;\n\\echo end of $self->{count}\n";
+	$self->{run}->pump_nb;
+}
+
+sub finish
+{
+	my ($self) = @_;
+	$self->{run}->pump until $self->{out} =~ /^end of $self->{count}\n/m;
+	return $self->{out} =~ s/^end of \d+\n//mr =~ s/\n\z//r =~ s/\n/; /gr;
+}
+
+sub ask
+{
+	my ($self, $script) = @_;
+	$self->start($script);
+	return $self->finish;
+}
+
+sub quit
+{
+	my ($self) = @_;
+	$self->{in} .= "\\q\n";
+	$self->{run}->finish;
+}
+
+1;
