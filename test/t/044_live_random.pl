@@ -16,7 +16,7 @@
 # Statements may fail, with any SQLSTATE but XX..., which says that something is
 # broken.
 #
-# BLOOMEXT_LIVE_SECONDS is how long it runs: 60, unless it says otherwise.
+# BLOOMEXT_LIVE_SECONDS is how long it runs: 100, unless it says otherwise.
 # BLOOMEXT_SEED repeats a run: the statements are the same for the same seed,
 # as far as no timeout of a lock interferes.
 use strict;
