@@ -62,7 +62,7 @@ $node->safe_psql('postgres', q(
 		OUT rel regclass, OUT ready boolean, OUT plain boolean) RETURNS SETOF record LANGUAGE sql AS $$
 	WITH filter AS (
 		SELECT c.oid::regclass AS index, pg_get_indexdef(c.oid, 1, false) AS expr, t.typcategory AS kind, i.indisvalid AS ready,
-			i.indisvalid AND i.indpred IS NULL AS whole, coalesce(pg_get_expr(i.indpred, i.indrelid), 'true') AS pred,
+			i.indpred IS NOT NULL AS partial, i.indisvalid AND i.indpred IS NULL AS whole, coalesce(pg_get_expr(i.indpred, i.indrelid), 'true') AS pred,
 			CASE c.relkind WHEN 'I' THEN '' ELSE 'ONLY ' END || tab AS own, coalesce(k.attname, c.relname) AS col
 		FROM pg_index AS i
 		JOIN pg_class AS c ON c.oid = i.indexrelid
@@ -76,7 +76,7 @@ $node->safe_psql('postgres', q(
 	UNION ALL
 	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @) IS NOT TRUE)', tab), expr, pred, tab::text, kind, tab, true, kind = 'S'
 	FROM filter AS f
-	WHERE whole AND (SELECT count(DISTINCT col) FROM filter AS g WHERE g.whole AND g.kind = f.kind) = 1
+	WHERE whole AND (SELECT count(DISTINCT col) FROM filter AS g WHERE NOT g.partial AND g.kind = f.kind) = 1
 	UNION ALL
 	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @, %L) IS NOT TRUE)', tab, col), expr, pred, tab::text, kind, tab, true, false
 	FROM filter WHERE whole
