@@ -250,13 +250,10 @@ store_in_others(Deferred *deferred)
 
 /* Store a set's hashes where they belong, unless that may yet change. */
 static void
-store(Deferred *deferred)
+store_set(Deferred *deferred)
 {
-	Relation	index;
+	Relation	index = open_index(deferred);
 
-	if (deferred->set.count == 0)
-		return;
-	index = open_index(deferred);
 	if (index == NULL)
 	{
 		store_in_others(deferred);
@@ -269,6 +266,27 @@ store(Deferred *deferred)
 		forget(deferred);
 	}
 	relation_close(index, NoLock);
+}
+
+/*
+ * The same; then look for conflicts over the table, as what was read of an index
+ * that is gone, or was rebuilt, counts as read of its table.
+ */
+static void
+store(Deferred *deferred)
+{
+	Relation	table;
+
+	if (deferred->set.count == 0)
+		return;
+	store_set(deferred);
+	if (!IsolationIsSerializable())
+		return;
+	table = try_relation_open(deferred->table, NoLock);
+	if (table == NULL)
+		return;
+	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
+	relation_close(table, NoLock);
 }
 
 static void

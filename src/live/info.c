@@ -136,17 +136,24 @@ describe(Oid index, Datum *values)
 }
 
 /* Why a filter's "no" is not sure, and what to do; or NULL. */
-static char *
+static const char *
 explain(Oid oid, bool *is_built)
 {
-	Relation	index = relation_open(oid, NoLock);
+	/* Locks may have been given back since the first row. */
+	Relation	index = try_relation_open(oid, AccessShareLock);
 	BfLive		live;
-	BfDoubt		doubt = bf_live_doubt(index, &live);
+	BfDoubt		doubt;
 	char	   *text = NULL;
 
+	if (index == NULL)
+	{
+		*is_built = false;
+		return "the live filter was dropped";
+	}
+	doubt = bf_live_doubt(index, &live);
 	/* One that is being built has no pages yet. */
 	*is_built = index->rd_rel->relkind == RELKIND_INDEX &&
-		RelationGetNumberOfBlocks(index) > 0;
+		bf_live_is_built(index);
 	if (doubt != BF_SURE)
 		text = psprintf("live filter \"%s\" %s. %s",
 						RelationGetRelationName(index), bf_doubt_text(doubt),
@@ -164,7 +171,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	Datum		values[COLUMNS] = {0};
 	bool		nulls[COLUMNS];
 	bool		is_built = false;
-	char	   *maybe;
+	const char *maybe;
 
 	if (SRF_IS_FIRSTCALL())
 	{

@@ -86,6 +86,7 @@ typedef struct BfLive
 	bool		complete;		/* has the file all its blocks? */
 	bool		pruned_early;	/* did the build miss what a snapshot may see? */
 	FullTransactionId horizon;	/* complete from here on; none: always */
+	FullTransactionId validated;	/* by a snapshot that saw this running */
 	FullTransactionId emptied_by;	/* complete if this committed; none: yes */
 	RelFileLocator emptied_with;	/* the file that the table had then */
 	const BfStrategy *strategy;
@@ -146,6 +147,7 @@ extern Buffer bf_page_for_write(Relation index, const BfLive *live,
 /* meta.c */
 extern void bf_live_plan(BfLive *live, const BfHeader *header,
 						 const BfLayer *layer);
+extern bool bf_live_is_built(Relation index);
 extern void bf_live_open(Relation index, BfLive *live);
 extern void bf_live_note_complete(Relation index, BfLive *live);
 extern void bf_live_forget(Relation index);

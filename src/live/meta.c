@@ -57,6 +57,7 @@ typedef struct Meta
 	uint64		expected;
 	double		fpp;
 	uint64		horizon;
+	uint64		validated;
 	uint64		emptied_by;
 	uint32		emptied_with[3];	/* tablespace, database, file of the table */
 	pg_crc32c	crc;			/* of all before it */
@@ -139,6 +140,16 @@ refuse_unreadable(Relation index)
 				 errmsg("cannot access temporary or unlogged relations during recovery")));
 }
 
+/* Whether an index's build has come so far that there is a metapage. */
+bool
+bf_live_is_built(Relation index)
+{
+	if (index->rd_amcache != NULL)
+		return true;
+	refuse_unreadable(index);
+	return RelationGetNumberOfBlocks(index) > 0;
+}
+
 static void
 read_meta(Relation index, BfLive *live)
 {
@@ -177,6 +188,7 @@ read_meta(Relation index, BfLive *live)
 		.pending = meta.pending,
 		.pages = meta.pages,
 		.horizon = FullTransactionIdFromU64(meta.horizon),
+		.validated = FullTransactionIdFromU64(meta.validated),
 		.emptied_by = FullTransactionIdFromU64(meta.emptied_by),
 		.emptied_with = compat_locator(meta.emptied_with[0],
 									   meta.emptied_with[1],
@@ -251,6 +263,7 @@ bf_meta_write(Relation index, ForkNumber fork, const BfLive *live)
 		.expected = live->expected,
 		.fpp = live->fpp,
 		.horizon = U64FromFullTransactionId(live->horizon),
+		.validated = U64FromFullTransactionId(live->validated),
 		.emptied_by = U64FromFullTransactionId(live->emptied_by),
 		.emptied_with = {
 			live->emptied_with.compat_spc,

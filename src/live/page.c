@@ -48,19 +48,34 @@ bf_page_init(Page page, BfPageKind kind)
 }
 
 /*
+ * Whether a pending page ends its entries where pd_lower says: what follows is
+ * zeros, as whoever writes to the page keeps it.
+ */
+static bool
+entries_end(Page page)
+{
+	static const BfHashPair none;
+	uint32		used = ((PageHeader) page)->pd_lower - SizeOfPageHeaderData;
+	uint32		room = BF_PAGE_PAIRS * sizeof(BfHashPair);
+
+	return used <= room && used % sizeof(BfHashPair) == 0 &&
+		(used == room ||
+		 memcmp((char *) page + ((PageHeader) page)->pd_lower, &none,
+				sizeof(none)) == 0);
+}
+
+/*
  * Check the pointers in a page's header, by which whoever writes to the page
  * next, or replays that, will zero what is between them: XX001.
  */
 static void
 check_pointers(Relation index, Buffer buffer, BfPageKind kind)
 {
-	PageHeader	header = (PageHeader) BufferGetPage(buffer);
-	uint32		used = header->pd_lower - SizeOfPageHeaderData;
+	Page		page = BufferGetPage(buffer);
+	PageHeader	header = (PageHeader) page;
 
 	if (header->pd_special == TAIL_OFFSET && header->pd_upper == TAIL_OFFSET &&
-		(kind == BF_PAGE_PENDING ?
-		 used <= BF_PAGE_PAIRS * sizeof(BfHashPair) &&
-		 used % sizeof(BfHashPair) == 0 :
+		(kind == BF_PAGE_PENDING ? entries_end(page) :
 		 header->pd_lower == TAIL_OFFSET))
 		return;
 	ereport(ERROR,

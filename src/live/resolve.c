@@ -15,10 +15,14 @@
  * A partial index does not know all rows.  It answers when it is named itself,
  * for the rows that are in it, never in its table's name.
  *
- * Of several filters of a table, the column that was named decides, or else
- * which of them takes the kind of element that is asked for.  Whether they are
- * valid does not: else the question would go to another column while a filter
- * is being built.  Filters over the same column are all asked.
+ * What is asked for is a subject: a column, or an expression, in the words of
+ * the relation that was named.  Of several filters of that, the column that was
+ * named decides, or else which of them takes the kind of element.  Whether they
+ * are valid does not: else the question would go to another column while a
+ * filter is being built.  In each leaf it is the filters of the same subject
+ * that are asked, all of them, and no others: leaves that answered for different
+ * columns would deny what is there, and tell of columns that the relation named
+ * does not have.
  */
 #include "postgres.h"
 
@@ -30,9 +34,10 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
-#include "nodes/nodes.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -42,18 +47,19 @@
 /* How often to start over where definitions change while we look at them. */
 #define TRIES	10
 
-/* A filter that may be the one that is meant. */
-typedef struct Candidate
+/* What a filter is of, in words that mean the same for all leaves. */
+typedef struct Subject
 {
-	Oid			index;
-	AttrNumber	column;			/* 0: an expression */
-	char	   *expression;		/* as the catalog has it */
-} Candidate;
+	bool		is_column;
+	const char *name;			/* of the column; or the expression */
+} Subject;
 
+/* The whole-table filters of a table that fit a question. */
 typedef struct Choice
 {
-	List	   *candidates;		/* that fit the question */
-	List	   *others;			/* whose elements are of another kind */
+	List	   *indexes;		/* OIDs; they are locked */
+	List	   *subjects;		/* of each */
+	List	   *others;			/* subjects of another kind of elements */
 	bool		partial;		/* was there a partial index? */
 } Choice;
 
@@ -82,44 +88,73 @@ refuse_unknown(Oid rel)
 }
 
 pg_noreturn static void
-refuse_missing(Oid table, const BfQuestion *question, const Choice *choice,
-			   const char *elsewhere)
+refuse_missing(const BfPlace *place, const char *subject, bool partial)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 question->column == NULL ?
-			 errmsg("table \"%s\" has no live filter", get_rel_name(table)) :
-			 errmsg("table \"%s\" has no live filter of column \"%s\"",
-					get_rel_name(table), question->column),
-			 elsewhere != NULL ?
-			 errdetail("Its rows are %s.", elsewhere) :
-			 choice->partial ?
+			 subject == NULL ?
+			 errmsg("table \"%s\" has no live filter",
+					get_rel_name(place->table)) :
+			 errmsg("table \"%s\" has no live filter of \"%s\"",
+					get_rel_name(place->table), subject),
+			 place->elsewhere != NULL ?
+			 errdetail("Its rows are %s.", place->elsewhere) :
+			 partial ?
 			 errdetail("A partial index does not know all of its rows.") : 0,
 			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
 }
 
-/* Whether an index is over the column, or the expression, of that name. */
+/* The expression that an index is over, with the names of its columns. */
+static const char *
+expression_of(Relation index)
+{
+	bool		isnull;
+	Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+									   Anum_pg_index_indexprs, &isnull);
+
+	return TextDatumGetCString(DirectFunctionCall2(pg_get_expr, tree,
+												   ObjectIdGetDatum(index->rd_index->indrelid)));
+}
+
+static Subject *
+subject_of(Relation index)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+	Subject    *subject = palloc(sizeof(Subject));
+
+	subject->is_column = column != 0;
+	subject->name = subject->is_column ?
+		get_attname(index->rd_index->indrelid, column, false) :
+		expression_of(index);
+	return subject;
+}
+
+static bool
+are_equal(const Subject *left, const Subject *right)
+{
+	return left->is_column == right->is_column &&
+		strcmp(left->name, right->name) == 0;
+}
+
+/*
+ * Whether an index, or what it is a part of, is over the column of that name,
+ * or else is called so and over an expression.
+ */
 static bool
 is_named(Relation index, const char *name)
 {
-	AttrNumber	column = index->rd_index->indkey.values[0];
+	AttrNumber	column = get_attnum(index->rd_index->indrelid, name);
 	List	   *above;
 	ListCell   *cell;
 	bool		named;
 
-	if (column != 0)
-	{
-		char	   *attribute = get_attname(index->rd_index->indrelid, column,
-											false);
-
-		named = strcmp(attribute, name) == 0;
-		pfree(attribute);
-		return named;
-	}
+	if (column != InvalidAttrNumber)
+		return index->rd_index->indkey.values[0] == column;
+	if (index->rd_index->indkey.values[0] != 0)
+		return false;
 	named = strcmp(RelationGetRelationName(index), name) == 0;
 	if (named || !index->rd_rel->relispartition)
 		return named;
-	/* A partition's index may be called by that of the whole. */
 	above = get_partition_ancestors(RelationGetRelid(index));
 	foreach(cell, above)
 	{
@@ -141,43 +176,41 @@ takes(Relation index, const BfElementType *element)
 	return bf_element_is_alike(&own, element);
 }
 
-static Candidate *
-make_candidate(Relation index)
+/*
+ * Put an open live filter into a choice, if it fits: it is of the subject, or,
+ * where that is still to be found, of what the question says.
+ */
+static void
+consider(Relation index, const BfQuestion *question, const Subject *wanted,
+		 Choice *choice)
 {
-	Candidate  *candidate = palloc0(sizeof(Candidate));
+	Subject    *subject;
 
-	candidate->index = RelationGetRelid(index);
-	candidate->column = index->rd_index->indkey.values[0];
-	if (candidate->column == 0)
+	if (!question->all &&
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 	{
-		bool		isnull;
-		Datum		stored = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
-											 Anum_pg_index_indexprs, &isnull);
-
-		candidate->expression = TextDatumGetCString(stored);
-	}
-	return candidate;
-}
-
-/* Put an open index where it belongs in a choice, if it is a live filter. */
-static void
-consider(Relation index, const BfQuestion *question, Choice *choice)
-{
-	if (question->all)
-		choice->candidates = lappend(choice->candidates, make_candidate(index));
-	else if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		choice->partial = true;
-	else if (question->column != NULL && !is_named(index, question->column))
 		return;
-	else if (question->column == NULL && question->element != NULL &&
-			 !takes(index, question->element))
-		choice->others = lappend(choice->others, make_candidate(index));
-	else
-		choice->candidates = lappend(choice->candidates, make_candidate(index));
+	}
+	if (wanted == NULL && question->column != NULL &&
+		!is_named(index, question->column))
+		return;
+	subject = subject_of(index);
+	if (wanted != NULL && !are_equal(subject, wanted))
+		return;
+	if (wanted == NULL && question->column == NULL &&
+		question->element != NULL && !takes(index, question->element))
+	{
+		choice->others = lappend(choice->others, subject);
+		return;
+	}
+	choice->indexes = lappend_oid(choice->indexes, RelationGetRelid(index));
+	choice->subjects = lappend(choice->subjects, subject);
 }
 
 static void
-look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
+look_at_indexes(Oid oid, const BfQuestion *question, const Subject *wanted,
+				Choice *choice)
 {
 	Relation	table = relation_open(oid, AccessShareLock);
 	List	   *indexes = RelationGetIndexList(table);
@@ -193,7 +226,7 @@ look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 			continue;
 		if (bf_is_live_filter(index))
 		{
-			consider(index, question, choice);
+			consider(index, question, wanted, choice);
 			relation_close(index, NoLock);
 		}
 		else
@@ -203,75 +236,74 @@ look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 	relation_close(table, NoLock);
 }
 
-/* Whether two filters are over the same column, or the same expression. */
-static bool
-are_alike(const Candidate *left, const Candidate *right)
-{
-	if (left->column != right->column)
-		return false;
-	return left->column != 0 ||
-		equal(stringToNode(left->expression), stringToNode(right->expression));
-}
-
-static bool
-all_alike(const List *candidates)
-{
-	const ListCell *cell;
-
-	foreach(cell, candidates)
-	{
-		if (!are_alike(linitial(candidates), lfirst(cell)))
-			return false;
-	}
-	return true;
-}
-
-static void
-refuse_ambiguous(Oid table, const BfQuestion *question, bool takes_kind)
-{
-	if (!takes_kind)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("no live filter of table \"%s\" holds elements of type %s",
-						get_rel_name(table),
-						format_type_be(question->element->type))));
-	ereport(ERROR,
-			(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
-			 errmsg("table \"%s\" has several live filters",
-					get_rel_name(table)),
-			 question->element != NULL ?
-			 errhint("Name the column: bf_live_contains(..., ..., 'column'); or name the index.") :
-			 errhint("Name the index.")));
-}
-
 /*
- * Choose the filters of a locked table that are meant, as OIDs; they are
- * locked.  Start over where a definition changed meanwhile: when REINDEX
- * CONCURRENTLY swaps two indexes, either may look like the other.
+ * Choose the filters of a locked table that are meant.  Start over where a
+ * definition changed meanwhile: when REINDEX CONCURRENTLY swaps two indexes,
+ * either may look like the other.
  */
-static List *
-choose(Oid table, const BfQuestion *question, Choice *choice)
+static void
+choose(Oid table, const BfQuestion *question, const Subject *wanted,
+	   Choice *choice)
 {
-	List	   *chosen = NIL;
-	List	   *candidates;
-	ListCell   *cell;
-
 	for (int i = 0; i < TRIES; i++)
 	{
 		uint64		epoch = bf_epoch();
 
-		look_at_indexes(table, question, choice);
+		look_at_indexes(table, question, wanted, choice);
 		if (epoch == bf_epoch())
 			break;
 	}
-	/* Those of another kind will say so. */
-	candidates = choice->candidates != NIL ? choice->candidates :
+}
+
+/* The subject of all of these; or raise that there are several. */
+static const Subject *
+the_subject(Oid table, const BfQuestion *question, const Choice *choice)
+{
+	List	   *subjects = choice->subjects != NIL ? choice->subjects :
 		choice->others;
-	if (!question->all && !all_alike(candidates))
-		refuse_ambiguous(table, question, choice->candidates != NIL);
-	foreach(cell, candidates)
-		chosen = lappend_oid(chosen, ((Candidate *) lfirst(cell))->index);
-	return chosen;
+	ListCell   *cell;
+
+	foreach(cell, subjects)
+	{
+		if (are_equal(linitial(subjects), lfirst(cell)))
+			continue;
+		if (choice->subjects == NIL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("no live filter of table \"%s\" holds elements of type %s",
+							get_rel_name(table),
+							format_type_be(question->element->type))));
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+				 errmsg("table \"%s\" has several live filters",
+						get_rel_name(table)),
+				 question->element != NULL ?
+				 errhint("Name the column: bf_live_contains(..., ..., 'column'); or name the index.") :
+				 errhint("Name the index.")));
+	}
+	return subjects == NIL ? NULL : linitial(subjects);
+}
+
+/*
+ * What a question about a table is about: as its own filters say, or if it has
+ * none, as those of the first leaf do.
+ */
+static const Subject *
+find_subject(const BfQuestion *question, const List *places)
+{
+	const BfPlace *first = linitial(places);
+	const Subject *subject;
+	Choice		choice;
+
+	choose(question->rel, question, NULL, &choice);
+	subject = the_subject(question->rel, question, &choice);
+	if (subject != NULL)
+		return subject;
+	choose(first->table, question, NULL, &choice);
+	subject = the_subject(first->table, question, &choice);
+	if (subject == NULL)
+		refuse_missing(first, question->column, choice.partial);
+	return subject;
 }
 
 static BfLeaf *
@@ -286,7 +318,7 @@ make_leaf(const BfPlace *place, List *indexes)
 
 /* Whether a partition is covered by a filter of what it is a partition of. */
 static bool
-is_covered(Oid table, const BfQuestion *question)
+is_covered(Oid table, const BfQuestion *question, const Subject *wanted)
 {
 	List	   *above = get_rel_relispartition(table) ?
 		get_partition_ancestors(table) : NIL;
@@ -295,7 +327,8 @@ is_covered(Oid table, const BfQuestion *question)
 
 	foreach(cell, above)
 	{
-		if (choose(lfirst_oid(cell), question, &choice) != NIL)
+		choose(lfirst_oid(cell), question, wanted, &choice);
+		if (choice.indexes != NIL)
 			return true;
 	}
 	return false;
@@ -305,6 +338,8 @@ static List *
 leaves_of_table(const BfQuestion *question)
 {
 	List	   *places = bf_rows_places(question->rel);
+	const Subject *wanted = question->all || places == NIL ? NULL :
+		find_subject(question, places);
 	List	   *leaves = NIL;
 	ListCell   *cell;
 
@@ -312,12 +347,13 @@ leaves_of_table(const BfQuestion *question)
 	{
 		BfPlace    *place = lfirst(cell);
 		Choice		choice;
-		List	   *indexes = choose(place->table, question, &choice);
 
-		if (indexes == NIL && !question->all &&
-			(place->elsewhere == NULL || !is_covered(place->table, question)))
-			refuse_missing(place->table, question, &choice, place->elsewhere);
-		leaves = lappend(leaves, make_leaf(place, indexes));
+		choose(place->table, question, wanted, &choice);
+		if (choice.indexes == NIL && !question->all &&
+			(place->elsewhere == NULL ||
+			 !is_covered(place->table, question, wanted)))
+			refuse_missing(place, wanted->name, choice.partial);
+		leaves = lappend(leaves, make_leaf(place, choice.indexes));
 	}
 	return leaves;
 }
@@ -377,6 +413,34 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	return leaves;
 }
 
+/*
+ * Keep of a leaf's filters those that the caller may be told about, where all
+ * are listed: of a table below the one that was named, only of its columns.
+ */
+static void
+keep_permitted(BfLeaf *leaf, Oid named)
+{
+	List	   *permitted = NIL;
+	ListCell   *cell;
+
+	if (leaf->place.table == named ||
+		pg_class_aclcheck(leaf->place.table, GetUserId(),
+						  ACL_SELECT) == ACLCHECK_OK)
+		return;
+	foreach(cell, leaf->indexes)
+	{
+		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+		Subject    *subject = subject_of(index);
+
+		if (subject->is_column &&
+			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
+			get_attnum(named, subject->name) != InvalidAttrNumber)
+			permitted = lappend_oid(permitted, lfirst_oid(cell));
+		relation_close(index, NoLock);
+	}
+	leaf->indexes = permitted;
+}
+
 /* Raise where the caller may not ask a filter, or nobody can. */
 static void
 check_leaf(const BfLeaf *leaf, Oid named, bool whole)
@@ -428,7 +492,11 @@ bf_resolve(const BfQuestion *question)
 	leaves = is_index ? leaves_of_index(question, table) :
 		leaves_of_table(question);
 	foreach(cell, leaves)
+	{
+		if (question->all)
+			keep_permitted(lfirst(cell), table);
 		check_leaf(lfirst(cell), table, whole);
+	}
 	return leaves;
 }
 

@@ -9,6 +9,10 @@
  * these are stands in that extension's catalog: a table of ours tells how to
  * look there, and the next extension is one row.
  *
+ * A catalog counts if a superuser owns it, or the extension has it: anybody may
+ * make a table of that name where there is none, and would have a say in others'
+ * answers.
+ *
  * Such a catalog is read by the catalog's snapshot, not the query's, as what
  * counts is where rows are looked for now.  What it says is kept as long as
  * anything that was resolved (epoch.c): whoever moves a table's rows changes
@@ -23,21 +27,25 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "live/live.h"
 
 /* An extension's catalog of the tables whose rows are elsewhere. */
 typedef struct RowsCatalog
 {
+	const char *extension;
 	const char *schema;
 	const char *name;
 	/* The table, by OID, or by schema and name. */
@@ -52,12 +60,14 @@ typedef struct RowsCatalog
 static const RowsCatalog catalogs[] = {
 	/* Distributed and reference tables, tenants, and local ones beside them. */
 	{
+		.extension = "citus",
 		.schema = "pg_catalog",.name = "pg_dist_partition",
 		.table_oid = "logicalrelid",
 		.where = "where Citus put them"
 	},
 	/* Chunks that are compressed.  By the documentation: untried. */
 	{
+		.extension = "timescaledb",
 		.schema = "_timescaledb_catalog",.name = "chunk",
 		.table_schema = "schema_name",.table_name = "table_name",
 		.if_set = "compressed_chunk_id",
@@ -103,8 +113,6 @@ prepare(Relation catalog, const RowsCatalog *known, Oid table, Search *search)
 	AttrNumber	second;
 
 	memset(search, 0, sizeof(*search));
-	if (catalog->rd_rel->relkind != RELKIND_RELATION)
-		return false;
 	if (known->if_set != NULL)
 	{
 		search->if_set = find_column(catalog, known->if_set, InvalidOid);
@@ -158,6 +166,29 @@ find_index(Relation catalog, const Search *search)
 	return found;
 }
 
+/* Whether a table can be the catalog of an extension. */
+static bool
+is_catalog(Oid oid, const char *extension)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(oid));
+	Form_pg_class form;
+	bool		is_table;
+	Oid			owner;
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	is_table = form->relkind == RELKIND_RELATION &&
+		form->relpersistence == RELPERSISTENCE_PERMANENT;
+	owner = form->relowner;
+	ReleaseSysCache(tuple);
+	if (!is_table || superuser_arg(owner))
+		return is_table;
+	name = get_extension_name(getExtensionOfObject(RelationRelationId, oid));
+	return name != NULL && strcmp(name, extension) == 0;
+}
+
 /* Find the catalogs that this database has; InvalidOid for others. */
 static void
 find_catalogs(Oid *oids)
@@ -168,6 +199,9 @@ find_catalogs(Oid *oids)
 
 		oids[i] = OidIsValid(schema) ?
 			get_relname_relid(catalogs[i].name, schema) : InvalidOid;
+		if (OidIsValid(oids[i]) &&
+			!is_catalog(oids[i], catalogs[i].extension))
+			oids[i] = InvalidOid;
 	}
 }
 
@@ -230,6 +264,32 @@ bf_rows_place(Oid oid)
 }
 
 /*
+ * A table and all below it, which are locked.  Unlike find_all_inheritors(), it
+ * includes partitions that are being detached concurrently: snapshots that are
+ * older than that, a cursor's for instance, still see their rows.
+ */
+static List *
+tables_below(Oid root)
+{
+	List	   *tables = list_make1_oid(root);
+
+	for (int i = 0; i < list_length(tables); i++)
+	{
+		Oid			oid = list_nth_oid(tables, i);
+		List	   *children = find_inheritance_children_extended(oid, false,
+																  AccessShareLock,
+																  NULL, NULL);
+
+		/* Only a table that inherits from several is met again. */
+		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE)
+			tables = list_concat(tables, children);
+		else
+			tables = list_concat_unique_oid(tables, children);
+	}
+	return tables;
+}
+
+/*
  * Where the rows of a table are that is locked already, and of all that inherit
  * from it or are its partitions, which are locked: a list of BfPlace.  A
  * partitioned table has no rows itself.
@@ -237,7 +297,7 @@ bf_rows_place(Oid oid)
 List *
 bf_rows_places(Oid root)
 {
-	List	   *tables = find_all_inheritors(root, AccessShareLock, NULL);
+	List	   *tables = tables_below(root);
 	List	   *places = NIL;
 	ListCell   *cell;
 	Oid			oids[lengthof(catalogs)];

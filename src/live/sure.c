@@ -16,6 +16,10 @@
  * - where rows are pruned that a snapshot sees (old_snapshot_threshold, up to
  *	 16).
  *
+ * A concurrent build does miss rows that older snapshots of its own server see,
+ * and waits until those are gone.  An imported snapshot may come after that; so
+ * nobody is sure whose snapshot is older than that of the build's validation.
+ *
  * A standby asks pg_index's row, too, as it does not delay the end of CREATE
  * INDEX CONCURRENTLY for its own snapshots.  We do not ask indcheckxmin: what
  * it stands for is hashed by our builds, and ALTER TABLE can lose it.
@@ -149,6 +153,9 @@ bf_live_doubt(Relation index, BfLive *live)
 
 	if (!form->indislive || !form->indisready || !form->indisvalid)
 		return BF_NOT_VALID;
+	/* Code that the build runs may ask what is being built. */
+	if (!bf_live_is_built(index))
+		return BF_NOT_VALID;
 	bf_live_open(index, live);
 	lasting = bf_live_lasting_doubt(index, live);
 	if (lasting != BF_SURE)
@@ -156,6 +163,8 @@ bf_live_doubt(Relation index, BfLive *live)
 
 	elsewhere = RecoveryInProgress() ||
 		GetActiveSnapshot()->takenDuringRecovery;
+	if (FullTransactionIdPrecedes(oldest_seen_running(), live->validated))
+		return BF_OLD_SNAPSHOT;
 	if ((elsewhere || live->pruned_early) &&
 		FullTransactionIdPrecedes(oldest_seen_running(), live->horizon))
 		return BF_OLD_SNAPSHOT;

@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "tcop/pquery.h"
 #include "utils/inval.h"
 
@@ -33,8 +34,9 @@
 /*
  * ambulkdelete: nothing points to rows.  But this is also how the validation of
  * a concurrent build begins.  Rows that came after the build's snapshot and are
- * gone by now are in no filter, and nobody here can see them; a standby's
- * snapshot may, so the horizon moves.
+ * gone by now are in no filter.  Snapshots of this server that can see them are
+ * waited for, but one may be imported meanwhile that is as old; a standby's are
+ * not.  So the horizon moves, and the validation's own snapshot is noted.
  */
 IndexBulkDeleteResult *
 bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -46,6 +48,8 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 		bf_live_open(info->index, &live);
 		live.horizon = ReadNextFullTransactionId();
+		if (TransactionIdIsValid(MyProc->xmin))
+			live.validated = bf_full_xid(MyProc->xmin);
 		bf_meta_write(info->index, MAIN_FORKNUM, &live);
 	}
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
