@@ -42,6 +42,7 @@
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "live/live.h"
 #include "type/value.h"
@@ -373,6 +374,65 @@ begin_in_place(Relation heap, Relation index)
 	return live.emptied_by;
 }
 
+/* Whether an error is the statement's, and not of what an expression met. */
+static bool
+is_fatal(const ErrorData *error)
+{
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
+		case ERRCODE_INTERNAL_ERROR:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Take the rows that the core's scan left out; false if an expression fails for
+ * one of them.
+ */
+static bool
+scan_left_out(Build *build, Relation heap, IndexInfo *info)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	SnapshotData undead;
+	ErrorData  *volatile error = NULL;
+
+	InitNonVacuumableSnapshot(undead, GlobalVisTestFor(heap));
+	if (info->ii_Expressions == NIL && info->ii_Predicate == NIL)
+	{
+		bf_scan_rows(heap, info, &undead, build_left_out, build);
+		return true;
+	}
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		bf_scan_rows(heap, info, &undead, build_left_out, build);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		info->ii_ExpressionsState = NIL;
+		info->ii_PredicateState = NULL;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (error != NULL && is_fatal(error))
+		ReThrowError(error);
+	return error == NULL;
+}
+
 /*
  * Read the table, and what the core's scan left out of it.
  *
@@ -390,15 +450,11 @@ scan(Build *build, Relation heap, IndexInfo *info)
 	double		rows = table_index_build_scan(heap, build->index, info, true,
 											  true, build_row, build, NULL);
 
-	if (info->ii_BrokenHotChain && heap->rd_tableam == GetHeapamTableAmRoutine())
-	{
-		SnapshotData undead;
-
-		InitNonVacuumableSnapshot(undead, GlobalVisTestFor(heap));
-		bf_scan_rows(heap, info, &undead, build_left_out, build);
-		/* Nothing is missing that the index would have to be old for. */
+	/* If nothing is left out, there is nothing to wait for. */
+	if (info->ii_BrokenHotChain &&
+		heap->rd_tableam == GetHeapamTableAmRoutine() &&
+		scan_left_out(build, heap, info))
 		info->ii_BrokenHotChain = false;
-	}
 	build->pruned_early = info->ii_BrokenHotChain || compat_prunes_early(heap);
 	if (blocks == 0)
 		build->horizon = InvalidFullTransactionId;

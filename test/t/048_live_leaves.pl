@@ -1,0 +1,165 @@
+# What a relation stands for: all leaves are asked for the same column, nobody is
+# told of a column that is not the named relation's, and neither what is cached,
+# nor what is built meanwhile, nor another extension's catalog leads astray.
+use strict;
+use warnings;
+
+use Test::More;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use LiveTest;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', qq(
+fsync = off
+autovacuum = off
+));
+$node->start;
+my $test = LiveTest->new($node);
+$test->install;
+
+# Partitions that have filters of different columns, by themselves.
+$test->sql(q(
+	CREATE TABLE pp (id int, title text, url text) PARTITION BY RANGE (id);
+	CREATE TABLE pp1 PARTITION OF pp FOR VALUES FROM (0) TO (10);
+	CREATE TABLE pp2 (url text, title text, id int);
+	ALTER TABLE pp ATTACH PARTITION pp2 FOR VALUES FROM (10) TO (20);
+	CREATE INDEX ON pp1 USING bloomfilter (title);
+	CREATE INDEX ON pp2 USING bloomfilter (url);
+	INSERT INTO pp VALUES (1, 'one', 'u1'), (11, 'eleven', 'u11')));
+$test->fails('one leaf of another column', q(SELECT bf_live_contains('pp', title) FROM pp), '42704');
+$test->fails("$_ neither", qq(SELECT $_('pp')), '42704') foreach 'bf_live_filter', 'bf_live_verify';
+$test->sql(q(CREATE INDEX ON pp2 USING bloomfilter (title); CREATE INDEX ON pp1 USING bloomfilter (url)));
+$test->is_sql('the column decides for all', q(
+	SELECT bf_live_contains('pp', title, 'title'), bf_live_contains('pp', url, 'url'), bf_live_contains('pp', url, 'title') FROM pp),
+	't|t|f; t|t|f');
+$test->fails('both, and none was named', q(SELECT bf_live_contains('pp', 'one')), '42P08');
+
+# Expressions, in the words of each leaf.
+$test->sql(q(
+	CREATE INDEX pp_low ON pp USING bloomfilter (lower(title));
+	CREATE TABLE ex (title text, url text); CREATE INDEX title ON ex USING bloomfilter (lower(url)); INSERT INTO ex VALUES ('T', 'U');
+	CREATE SCHEMA s2; CREATE TABLE two (t text); CREATE TABLE s2.two () INHERITS (two);
+	CREATE INDEX two_low ON two USING bloomfilter (lower(t)); CREATE INDEX two_low ON s2.two USING bloomfilter (upper(t));
+	INSERT INTO s2.two VALUES ('Abc')));
+$test->is_sql('an expression, where partitions have other columns', q(
+	SELECT bf_live_contains('pp', lower(title), 'pp_low'), bf_live_contains('pp_low', lower(title), 'pp_low'),
+		bf_live_contains('pp', url, 'pp_low') FROM pp), 't|t|f; t|t|f');
+$test->fails('another expression under the same name', q(SELECT bf_live_contains('two', 'abc', 'two_low')), '42704');
+$test->fails('and without', q(SELECT bf_live_contains('two', 'abc')), '42704');
+$test->fails('a column goes before an index of its name', q(SELECT bf_live_contains('ex', 'T', 'title')), '42704');
+$test->fails('an index that is not of the column', q(SELECT bf_live_contains('pp_low', 'one', 'url')), '42704');
+
+# A child's own column.
+$test->sql(q(
+	CREATE ROLE alice; CREATE TABLE par (title text); CREATE TABLE chi (secret text) INHERITS (par);
+	CREATE INDEX ON par USING bloomfilter (title); CREATE INDEX ON chi USING bloomfilter (secret);
+	INSERT INTO chi VALUES ('visible', 'topsecret'); GRANT SELECT ON par TO alice));
+my $alice = 'SET ROLE alice;';
+$test->fails("is no column of its parent: $_", "$alice SELECT bf_live_contains('par', $_)", '42704')
+  foreach "'topsecret'", "'topsecret', 'secret'";
+$test->fails('nor in a value', "$alice SELECT bf_live_filter('par')", '42704');
+$test->is_sql('nor listed', "$alice SELECT index, \"table\" FROM bf_live_info('par')", 'par_title_idx|par; |chi');
+$test->sql(q(CREATE INDEX chi_title ON chi USING bloomfilter (title)));
+$test->is_sql('what it inherits is', "$alice SELECT bf_live_contains('par', 'visible'), bf_live_contains('par', 'topsecret')", 't|f');
+$test->is_sql('and listed', "$alice SELECT index FROM bf_live_info('par')", 'par_title_idx; chi_title');
+
+# Anybody's tables that look like another extension's catalog.
+$test->sql(q(
+	CREATE ROLE mallory; GRANT CREATE ON DATABASE postgres TO mallory; CREATE TABLE t (title text);
+	CREATE INDEX ON t USING bloomfilter (title);
+	SET ROLE mallory; CREATE SCHEMA _timescaledb_catalog;
+	CREATE UNLOGGED TABLE _timescaledb_catalog.chunk (schema_name name, table_name name, compressed_chunk_id int);
+	INSERT INTO _timescaledb_catalog.chunk VALUES ('public', 't', 1)));
+my $mallory = $test->session;
+$mallory->ask('SET ROLE mallory; BEGIN; LOCK TABLE _timescaledb_catalog.chunk');
+$test->is_sql('are not asked', q(SET lock_timeout = '10s'; SELECT look('t')), '0 denied, sure, 0 missing');
+$mallory->ask('ROLLBACK');
+$mallory->quit;
+$test->sql(q(DROP SCHEMA _timescaledb_catalog CASCADE));
+
+# A cursor that still sees a partition, and a call site that is asked between.
+$test->sql(q(
+	CREATE TABLE dp (id int, title text) PARTITION BY RANGE (id);
+	CREATE TABLE dp1 PARTITION OF dp FOR VALUES FROM (0) TO (10);
+	CREATE TABLE dp2 PARTITION OF dp FOR VALUES FROM (10) TO (20);
+	CREATE INDEX ON dp USING bloomfilter (title); INSERT INTO dp VALUES (1, 'one'), (11, 'eleven');
+	CREATE FUNCTION asked(x text) RETURNS boolean STABLE LANGUAGE plpgsql AS 'BEGIN RETURN bf_live_contains(''dp'', x); END'));
+my ($one, $two) = ($test->session, $test->session);
+$one->ask('BEGIN; DECLARE c CURSOR FOR SELECT title, asked(title) FROM dp');
+$two->start('ALTER TABLE dp DETACH PARTITION dp2 CONCURRENTLY');
+$test->wait_for_lock('%DETACH%');
+is($one->ask(q(SELECT asked('zzz'))), 'f', 'a partition is being detached');
+is($one->ask('FETCH ALL FROM c'), 'one|t; eleven|t', 'which an older cursor sees');
+$one->ask('COMMIT');
+$two->finish;
+
+# A snapshot that is imported while a concurrent build waits for older ones.
+$test->sql(q(
+	CREATE TABLE ci (id int, title text); INSERT INTO ci SELECT g, 'title ' || g FROM generate_series(1, 100) g;
+	CREATE INDEX ci_bf ON ci USING bloomfilter (title)));
+my $snapshot = $one->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_export_snapshot()');
+$test->sql(q(DELETE FROM ci WHERE id = 7));
+$two->start('REINDEX INDEX CONCURRENTLY ci_bf');
+$test->wait_for_lock('REINDEX%');
+my $three = $test->session;
+$three->ask("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$snapshot'; SELECT 1");
+$one->ask('COMMIT');
+$two->finish;
+is($three->ask(q(SELECT count(*), count(*) FILTER (WHERE NOT bf_live_contains('ci', title)) FROM ci)), '100|0', 'an imported snapshot');
+is($three->ask(q(COMMIT; SELECT look('ci'))), '0 denied, sure, 0 missing', 'and a new one');
+
+# SERIALIZABLE, where the later one does away with what the other has read.
+foreach my $ddl ('REINDEX INDEX ser_bf', 'ALTER TABLE ser ALTER title TYPE varchar', 'DROP INDEX ser_bf')
+{
+	$test->sql(q(CREATE TABLE ser (title text); CREATE INDEX ser_bf ON ser USING bloomfilter (title)));
+	foreach my $session ($one, $two)
+	{
+		is($session->ask(q(BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT bf_live_contains('ser', 'x'))), 'f', 'not there yet');
+		$session->ask(q(INSERT INTO ser VALUES ('x')));
+	}
+	my $said = $two->ask('COMMIT') . $one->ask("$ddl; COMMIT");
+	like($said, qr/40001/, "one of two fails, in spite of $ddl");
+	$one->ask('ROLLBACK');
+	$test->is_sql('so that there is one', q(SELECT count(*) FROM ser), '1');
+	$test->sql('DROP TABLE ser');
+}
+$_->quit foreach $one, $two, $three;
+
+# Expressions that what rows were before would make fail.
+$test->is_sql('an expression that old versions of rows are no values for', q(
+	CREATE TABLE old (id int, x text) WITH (fillfactor = 50); INSERT INTO old VALUES (1, '1'), (2, 'abc');
+	BEGIN; UPDATE old SET x = '2' WHERE x = 'abc'; CREATE INDEX old_bf ON old USING bloomfilter ((x::int)); COMMIT;
+	SELECT bf_live_contains('old', 2), bf_live_contains('old', 3), missing FROM bf_live_verify('old')), 't|f|0');
+
+# What a build runs may ask for what is being built.
+$test->is_sql('a constraint that asks its own table', q(
+	CREATE FUNCTION chk(x text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM bf_live_contains(''own'', x); RETURN true; END';
+	CREATE TABLE own (title text CHECK (chk(title)), id serial); CREATE INDEX ON own USING bloomfilter (title);
+	INSERT INTO own VALUES ('x'); ALTER TABLE own ALTER title TYPE varchar(99) USING title || '!';
+	VACUUM FULL own; ALTER TABLE own ALTER title TYPE text USING title || '?';
+	SELECT look('own')), '0 denied, sure, 0 missing');
+
+# A pending page that lost a bit of its end.
+$test->sql(q(
+	CREATE TABLE damaged (title text); CREATE INDEX damaged_bf ON damaged USING bloomfilter (title) WITH (expected = 4000000, fpp = 0.0001);
+	INSERT INTO damaged SELECT 'title ' || g FROM generate_series(1, 60) g));
+my $file = $node->data_dir . '/' . $test->sql(q(SELECT pg_relation_filepath('damaged_bf')));
+$node->stop;
+open my $handle, '+<', $file or die;
+binmode $handle;
+sysseek $handle, 8192 + 12, 0;
+sysread $handle, my $lower, 2;
+cmp_ok(unpack('S', $lower), '>', 24 + 64, 'a pending page with entries');
+sysseek $handle, 8192 + 12, 0;
+syswrite $handle, pack('S', unpack('S', $lower) - 32);
+close $handle;
+$node->start;
+$test->fails('entries beyond the end of a pending page', q(SELECT * FROM bf_live_verify('damaged')), 'XX001');
+
+$node->stop;
+done_testing();
