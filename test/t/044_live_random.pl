@@ -391,7 +391,9 @@ sub tidy
 		(map { chance(0.4) ? "TRUNCATE $_" : "DELETE FROM $_ WHERE id % 20 <> 0" } @tables),
 		chance(0.5) ? map { "REINDEX TABLE $_" } @tables : ((map { "DROP INDEX IF EXISTS $_" } names($f)), create($f)),
 		q(DO $$ DECLARE i regclass; BEGIN
-			FOR i IN SELECT indexrelid FROM pg_index WHERE NOT indisvalid LOOP EXECUTE 'DROP INDEX ' || i; END LOOP; END $$),
+			-- What REINDEX CONCURRENTLY left, too, even if REINDEX made it valid.
+			FOR i IN SELECT indexrelid FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid
+				WHERE NOT indisvalid OR relname ~ '_cc(new|old)[0-9]*$' LOOP EXECUTE 'DROP INDEX ' || i; END LOOP; END $$),
 		(map { "VACUUM $_" } @tables));
 	foreach my $sql (@sql)
 	{
