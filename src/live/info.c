@@ -194,10 +194,10 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	if (OidIsValid(next->index))
 		maybe = explain(next->index, &is_built);
 	else if (next->leaf->place.elsewhere != NULL)
-		maybe = psprintf("rows of \"%s\" are %s",
+		maybe = psprintf("rows of \"%s\" are %s. Ask for the tables that hold their rows themselves, one by one.",
 						 get_rel_name(next->leaf->place.table), next->leaf->place.elsewhere);
 	else
-		maybe = psprintf("\"%s\" has no such live filter",
+		maybe = psprintf("\"%s\" has no such live filter. Create one with CREATE INDEX ... USING bloomfilter.",
 						 get_rel_name(next->leaf->place.table));
 	memset(nulls, !is_built, sizeof(nulls));
 	if (is_built)

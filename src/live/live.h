@@ -228,7 +228,8 @@ extern List *bf_rows_places(Oid root);
 
 /* rights.c */
 extern bool bf_rights_check_table(Oid table);
-extern void bf_rights_check_column(Oid named, Relation index);
+extern bool bf_rights_may_read_column(Oid named, Relation index);
+extern void bf_rights_refuse(Oid table);
 
 /* scan.c */
 typedef void (*BfTakeRow) (TupleTableSlot *slot, Datum value, bool isnull,

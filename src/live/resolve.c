@@ -87,23 +87,6 @@ refuse_unknown(Oid rel)
 			 errmsg("relation with OID %u does not exist", rel)));
 }
 
-pg_noreturn static void
-refuse_missing(const BfPlace *place, const char *subject, bool partial)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 subject == NULL ?
-			 errmsg("table \"%s\" has no live filter",
-					get_rel_name(place->table)) :
-			 errmsg("table \"%s\" has no live filter of \"%s\"",
-					get_rel_name(place->table), subject),
-			 place->elsewhere != NULL ?
-			 errdetail("Its rows are %s.", place->elsewhere) :
-			 partial ?
-			 errdetail("A partial index does not know all of its rows.") : 0,
-			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
-}
-
 /* The expression that an index is over, with the names of its columns. */
 static const char *
 expression_of(Relation index)
@@ -255,6 +238,49 @@ choose(Oid table, const BfQuestion *question, const Subject *wanted,
 	}
 }
 
+/* What filters are of, for a message: title, url. */
+static const char *
+list_subjects(const List *subjects)
+{
+	StringInfoData list;
+	const ListCell *cell;
+
+	initStringInfo(&list);
+	foreach(cell, subjects)
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
+						 ((Subject *) lfirst(cell))->name);
+	return list.data;
+}
+
+/* Raise that a leaf has no filter that fits; wanted is of what, if anything. */
+pg_noreturn static void
+refuse_missing(const BfPlace *place, const char *wanted, bool partial)
+{
+	BfQuestion	question = {.rel = place->table,.all = true};
+	Choice		choice;
+
+	choose(place->table, &question, NULL, &choice);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 wanted == NULL ?
+			 errmsg("table \"%s\" has no live filter",
+					get_rel_name(place->table)) :
+			 errmsg("table \"%s\" has no live filter of \"%s\"",
+					get_rel_name(place->table), wanted),
+			 place->elsewhere != NULL ?
+			 errdetail("Its rows are %s.", place->elsewhere) :
+			 partial ?
+			 errdetail("A partial index does not know all of its rows.") :
+			 choice.subjects != NIL ?
+			 errdetail("It has live filters of: %s.",
+					   list_subjects(choice.subjects)) : 0,
+			 place->elsewhere != NULL ?
+			 errhint("Ask for the tables that hold their rows themselves, one by one.") :
+			 choice.subjects != NIL && !partial ?
+			 errhint("Name one of these columns, or the index of an expression; or create one with CREATE INDEX ... USING bloomfilter.") :
+			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
+}
+
 /* The subject of all of these; or raise that there are several. */
 static const Subject *
 the_subject(Oid table, const BfQuestion *question, const Choice *choice)
@@ -272,14 +298,18 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("no live filter of table \"%s\" holds elements of type %s",
 							get_rel_name(table),
-							format_type_be(question->element->type))));
+							format_type_be(question->element->type)),
+					 errdetail("Its live filters are of: %s.",
+							   list_subjects(subjects)),
+					 errhint("Cast the element to the type of the column.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",
 						get_rel_name(table)),
+				 errdetail("They are of: %s.", list_subjects(subjects)),
 				 question->element != NULL ?
-				 errhint("Name the column: bf_live_contains(..., ..., 'column'); or name the index.") :
-				 errhint("Name the index.")));
+				 errhint("Name the column: bf_live_contains(table, element, 'column'); or the index in place of the table.") :
+				 errhint("Name the index in place of the table.")));
 	}
 	return subjects == NIL ? NULL : linitial(subjects);
 }
@@ -413,37 +443,75 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	return leaves;
 }
 
+/* Whether an index of a table below the one named is of that one's columns. */
+static bool
+is_of_named(Relation index, Oid named)
+{
+	Oid			table = index->rd_index->indrelid;
+	Subject    *subject;
+
+	if (table == named ||
+		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	subject = subject_of(index);
+	return subject->is_column &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
+		get_attnum(named, subject->name) != InvalidAttrNumber;
+}
+
 /*
- * Keep of a leaf's filters those that the caller may be told about, where all
- * are listed: of a table below the one that was named, only of its columns.
+ * Keep of leaves' filters those that the caller may be told about, where all
+ * are listed; raise if none of them is left.
  */
 static void
-keep_permitted(BfLeaf *leaf, Oid named)
+keep_permitted(const List *leaves, Oid named, bool whole)
 {
-	List	   *permitted = NIL;
+	bool		refused = false;
+	bool		kept = false;
 	ListCell   *cell;
+	ListCell   *inner;
 
-	if (leaf->place.table == named ||
-		pg_class_aclcheck(leaf->place.table, GetUserId(),
-						  ACL_SELECT) == ACLCHECK_OK)
-		return;
-	foreach(cell, leaf->indexes)
+	foreach(cell, leaves)
 	{
-		Relation	index = relation_open(lfirst_oid(cell), NoLock);
-		Subject    *subject = subject_of(index);
+		BfLeaf	   *leaf = lfirst(cell);
+		List	   *permitted = NIL;
 
-		if (subject->is_column &&
-			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
-			get_attnum(named, subject->name) != InvalidAttrNumber)
-			permitted = lappend_oid(permitted, lfirst_oid(cell));
-		relation_close(index, NoLock);
+		foreach(inner, leaf->indexes)
+		{
+			Relation	index = relation_open(lfirst_oid(inner), NoLock);
+
+			if (is_of_named(index, named) &&
+				(whole || bf_rights_may_read_column(named, index)))
+				permitted = lappend_oid(permitted, lfirst_oid(inner));
+			else
+				refused = true;
+			relation_close(index, NoLock);
+		}
+		leaf->indexes = permitted;
+		kept = kept || permitted != NIL;
 	}
-	leaf->indexes = permitted;
+	if (refused && !kept)
+		bf_rights_refuse(named);
+}
+
+/* Raise where elements of another kind are asked for than a filter holds. */
+static void
+check_element(Relation index, const BfElementType *element)
+{
+	if (!takes(index, element))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("live filter \"%s\" holds elements of type %s, not %s",
+						RelationGetRelationName(index),
+						format_type_be(index->rd_opcintype[0]),
+						format_type_be(element->type)),
+				 errhint("Cast the element.")));
 }
 
 /* Raise where the caller may not ask a filter, or nobody can. */
 static void
-check_leaf(const BfLeaf *leaf, Oid named, bool whole)
+check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
+		   bool whole)
 {
 	ListCell   *cell;
 
@@ -451,8 +519,10 @@ check_leaf(const BfLeaf *leaf, Oid named, bool whole)
 	{
 		Relation	index = relation_open(lfirst_oid(cell), NoLock);
 
-		if (!whole)
-			bf_rights_check_column(named, index);
+		if (!whole && !bf_rights_may_read_column(named, index))
+			bf_rights_refuse(named);
+		if (question->element != NULL)
+			check_element(index, question->element);
 		bf_live_check_column(index);
 		relation_close(index, NoLock);
 	}
@@ -491,12 +561,10 @@ bf_resolve(const BfQuestion *question)
 
 	leaves = is_index ? leaves_of_index(question, table) :
 		leaves_of_table(question);
+	if (question->all)
+		keep_permitted(leaves, table, whole);
 	foreach(cell, leaves)
-	{
-		if (question->all)
-			keep_permitted(lfirst(cell), table);
-		check_leaf(lfirst(cell), table, whole);
-	}
+		check_leaf(lfirst(cell), question, table, whole);
 	return leaves;
 }
 

@@ -22,8 +22,9 @@
 
 #include "live/live.h"
 
-static void
-refuse(Oid table)
+/* Raise 42501 about a table. */
+void
+bf_rights_refuse(Oid table)
 {
 	aclcheck_error(ACLCHECK_NO_PRIV,
 				   get_relkind_objtype(get_rel_relkind(table)),
@@ -43,36 +44,34 @@ bf_rights_check_table(Oid table)
 	if (!whole &&
 		pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT,
 								  ACLMASK_ANY) != ACLCHECK_OK)
-		refuse(table);
+		bf_rights_refuse(table);
 	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("cannot use a live filter of table \"%s\"",
 						get_rel_name(table)),
-				 errdetail("Row-level security hides rows of it, which the filter would tell about.")));
+				 errdetail("Row-level security may hide rows of it, which the filter would tell about."),
+				 errhint("Ask as a role that it does not apply to, or by a SECURITY DEFINER function of such a role.")));
 	return whole;
 }
 
 /*
- * Raise 42501 where the caller, who may not read the whole table that was named,
- * may not read what is in an index of it or of a table below it.
+ * Whether the caller, who may not read the whole table that was named, may read
+ * what is in an index of it or of a table below it.
  */
-void
-bf_rights_check_column(Oid named, Relation index)
+bool
+bf_rights_may_read_column(Oid named, Relation index)
 {
 	AttrNumber	column = index->rd_index->indkey.values[0];
+	char	   *name;
 
-	if (column != 0 &&
-		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-	{
-		char	   *name = get_attname(index->rd_index->indrelid, column, false);
-
-		column = get_attnum(named, name);
-		pfree(name);
-		if (column != InvalidAttrNumber &&
-			pg_attribute_aclcheck(named, column, GetUserId(),
-								  ACL_SELECT) == ACLCHECK_OK)
-			return;
-	}
-	refuse(named);
+	if (column == 0 ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	name = get_attname(index->rd_index->indrelid, column, false);
+	column = get_attnum(named, name);
+	pfree(name);
+	return column != InvalidAttrNumber &&
+		pg_attribute_aclcheck(named, column, GetUserId(),
+							  ACL_SELECT) == ACLCHECK_OK;
 }

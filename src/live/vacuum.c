@@ -20,7 +20,9 @@
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "tcop/pquery.h"
+#include "utils/builtins.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 
 #include "core/estimate.h"
 #include "live/live.h"
@@ -83,18 +85,20 @@ estimate_bits(Relation index, BfLive *live)
 	return (uint64) ((double) set / (double) seen * (double) live->shape.bits);
 }
 
-/* Say what keeps a filter's "no" from ever being sure. */
-static void
+/* Say what keeps a filter's "no" from ever being sure; false if nothing does. */
+static bool
 report_doubt(Relation index, const BfLive *live)
 {
 	BfDoubt		doubt = bf_live_lasting_doubt(index, live);
 
-	if (doubt != BF_SURE)
-		ereport(WARNING,
-				(errmsg("live filter \"%s\" %s",
-						RelationGetRelationName(index), bf_doubt_text(doubt)),
-				 errdetail("All that it can say of an element is \"maybe\"."),
-				 errhint("%s", bf_doubt_hint(doubt))));
+	if (doubt == BF_SURE)
+		return false;
+	ereport(WARNING,
+			(errmsg("live filter \"%s\" %s",
+					RelationGetRelationName(index), bf_doubt_text(doubt)),
+			 errdetail("All that it can say of an element is \"maybe\"."),
+			 errhint("%s", bf_doubt_hint(doubt))));
+	return true;
 }
 
 /*
@@ -148,7 +152,10 @@ report(Relation index, const BfLive *live, uint64 set, int level)
 						RelationGetRelationName(index), fill * 100),
 				 errdetail("It holds about %.0f elements and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
 						   count, (unsigned long long) live->expected, fpp),
-				 errhint("ALTER INDEX ... SET (expected = ...), then REINDEX INDEX CONCURRENTLY.")));
+				 errhint("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.",
+						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(index)),
+													RelationGetRelationName(index)),
+						 count * 2)));
 }
 
 /* Take the mark of a build in place away, if that was not undone. */
@@ -187,9 +194,9 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 	}
 	settle(index, &live);
-	report(index, &live, estimate_bits(index, &live),
-		   is_verbose() ? INFO : info->message_level);
-	report_doubt(index, &live);
+	if (!report_doubt(index, &live))
+		report(index, &live, estimate_bits(index, &live),
+			   is_verbose() ? INFO : info->message_level);
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
