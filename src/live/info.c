@@ -53,7 +53,9 @@ list_filters(Oid rel)
 	BfQuestion	question = {.rel = rel,.all = true};
 	List	   *leaves = bf_resolve(&question);
 	List	   *list = NIL;
-	bool		any = false;
+	/* An index is one, even if no partition has it yet. */
+	bool		any = get_rel_relkind(rel) == RELKIND_INDEX ||
+		get_rel_relkind(rel) == RELKIND_PARTITIONED_INDEX;
 	ListCell   *cell;
 	ListCell   *inner;
 

@@ -86,7 +86,8 @@ typedef struct BfLive
 	bool		complete;		/* has the file all its blocks? */
 	bool		pruned_early;	/* did the build miss what a snapshot may see? */
 	FullTransactionId horizon;	/* complete from here on; none: always */
-	FullTransactionId validated;	/* by a snapshot that saw this running */
+	FullTransactionId validated;	/* by a snapshot of this xmax; none: no need */
+	uint32		validated_running;	/* transactions that it saw running */
 	FullTransactionId emptied_by;	/* complete if this committed; none: yes */
 	RelFileLocator emptied_with;	/* the file that the table had then */
 	const BfStrategy *strategy;

@@ -58,6 +58,8 @@ typedef struct Meta
 	double		fpp;
 	uint64		horizon;
 	uint64		validated;
+	uint32		validated_running;
+	uint32		unused;
 	uint64		emptied_by;
 	uint32		emptied_with[3];	/* tablespace, database, file of the table */
 	pg_crc32c	crc;			/* of all before it */
@@ -189,6 +191,7 @@ read_meta(Relation index, BfLive *live)
 		.pages = meta.pages,
 		.horizon = FullTransactionIdFromU64(meta.horizon),
 		.validated = FullTransactionIdFromU64(meta.validated),
+		.validated_running = meta.validated_running,
 		.emptied_by = FullTransactionIdFromU64(meta.emptied_by),
 		.emptied_with = compat_locator(meta.emptied_with[0],
 									   meta.emptied_with[1],
@@ -264,6 +267,7 @@ bf_meta_write(Relation index, ForkNumber fork, const BfLive *live)
 		.fpp = live->fpp,
 		.horizon = U64FromFullTransactionId(live->horizon),
 		.validated = U64FromFullTransactionId(live->validated),
+		.validated_running = live->validated_running,
 		.emptied_by = U64FromFullTransactionId(live->emptied_by),
 		.emptied_with = {
 			live->emptied_with.compat_spc,

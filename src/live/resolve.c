@@ -20,7 +20,8 @@
  * named decides, or else which of them takes the kind of element.  Whether they
  * are valid does not: else the question would go to another column while a
  * filter is being built.  In each leaf it is the filters of the same subject
- * that are asked, all of them, and no others: leaves that answered for different
+ * that are asked, all of them, and no others; expressions are compared by what they
+ * are, not by how they would be printed.  Leaves that answered for different
  * columns would deny what is there, and tell of columns that the relation named
  * does not have.
  */
@@ -34,12 +35,13 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
 #include "live/live.h"
@@ -47,11 +49,12 @@
 /* How often to start over where definitions change while we look at them. */
 #define TRIES	10
 
-/* What a filter is of, in words that mean the same for all leaves. */
+/* What a filter is of: a column of its table, or an expression. */
 typedef struct Subject
 {
-	bool		is_column;
-	const char *name;			/* of the column; or the expression */
+	Oid			table;
+	const char *column;			/* or NULL */
+	Node	   *expression;		/* or NULL */
 } Subject;
 
 /* The whole-table filters of a table that fit a question. */
@@ -87,36 +90,83 @@ refuse_unknown(Oid rel)
 			 errmsg("relation with OID %u does not exist", rel)));
 }
 
-/* The expression that an index is over, with the names of its columns. */
-static const char *
-expression_of(Relation index)
-{
-	bool		isnull;
-	Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
-									   Anum_pg_index_indexprs, &isnull);
-
-	return TextDatumGetCString(DirectFunctionCall2(pg_get_expr, tree,
-												   ObjectIdGetDatum(index->rd_index->indrelid)));
-}
-
 static Subject *
 subject_of(Relation index)
 {
 	AttrNumber	column = index->rd_index->indkey.values[0];
-	Subject    *subject = palloc(sizeof(Subject));
+	Subject    *subject = palloc0(sizeof(Subject));
 
-	subject->is_column = column != 0;
-	subject->name = subject->is_column ?
-		get_attname(index->rd_index->indrelid, column, false) :
-		expression_of(index);
+	subject->table = index->rd_index->indrelid;
+	if (column != 0)
+		subject->column = get_attname(subject->table, column, false);
+	else
+	{
+		bool		isnull;
+		Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+										   Anum_pg_index_indexprs, &isnull);
+
+		/* As it is stored, so that none of its functions is called. */
+		subject->expression = linitial(stringToNode(TextDatumGetCString(tree)));
+	}
 	return subject;
 }
 
+/* The tables between which an expression is carried over. */
+typedef struct Carry
+{
+	Oid			from;
+	Oid			to;
+	bool		failed;
+} Carry;
+
+/* Number an expression's columns as another table has those of their names. */
+static Node *
+carry_over(Node *node, void *context)
+{
+	Carry	   *carry = context;
+
+	if (node != NULL && IsA(node, Var))
+	{
+		Var		   *var = copyObject((Var *) node);
+		char	   *name = var->varattno > 0 ?
+			get_attname(carry->from, var->varattno, true) : NULL;
+
+		var->varattno = name == NULL ? InvalidAttrNumber :
+			get_attnum(carry->to, name);
+		if (var->varattno <= 0)
+			carry->failed = true;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, carry_over, context);
+}
+
+/* Whether filters of two tables are of the same, by the names of columns. */
 static bool
 are_equal(const Subject *left, const Subject *right)
 {
-	return left->is_column == right->is_column &&
-		strcmp(left->name, right->name) == 0;
+	Carry		carry = {.from = right->table,.to = left->table};
+	Node	   *expression;
+
+	if (left->column != NULL || right->column != NULL)
+		return left->column != NULL && right->column != NULL &&
+			strcmp(left->column, right->column) == 0;
+	if (left->table == right->table)
+		return equal(left->expression, right->expression);
+	expression = carry_over(right->expression, &carry);
+	return !carry.failed && equal(left->expression, expression);
+}
+
+/* A subject in words. */
+static const char *
+name_of(const Subject *subject)
+{
+	List	   *columns;
+
+	if (subject->column != NULL)
+		return subject->column;
+	columns = deparse_context_for(get_rel_name(subject->table),
+								  subject->table);
+	return deparse_expression(subject->expression, columns, false, false);
 }
 
 /*
@@ -248,7 +298,7 @@ list_subjects(const List *subjects)
 	initStringInfo(&list);
 	foreach(cell, subjects)
 		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
-						 ((Subject *) lfirst(cell))->name);
+						 name_of(lfirst(cell)));
 	return list.data;
 }
 
@@ -315,25 +365,36 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 }
 
 /*
- * What a question about a table is about: as its own filters say, or if it has
- * none, as those of the first leaf do.
+ * What a question about a table is about: as its own filters say, or if none of
+ * them fits, as those of the first leaf do.  One that is of another kind of
+ * elements than was asked for will say so.
  */
 static const Subject *
 find_subject(const BfQuestion *question, const List *places)
 {
 	const BfPlace *first = linitial(places);
 	const Subject *subject;
-	Choice		choice;
+	Choice		root;
+	Choice		leaf;
 
-	choose(question->rel, question, NULL, &choice);
-	subject = the_subject(question->rel, question, &choice);
-	if (subject != NULL)
-		return subject;
-	choose(first->table, question, NULL, &choice);
-	subject = the_subject(first->table, question, &choice);
+	choose(question->rel, question, NULL, &root);
+	choose(first->table, question, NULL, &leaf);
+	if (root.indexes != NIL || leaf.indexes == NIL)
+		subject = the_subject(question->rel, question, &root);
+	else
+		subject = the_subject(first->table, question, &leaf);
 	if (subject == NULL)
-		refuse_missing(first, question->column, choice.partial);
+		subject = the_subject(first->table, question, &leaf);
+	if (subject == NULL)
+		refuse_missing(first, question->column, leaf.partial);
 	return subject;
+}
+
+/* Whether a partition is on its way out, so that it need not have a filter. */
+static bool
+is_leaving(Oid table)
+{
+	return get_rel_relispartition(table) && PartitionHasPendingDetach(table);
 }
 
 static BfLeaf *
@@ -380,9 +441,9 @@ leaves_of_table(const BfQuestion *question)
 
 		choose(place->table, question, wanted, &choice);
 		if (choice.indexes == NIL && !question->all &&
-			(place->elsewhere == NULL ||
+			(place->elsewhere == NULL ? !is_leaving(place->table) :
 			 !is_covered(place->table, question, wanted)))
-			refuse_missing(place, wanted->name, choice.partial);
+			refuse_missing(place, name_of(wanted), choice.partial);
 		leaves = lappend(leaves, make_leaf(place, choice.indexes));
 	}
 	return leaves;
@@ -443,20 +504,31 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	return leaves;
 }
 
-/* Whether an index of a table below the one named is of that one's columns. */
+/*
+ * Whether an index of a table below the one named is of that one's columns, or of
+ * an expression that an index of its own is of.
+ */
 static bool
-is_of_named(Relation index, Oid named)
+is_of_named(Relation index, Oid named, const List *own)
 {
 	Oid			table = index->rd_index->indrelid;
 	Subject    *subject;
+	ListCell   *cell;
 
 	if (table == named ||
 		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return true;
 	subject = subject_of(index);
-	return subject->is_column &&
-		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
-		get_attnum(named, subject->name) != InvalidAttrNumber;
+	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	if (subject->column != NULL)
+		return get_attnum(named, subject->column) != InvalidAttrNumber;
+	foreach(cell, own)
+	{
+		if (are_equal(lfirst(cell), subject))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -466,11 +538,14 @@ is_of_named(Relation index, Oid named)
 static void
 keep_permitted(const List *leaves, Oid named, bool whole)
 {
+	BfQuestion	question = {.rel = named,.all = true};
+	Choice		own;
 	bool		refused = false;
 	bool		kept = false;
 	ListCell   *cell;
 	ListCell   *inner;
 
+	choose(named, &question, NULL, &own);
 	foreach(cell, leaves)
 	{
 		BfLeaf	   *leaf = lfirst(cell);
@@ -480,7 +555,7 @@ keep_permitted(const List *leaves, Oid named, bool whole)
 		{
 			Relation	index = relation_open(lfirst_oid(inner), NoLock);
 
-			if (is_of_named(index, named) &&
+			if (is_of_named(index, named, own.subjects) &&
 				(whole || bf_rights_may_read_column(named, index)))
 				permitted = lappend_oid(permitted, lfirst_oid(inner));
 			else

@@ -56,19 +56,50 @@ bf_full_xid(TransactionId xid)
 	return FullTransactionIdFromEpochAndXid(epoch, xid);
 }
 
-/* TransactionXmin as a whole, which is found out when it changes. */
+/* The same, of a transaction id that is often the one of last time. */
+typedef struct LastXid
+{
+	TransactionId xid;
+	FullTransactionId whole;
+} LastXid;
+
+static FullTransactionId
+full_xid(TransactionId xid, LastXid *last)
+{
+	if (xid != last->xid)
+	{
+		last->whole = bf_full_xid(xid);
+		last->xid = xid;
+	}
+	return last->whole;
+}
+
+/* What the oldest snapshot of this transaction sees running. */
 static FullTransactionId
 oldest_seen_running(void)
 {
-	static TransactionId xmin = InvalidTransactionId;
-	static FullTransactionId whole;
+	static LastXid last;
 
-	if (xmin != TransactionXmin)
-	{
-		whole = bf_full_xid(TransactionXmin);
-		xmin = TransactionXmin;
-	}
-	return whole;
+	return full_xid(TransactionXmin, &last);
+}
+
+/*
+ * Whether the asking snapshot was taken before that of the build's validation.
+ * Of two with the same xmax the older one sees more transactions running.
+ */
+static bool
+is_older_than_validation(const BfLive *live)
+{
+	static LastXid last;
+	Snapshot	snapshot = GetActiveSnapshot();
+	FullTransactionId xmax;
+
+	if (!FullTransactionIdIsValid(live->validated))
+		return false;
+	xmax = full_xid(snapshot->xmax, &last);
+	return FullTransactionIdPrecedes(xmax, live->validated) ||
+		(FullTransactionIdEquals(xmax, live->validated) &&
+		 snapshot->xcnt > live->validated_running);
 }
 
 /* Whether a horizon lies in the future, so that ids do not mean what they did. */
@@ -163,7 +194,7 @@ bf_live_doubt(Relation index, BfLive *live)
 
 	elsewhere = RecoveryInProgress() ||
 		GetActiveSnapshot()->takenDuringRecovery;
-	if (FullTransactionIdPrecedes(oldest_seen_running(), live->validated))
+	if (is_older_than_validation(live))
 		return BF_OLD_SNAPSHOT;
 	if ((elsewhere || live->pruned_early) &&
 		FullTransactionIdPrecedes(oldest_seen_running(), live->horizon))
@@ -187,7 +218,7 @@ bf_doubt_text(BfDoubt doubt)
 		case BF_OLD_SNAPSHOT:
 			return "may not know all rows that this transaction can see";
 		case BF_EMPTIED:
-			return "was emptied by a TRUNCATE that was rolled back";
+			return "was emptied by a TRUNCATE that was, or may have been, rolled back";
 		case BF_FUTURE:
 			return "was built before transaction ids were reset";
 	}

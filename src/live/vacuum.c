@@ -18,11 +18,11 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "storage/proc.h"
 #include "tcop/pquery.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "core/estimate.h"
 #include "live/live.h"
@@ -50,8 +50,13 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 		bf_live_open(info->index, &live);
 		live.horizon = ReadNextFullTransactionId();
-		if (TransactionIdIsValid(MyProc->xmin))
-			live.validated = bf_full_xid(MyProc->xmin);
+		live.validated = live.horizon;
+		live.validated_running = 0;
+		if (ActiveSnapshotSet())
+		{
+			live.validated = bf_full_xid(GetActiveSnapshot()->xmax);
+			live.validated_running = GetActiveSnapshot()->xcnt;
+		}
 		bf_meta_write(info->index, MAIN_FORKNUM, &live);
 	}
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));

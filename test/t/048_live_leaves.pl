@@ -54,6 +54,23 @@ $test->fails('and without', q(SELECT bf_live_contains('two', 'abc')), '42704');
 $test->fails('a column goes before an index of its name', q(SELECT bf_live_contains('ex', 'T', 'title')), '42704');
 $test->fails('an index that is not of the column', q(SELECT bf_live_contains('pp_low', 'one', 'url')), '42704');
 
+# NULLIF does not say which equality it uses: expressions are more than their text.
+$test->sql(q(
+	CREATE SCHEMA o; CREATE FUNCTION o.eqi(text, text) RETURNS boolean IMMUTABLE LANGUAGE sql AS
+		'SELECT lower($1) OPERATOR(pg_catalog.=) lower($2)';
+	CREATE OPERATOR o.= (LEFTARG = text, RIGHTARG = text, FUNCTION = o.eqi);
+	CREATE TABLE nf (k int, t text) PARTITION BY LIST (k);
+	CREATE TABLE nf1 PARTITION OF nf FOR VALUES IN (1); CREATE TABLE nf2 PARTITION OF nf FOR VALUES IN (2);
+	CREATE INDEX ON nf1 USING bloomfilter (nullif(t, 'X'));
+	SET search_path = o, pg_catalog, public; CREATE INDEX ON nf2 USING bloomfilter (nullif(t, 'X'))));
+$test->fails('expressions that read alike', q(SELECT bf_live_contains('nf', 'x')), '42704');
+
+# Who may read the whole may read all about it; an index without leaves is listed.
+$test->sql(q(CREATE ROLE reader; GRANT SELECT ON pp TO reader; CREATE INDEX only_bf ON ONLY pp USING bloomfilter (upper(url))));
+$test->is_sql('the filters of partitions', q(SET ROLE reader; SELECT index, maybe FROM bf_live_info('pp_low') ORDER BY 1),
+	'pp1_lower_idx|; pp2_lower_idx|');
+$test->is_sql('an index that no partition has', q(SELECT index IS NULL, maybe IS NULL FROM bf_live_info('only_bf')), 't|f; t|f');
+
 # A child's own column.
 $test->sql(q(
 	CREATE ROLE alice; CREATE TABLE par (title text); CREATE TABLE chi (secret text) INHERITS (par);
@@ -102,6 +119,8 @@ $two->finish;
 $test->sql(q(
 	CREATE TABLE ci (id int, title text); INSERT INTO ci SELECT g, 'title ' || g FROM generate_series(1, 100) g;
 	CREATE INDEX ci_bf ON ci USING bloomfilter (title)));
+my $long = $test->session;
+$long->ask('BEGIN; SELECT pg_current_xact_id()');
 my $snapshot = $one->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_export_snapshot()');
 $test->sql(q(DELETE FROM ci WHERE id = 7));
 $two->start('REINDEX INDEX CONCURRENTLY ci_bf');
@@ -112,6 +131,8 @@ $one->ask('COMMIT');
 $two->finish;
 is($three->ask(q(SELECT count(*), count(*) FILTER (WHERE NOT bf_live_contains('ci', title)) FROM ci)), '100|0', 'an imported snapshot');
 is($three->ask(q(COMMIT; SELECT look('ci'))), '0 denied, sure, 0 missing', 'and a new one');
+$long->ask('COMMIT');
+$long->quit;
 
 # SERIALIZABLE, where the later one does away with what the other has read.
 foreach my $ddl ('REINDEX INDEX ser_bf', 'ALTER TABLE ser ALTER title TYPE varchar', 'DROP INDEX ser_bf')
