@@ -116,13 +116,6 @@ compat_set_summarizing(IndexAmRoutine *routine)
 #endif
 }
 
-/* 17 moved the backend's transaction number within PGPROC. */
-#if PG_VERSION_NUM >= 170000
-#define compat_my_lxid()	(MyProc->vxid.lxid)
-#else
-#define compat_my_lxid()	(MyProc->lxid)
-#endif
-
 /* 16 wants pages that go to a file as they are to be aligned for that. */
 #if PG_VERSION_NUM >= 160000
 typedef PGIOAlignedBlock CompatBlock;

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "live/pairset.h"
 
 #define FIRST_SLOTS		32
