@@ -11,7 +11,6 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_foreign_server.h"
 #include "storage/bufpage.h"
-#include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
