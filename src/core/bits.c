@@ -133,6 +133,11 @@ void
 bf_bits_to_order(BfBitOrder order, const uint8_t *stored,
 				 uint8_t *foreign, size_t foreign_bytes)
 {
+	if (order == BF_ORDER_STORED)
+	{
+		memcpy(foreign, stored, foreign_bytes);
+		return;
+	}
 	for (size_t i = 0; i < foreign_bytes; i++)
 	{
 		uint8_t		byte = stored[i ^ 7];
@@ -150,6 +155,11 @@ void
 bf_bits_from_order(BfBitOrder order, const uint8_t *foreign,
 				   size_t foreign_bytes, uint8_t *stored)
 {
+	if (order == BF_ORDER_STORED)
+	{
+		memcpy(stored, foreign, foreign_bytes);
+		return;
+	}
 	for (size_t i = 0; i < foreign_bytes; i++)
 		stored[i ^ 7] = order == BF_ORDER_REDIS ?
 			reverse_byte(foreign[i]) : foreign[i];

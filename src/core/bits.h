@@ -10,6 +10,9 @@
  *	  redis   bit i is mask 0x80 >> (i & 7) of byte i >> 3	(SETBIT)
  *	  bitset  bit i is mask 1 << (i & 7) of byte i >> 3	(java.util.BitSet)
  *
+ * Loops over whole arrays may be called for one piece of them after another:
+ * pieces are multiples of 8 bytes.
+ *
  * Whole arrays are words of 8 bytes; bits beyond the array's size are zero.
  */
 #ifndef BLOOMEXT_BITS_H
@@ -22,7 +25,8 @@
 typedef enum BfBitOrder
 {
 	BF_ORDER_REDIS,
-	BF_ORDER_BITSET
+	BF_ORDER_BITSET,
+	BF_ORDER_STORED
 } BfBitOrder;
 
 /* The byte that holds a bit: what a probe must read of a stored filter. */

@@ -11,6 +11,8 @@
 #include "core/bytes.h"
 #include "core/city.h"
 
+#define BLOCK_SIZE	64
+
 #define K0 UINT64_C(0xc3a5c85c97cb3127)
 #define K1 UINT64_C(0xb492b66fbe98f273)
 #define K2 UINT64_C(0x9ae16a3b2f90404f)
@@ -123,21 +125,42 @@ weak_hash_32(const uint8_t *data, uint64_t a, uint64_t b)
 	return (Pair) {middle + last, b + rotr64(middle, 44) + a};
 }
 
-static uint64_t
-hash_long(const uint8_t *data, size_t length)
+/* The state over long data: 56 bytes. */
+typedef struct State
+{
+	uint64_t	x;
+	uint64_t	y;
+	uint64_t	z;
+	Pair		v;
+	Pair		w;
+} State;
+
+/* Start with the last 64 bytes, and the first word. */
+static inline void
+start_long(State *state, const uint8_t *data, size_t length)
 {
 	const uint8_t *end = data + length;
-	uint64_t	x = bf_load_le64(end - 40);
-	uint64_t	y = bf_load_le64(end - 16) + bf_load_le64(end - 56);
-	uint64_t	z = mix_pair(bf_load_le64(end - 48) + length,
-							 bf_load_le64(end - 24), K_PAIR);
-	Pair		v = weak_hash_32(end - 64, length, z);
-	Pair		w = weak_hash_32(end - 32, y + K1, x);
 
-	x = x * K1 + bf_load_le64(data);
+	state->x = bf_load_le64(end - 40);
+	state->y = bf_load_le64(end - 16) + bf_load_le64(end - 56);
+	state->z = mix_pair(bf_load_le64(end - 48) + length,
+						bf_load_le64(end - 24), K_PAIR);
+	state->v = weak_hash_32(end - 64, length, state->z);
+	state->w = weak_hash_32(end - 32, state->y + K1, state->x);
+	state->x = state->x * K1 + bf_load_le64(data);
+}
 
-	/* Whole blocks; the last one of a multiple of 64 has been seen above. */
-	for (size_t blocks = (length - 1) / 64; blocks > 0; blocks--, data += 64)
+/* Take blocks of 64 bytes. */
+static inline void
+take_blocks(State *state, const uint8_t *data, size_t blocks)
+{
+	uint64_t	x = state->x;
+	uint64_t	y = state->y;
+	uint64_t	z = state->z;
+	Pair		v = state->v;
+	Pair		w = state->w;
+
+	for (; blocks > 0; blocks--, data += BLOCK_SIZE)
 	{
 		uint64_t	next_x;
 
@@ -153,9 +176,62 @@ hash_long(const uint8_t *data, size_t length)
 		z = x;
 		x = next_x;
 	}
-	return mix_pair(mix_pair(v.first, w.first, K_PAIR) + shift_mix(y) * K1 + z,
-					mix_pair(v.second, w.second, K_PAIR) + x, K_PAIR);
+	*state = (State) {x, y, z, v, w};
 }
+
+static inline uint64_t
+finish_long(const State *state)
+{
+	return mix_pair(mix_pair(state->v.first, state->w.first, K_PAIR) +
+					shift_mix(state->y) * K1 + state->z,
+					mix_pair(state->v.second, state->w.second, K_PAIR) +
+					state->x, K_PAIR);
+}
+
+/* Whole blocks, but the last of a multiple of 64: the start has seen it. */
+static inline size_t
+long_blocks(size_t length)
+{
+	return (length - 1) / BLOCK_SIZE;
+}
+
+static uint64_t
+hash_long(const uint8_t *data, size_t length)
+{
+	State		state;
+
+	start_long(&state, data, length);
+	take_blocks(&state, data, long_blocks(length));
+	return finish_long(&state);
+}
+
+static size_t
+start(BfLongHash *hash, uint64_t seed)
+{
+	(void) seed;
+	start_long((State *) hash->state, hash->data, hash->length);
+	return 0;
+}
+
+static void
+take(BfLongHash *hash, const uint8_t *data, size_t length)
+{
+	bool		last = data + length == hash->data + hash->length;
+
+	take_blocks((State *) hash->state, data,
+				last ? long_blocks(length) : length / BLOCK_SIZE);
+}
+
+static void
+finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	/* The start has seen them. */
+	(void) rest;
+	(void) length;
+	hash->result.wide[0] = finish_long((State *) hash->state);
+}
+
+const BfHashFunction bf_city = {BLOCK_SIZE, start, take, finish};
 
 /* Hash any bytes. */
 uint64_t

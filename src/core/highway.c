@@ -13,7 +13,7 @@
 #include "core/highway.h"
 
 #define LANES			4
-#define PACKET_SIZE		32
+#define PACKET_SIZE		BF_HIGHWAY_BLOCK
 
 typedef struct State
 {
@@ -139,28 +139,62 @@ update_remainder(State *state, const uint8_t *tail, unsigned length)
 	update_bytes(state, packet);
 }
 
+/* Take whole packets. */
+static inline void
+take(State *state, const uint8_t *data, size_t length)
+{
+	for (; length >= PACKET_SIZE; data += PACKET_SIZE, length -= PACKET_SIZE)
+		update_bytes(state, data);
+}
+
+/* Take the last 0 to 31 bytes and mix it all. */
+static inline void
+finish(State *state, const uint8_t *rest, size_t length,
+	   uint64_t *h1, uint64_t *h2)
+{
+	if (length > 0)
+		update_remainder(state, rest, (unsigned) length);
+	for (int i = 0; i < 6; i++)
+	{
+		uint64_t	permuted[LANES] = {
+			swap_halves(state->v0[2]), swap_halves(state->v0[3]),
+			swap_halves(state->v0[0]), swap_halves(state->v0[1])
+		};
+
+		update(state, permuted);
+	}
+	*h1 = state->v0[0] + state->mul0[0] + state->v1[2] + state->mul1[2];
+	*h2 = state->v0[1] + state->mul0[1] + state->v1[3] + state->mul1[3];
+}
+
 /* Hash any bytes under a key. */
 void
 bf_highway_128(const uint64_t key[LANES], const uint8_t *data, size_t length,
 			   uint64_t *h1, uint64_t *h2)
 {
+	size_t		rest = length % PACKET_SIZE;
 	State		state;
 
 	start(&state, key);
-	for (; length >= PACKET_SIZE; data += PACKET_SIZE, length -= PACKET_SIZE)
-		update_bytes(&state, data);
-	if (length > 0)
-		update_remainder(&state, data, (unsigned) length);
+	take(&state, data, length);
+	finish(&state, data + length - rest, rest, h1, h2);
+}
 
-	for (int i = 0; i < 6; i++)
-	{
-		uint64_t	permuted[LANES] = {
-			swap_halves(state.v0[2]), swap_halves(state.v0[3]),
-			swap_halves(state.v0[0]), swap_halves(state.v0[1])
-		};
+void
+bf_highway_start(BfLongHash *hash, const uint64_t key[LANES])
+{
+	start((State *) hash->state, key);
+}
 
-		update(&state, permuted);
-	}
-	*h1 = state.v0[0] + state.mul0[0] + state.v1[2] + state.mul1[2];
-	*h2 = state.v0[1] + state.mul0[1] + state.v1[3] + state.mul1[3];
+void
+bf_highway_take(BfLongHash *hash, const uint8_t *data, size_t length)
+{
+	take((State *) hash->state, data, length);
+}
+
+void
+bf_highway_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	finish((State *) hash->state, rest, length, &hash->result.wide[0],
+		   &hash->result.wide[1]);
 }

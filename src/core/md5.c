@@ -20,6 +20,9 @@
 #define BLOCK_SIZE		64
 #define LENGTH_SIZE		8
 
+/* Data beside the salt in the first block. */
+#define FIRST_DATA		(BLOCK_SIZE - 1)
+
 /* floor(2^32 * |sin(i + 1)|) */
 static const uint32_t sines[64] = {
 	0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a,
@@ -82,32 +85,39 @@ update(uint32_t state[4], const uint8_t *block)
 	state[3] += d;
 }
 
-/* Digest salt and data; the digest's four words are as in the state. */
-void
-bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
-			  uint32_t digest[4])
+static inline void
+initialize(uint32_t state[4])
 {
-	uint64_t	bit_length = ((uint64_t) length + 1) * 8;
-	uint8_t		block[BLOCK_SIZE];
-	size_t		filled = 1;
+	state[0] = 0x67452301;
+	state[1] = 0xefcdab89;
+	state[2] = 0x98badcfe;
+	state[3] = 0x10325476;
+}
 
-	digest[0] = 0x67452301;
-	digest[1] = 0xefcdab89;
-	digest[2] = 0x98badcfe;
-	digest[3] = 0x10325476;
+/* Take the first block of salt and data that fill one. */
+static inline void
+take_first(uint32_t state[4], uint8_t salt, const uint8_t *data)
+{
+	uint8_t		block[BLOCK_SIZE];
 
 	block[0] = salt;
-	while (length >= BLOCK_SIZE - filled)
-	{
-		memcpy(block + filled, data, BLOCK_SIZE - filled);
-		update(digest, block);
-		data += BLOCK_SIZE - filled;
-		length -= BLOCK_SIZE - filled;
-		filled = 0;
-	}
-	if (length > 0)
-		memcpy(block + filled, data, length);
-	filled += length;
+	memcpy(block + 1, data, FIRST_DATA);
+	update(state, block);
+}
+
+static inline void
+take_blocks(uint32_t state[4], const uint8_t *data, size_t length)
+{
+	for (; length >= BLOCK_SIZE; data += BLOCK_SIZE, length -= BLOCK_SIZE)
+		update(state, data);
+}
+
+/* Take a block's first bytes, which are the last ones of `length` in all. */
+static inline void
+take_last(uint32_t digest[4], uint8_t block[BLOCK_SIZE], size_t filled,
+		  size_t length)
+{
+	uint64_t	bit_length = (uint64_t) length * 8;
 
 	/* A one bit, zeros, and the length in bits end the last block. */
 	block[filled++] = 0x80;
@@ -121,3 +131,52 @@ bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
 	bf_store_le64(block + BLOCK_SIZE - LENGTH_SIZE, bit_length);
 	update(digest, block);
 }
+
+/* Digest salt and data; the digest's four words are as in the state. */
+void
+bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
+			  uint32_t digest[4])
+{
+	uint8_t		block[BLOCK_SIZE] = {salt};
+	size_t		all = length + 1;
+	size_t		rest = all % BLOCK_SIZE;
+
+	initialize(digest);
+	if (length < FIRST_DATA)
+	{
+		if (length > 0)
+			memcpy(block + 1, data, length);
+	}
+	else
+	{
+		take_first(digest, salt, data);
+		take_blocks(digest, data + FIRST_DATA, length - FIRST_DATA);
+		memcpy(block, data + length - rest, rest);
+	}
+	take_last(digest, block, rest, all);
+}
+
+static size_t
+start(BfLongHash *hash, uint64_t seed)
+{
+	initialize(hash->result.narrow);
+	take_first(hash->result.narrow, (uint8_t) seed, hash->data);
+	return FIRST_DATA;
+}
+
+static void
+take(BfLongHash *hash, const uint8_t *data, size_t length)
+{
+	take_blocks(hash->result.narrow, data, length);
+}
+
+static void
+finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	uint8_t		block[BLOCK_SIZE];
+
+	memcpy(block, rest, length);
+	take_last(hash->result.narrow, block, length, hash->length + 1);
+}
+
+const BfHashFunction bf_md5 = {BLOCK_SIZE, start, take, finish};

@@ -16,20 +16,23 @@
 #define M32 UINT32_C(0x5bd1e995)
 #define R32 24
 
-/* MurmurHash64A of any bytes. */
-uint64_t
-bf_murmur2_64a(const uint8_t *data, size_t length, uint64_t seed)
+static inline uint64_t
+take_words64(uint64_t h, const uint8_t *data, size_t length)
 {
-	uint64_t	h = seed ^ length * M64;
-	size_t		rest = length;
-
-	for (; rest >= 8; data += 8, rest -= 8)
+	for (; length >= 8; data += 8, length -= 8)
 	{
 		uint64_t	k = bf_load_le64(data) * M64;
 
 		k ^= k >> R64;
 		h = (h ^ k * M64) * M64;
 	}
+	return h;
+}
+
+/* Take the last 0 to 7 bytes and mix it all. */
+static inline uint64_t
+finish64(uint64_t h, const uint8_t *data, size_t rest)
+{
 	if (rest > 0)
 	{
 		uint8_t		tail[8] = {0};
@@ -41,6 +44,36 @@ bf_murmur2_64a(const uint8_t *data, size_t length, uint64_t seed)
 	return h ^ h >> R64;
 }
 
+/* MurmurHash64A of any bytes. */
+uint64_t
+bf_murmur2_64a(const uint8_t *data, size_t length, uint64_t seed)
+{
+	uint64_t	h = take_words64(seed ^ length * M64, data, length);
+
+	return finish64(h, data + length / 8 * 8, length % 8);
+}
+
+static size_t
+start64(BfLongHash *hash, uint64_t seed)
+{
+	hash->result.wide[0] = seed ^ hash->length * M64;
+	return 0;
+}
+
+static void
+take64(BfLongHash *hash, const uint8_t *data, size_t length)
+{
+	hash->result.wide[0] = take_words64(hash->result.wide[0], data, length);
+}
+
+static void
+finish_long64(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	hash->result.wide[0] = finish64(hash->result.wide[0], rest, length);
+}
+
+const BfHashFunction bf_murmur2_64a_function = {8, start64, take64, finish_long64};
+
 /* A byte as Java widens it: 0x80 and more are negative. */
 static inline uint32_t
 signed_byte(uint8_t byte)
@@ -48,20 +81,23 @@ signed_byte(uint8_t byte)
 	return (uint32_t) (int32_t) (int8_t) byte;
 }
 
-/* MurmurHash.hash of Cassandra 0.5 and 0.6. */
-uint32_t
-bf_murmur2_cassandra(const uint8_t *data, size_t length, uint32_t seed)
+static inline uint32_t
+take_words32(uint32_t h, const uint8_t *data, size_t length)
 {
-	uint32_t	h = seed ^ (uint32_t) length;
-	size_t		rest = length;
-
-	for (; rest >= 4; data += 4, rest -= 4)
+	for (; length >= 4; data += 4, length -= 4)
 	{
 		uint32_t	k = bf_load_le32(data) * M32;
 
 		k ^= k >> R32;
 		h = h * M32 ^ k * M32;
 	}
+	return h;
+}
+
+/* Take the last 0 to 3 bytes and mix it all. */
+static inline uint32_t
+finish32(uint32_t h, const uint8_t *data, size_t rest)
+{
 	if (rest > 0)
 	{
 		/* From the last byte backwards. */
@@ -72,3 +108,33 @@ bf_murmur2_cassandra(const uint8_t *data, size_t length, uint32_t seed)
 	h = (h ^ h >> 13) * M32;
 	return h ^ h >> 15;
 }
+
+/* MurmurHash.hash of Cassandra 0.5 and 0.6. */
+uint32_t
+bf_murmur2_cassandra(const uint8_t *data, size_t length, uint32_t seed)
+{
+	uint32_t	h = take_words32(seed ^ (uint32_t) length, data, length);
+
+	return finish32(h, data + length / 4 * 4, length % 4);
+}
+
+static size_t
+start32(BfLongHash *hash, uint64_t seed)
+{
+	hash->result.wide[0] = (uint32_t) seed ^ (uint32_t) hash->length;
+	return 0;
+}
+
+static void
+take32(BfLongHash *hash, const uint8_t *data, size_t length)
+{
+	hash->result.wide[0] = take_words32((uint32_t) hash->result.wide[0], data, length);
+}
+
+static void
+finish_long32(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	hash->result.wide[0] = finish32((uint32_t) hash->result.wide[0], rest, length);
+}
+
+const BfHashFunction bf_murmur2_cassandra_function = {4, start32, take32, finish_long32};

@@ -8,6 +8,8 @@
 #include "core/bytes.h"
 #include "core/murmur3.h"
 
+#define BLOCK_SIZE	16
+
 #define C1 UINT64_C(0x87c37b91114253d5)
 #define C2 UINT64_C(0x4cf5ad432745937f)
 
@@ -62,22 +64,31 @@ load_tail(const uint8_t *data, size_t length, uint64_t *k1, uint64_t *k2)
 			(uint64_t) data[length - 1] << (8 * (length - 1));
 }
 
-/* Hash any bytes; the result's byte order is h1, then h2, little-endian. */
-void
-bf_murmur3_x64_128(const uint8_t *data, size_t length,
-				   uint64_t *h1, uint64_t *h2)
+/* Take whole blocks. */
+static inline void
+take_blocks(uint64_t *h1, uint64_t *h2, const uint8_t *data, size_t length)
 {
-	uint64_t	a = 0;
-	uint64_t	b = 0;
-	size_t		rest = length;
+	uint64_t	a = *h1;
+	uint64_t	b = *h2;
 
-	for (; rest >= 16; data += 16, rest -= 16)
+	for (; length >= BLOCK_SIZE; data += BLOCK_SIZE, length -= BLOCK_SIZE)
 	{
 		a ^= mix_k1(bf_load_le64(data));
 		a = (rotl64(a, 27) + b) * 5 + 0x52dce729;
 		b ^= mix_k2(bf_load_le64(data + 8));
 		b = (rotl64(b, 31) + a) * 5 + 0x38495ab5;
 	}
+	*h1 = a;
+	*h2 = b;
+}
+
+/* Take the last 0 to 15 bytes, and the length of all. */
+static inline void
+take_rest(uint64_t *h1, uint64_t *h2, const uint8_t *data, size_t rest,
+		  size_t length)
+{
+	uint64_t	a = *h1;
+	uint64_t	b = *h2;
 
 	if (rest > 0)
 	{
@@ -100,3 +111,36 @@ bf_murmur3_x64_128(const uint8_t *data, size_t length,
 	*h1 = a;
 	*h2 = b;
 }
+
+/* Hash any bytes; the result's byte order is h1, then h2, little-endian. */
+void
+bf_murmur3_x64_128(const uint8_t *data, size_t length,
+				   uint64_t *h1, uint64_t *h2)
+{
+	size_t		rest = length % BLOCK_SIZE;
+
+	*h1 = *h2 = 0;
+	take_blocks(h1, h2, data, length);
+	take_rest(h1, h2, data + length - rest, rest, length);
+}
+
+static size_t
+start(BfLongHash *hash, uint64_t seed)
+{
+	hash->result.wide[0] = hash->result.wide[1] = seed;
+	return 0;
+}
+
+static void
+take(BfLongHash *hash, const uint8_t *data, size_t length)
+{
+	take_blocks(&hash->result.wide[0], &hash->result.wide[1], data, length);
+}
+
+static void
+finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	take_rest(&hash->result.wide[0], &hash->result.wide[1], rest, length, hash->length);
+}
+
+const BfHashFunction bf_murmur3 = {BLOCK_SIZE, start, take, finish};

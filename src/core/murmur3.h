@@ -5,8 +5,10 @@
 #ifndef BLOOMEXT_MURMUR3_H
 #define BLOOMEXT_MURMUR3_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/longhash.h"
+
+/* The wide results are h1 and h2; the seed of the short form is 0. */
+extern const BfHashFunction bf_murmur3;
 
 extern void bf_murmur3_x64_128(const uint8_t *data, size_t length,
 							   uint64_t *h1, uint64_t *h2);

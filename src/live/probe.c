@@ -14,18 +14,17 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "live/live.h"
+#include "type/elements.h"
 
 /* Positions derived first. */
 #define FIRST_POSITIONS	2
@@ -242,35 +241,61 @@ bloomext_live_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(contains(site, PG_GETARG_DATUM(1)));
 }
 
+/* A walk over an array of elements. */
+typedef struct Walk
+{
+	const Site *site;
+	ArrayIterator iterator;
+	MemoryContext scratch;		/* reset for each element */
+} Walk;
+
+static void
+start_walk(Walk *walk, const Site *site, ArrayType *array)
+{
+	walk->site = site;
+	walk->iterator = array_create_iterator(array, 0, NULL);
+	walk->scratch = AllocSetContextCreate(CurrentMemoryContext,
+										  "live filter elements",
+										  ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Ask for the next element that is not NULL; false after the last. */
+static bool
+ask_next(Walk *walk, bool *answer)
+{
+	MemoryContext caller = MemoryContextSwitchTo(walk->scratch);
+	bool		null = true;
+	Datum		element;
+
+	MemoryContextReset(walk->scratch);
+	while (null && array_iterate(walk->iterator, &element, &null))
+		CHECK_FOR_INTERRUPTS();
+	if (!null)
+		*answer = contains(walk->site, element);
+	MemoryContextSwitchTo(caller);
+	return !null;
+}
+
 /* bf_live_contains_each(table or index, elements, column) -> boolean[] */
 Datum
 bloomext_live_contains_each(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_of_call(fcinfo, true);
 	ArrayType  *array;
-	Datum	   *elements;
-	Datum	   *answers;
-	bool	   *null;
-	int			count;
+	ArrayType  *answers;
+	char	   *next;
+	bool		answer;
+	Walk		walk;
 
 	if (site == NULL)
 		PG_RETURN_NULL();
 	array = PG_GETARG_ARRAYTYPE_P(1);
-	deconstruct_array(array, site->element.type, site->element.typlen,
-					  site->element.typbyval, site->element.typalign,
-					  &elements, &null, &count);
-	if (count == 0)
-		PG_RETURN_ARRAYTYPE_P(construct_empty_array(BOOLOID));
-	answers = palloc0(sizeof(Datum) * count);
-	for (int i = 0; i < count; i++)
-	{
-		if (!null[i])
-			answers[i] = BoolGetDatum(contains(site, elements[i]));
-	}
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, null, ARR_NDIM(array),
-											 ARR_DIMS(array), ARR_LBOUND(array),
-											 BOOLOID, sizeof(bool), true,
-											 TYPALIGN_CHAR));
+	answers = bf_answers_make(array);
+	next = ARR_DATA_PTR(answers);
+	start_walk(&walk, site, array);
+	while (ask_next(&walk, &answer))
+		*next++ = answer;
+	PG_RETURN_ARRAYTYPE_P(answers);
 }
 
 /* bf_live_contains_all(table or index, elements, column): NULLs are skipped */
@@ -278,18 +303,15 @@ Datum
 bloomext_live_contains_all(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_of_call(fcinfo, true);
-	Datum	   *elements;
-	bool	   *null;
-	int			count;
+	bool		answer;
+	Walk		walk;
 
 	if (site == NULL)
 		PG_RETURN_NULL();
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), site->element.type,
-					  site->element.typlen, site->element.typbyval,
-					  site->element.typalign, &elements, &null, &count);
-	for (int i = 0; i < count; i++)
+	start_walk(&walk, site, PG_GETARG_ARRAYTYPE_P(1));
+	while (ask_next(&walk, &answer))
 	{
-		if (!null[i] && !contains(site, elements[i]))
+		if (!answer)
 			PG_RETURN_BOOL(false);
 	}
 	PG_RETURN_BOOL(true);

@@ -194,7 +194,7 @@ append_script(StringInfo command, const Adding *adding, const char *script,
 
 /* One BITFIELD. */
 static void
-append_bitfield(StringInfo command, const Adding *adding, const BfItem *item,
+append_bitfield(StringInfo command, const Adding *adding, BfItem *item,
 				int count)
 {
 	const BfRemote *remote = adding->remote;
@@ -213,7 +213,7 @@ append_bitfield(StringInfo command, const Adding *adding, const BfItem *item,
 
 /* Add items to a filter of one string. */
 static void
-append_add(StringInfo command, const Adding *adding, const BfItem *item,
+append_add(StringInfo command, const Adding *adding, BfItem *item,
 		   int count)
 {
 	const BfRemote *remote = adding->remote;
@@ -299,7 +299,7 @@ count_shapes(const BfRemote *remote)
 }
 
 static void
-append_grow(StringInfo command, const Adding *adding, const BfItem *item,
+append_grow(StringInfo command, const Adding *adding, BfItem *item,
 			int count)
 {
 	const BfRemote *remote = adding->remote;

@@ -39,7 +39,7 @@ typedef struct Lookup
 /* One BITFIELD_RO about a layer, for some items; after the head, if any. */
 static void
 append_bitfield(StringInfo command, const BfRemote *remote, uint32 index,
-				const BfItem *item, int count)
+				BfItem *item, int count)
 {
 	uint32		head = remote->layout->head;
 
@@ -82,7 +82,7 @@ commands_in_unit(const BfRemote *remote)
 
 /* Write a unit that asks for some items in all layers. */
 static void
-append_unit(StringInfo command, const BfRemote *remote, const BfItem *item,
+append_unit(StringInfo command, const BfRemote *remote, BfItem *item,
 			int count)
 {
 	if (is_single(remote))

@@ -53,7 +53,7 @@ import_stream(const BfStream *stream, const char *bytes, size_t length,
 		bf_funnel_argument(fetch->funnel_argument,
 						   bf_strategy_by_id(header.strategy));
 	bf_value_make(&header, layers, &value);
-	stream->read((const uint8 *) bytes, &value.filter, value.bytes);
+	bf_stream_read(stream, (const uint8 *) bytes, &value.filter, value.bytes);
 	pfree(layers);
 	return value.varlena;
 }

@@ -14,8 +14,9 @@
 #include "utils/pg_crc.h"
 
 #include "redis/items.h"
+#include "type/pieces.h"
 
-/* BfStrategy.hash that is a CRC-32. */
+/* BfStrategy.hash that is a CRC-32; and the same for long elements. */
 static void
 crc32(const uint8 *data, size_t length, BfHash *hash)
 {
@@ -26,6 +27,32 @@ crc32(const uint8 *data, size_t length, BfHash *hash)
 	FIN_TRADITIONAL_CRC32(crc);
 	hash->h1 = crc;
 }
+
+static size_t
+crc32_start(BfLongHash *hash, uint64_t seed)
+{
+	INIT_TRADITIONAL_CRC32(hash->result.wide[0]);
+	return 0;
+}
+
+static void
+crc32_take(BfLongHash *hash, const uint8_t *data, size_t length)
+{
+	pg_crc32	crc = (pg_crc32) hash->result.wide[0];
+
+	COMP_TRADITIONAL_CRC32(crc, data, length);
+	hash->result.wide[0] = crc;
+}
+
+static void
+crc32_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	hash->result.wide[0] ^= PG_UINT32_MAX;
+}
+
+static const BfHashFunction long_crc32 = {
+	1, crc32_start, crc32_take, crc32_finish
+};
 
 /* BfStrategy.hash that keeps the bytes, for servers that hash by themselves. */
 static void
@@ -38,15 +65,19 @@ keep_bytes(const uint8 *data, size_t length, BfHash *hash)
 	hash->length = length;
 }
 
-/* Hash an element by a strategy whose hash function is another one. */
+/* Hash an element by a strategy whose hash functions are others. */
 static bool
 hash_by(const BfRemote *remote, BfFunnel funnel, const BfElementType *element,
 		Datum value, BfHash *hash,
-		void (*function) (const uint8 *, size_t, BfHash *))
+		void (*function) (const uint8 *, size_t, BfHash *),
+		const BfHashFunction *long_function)
 {
 	BfStrategy	strategy = *bf_strategy_by_id(remote->header.strategy);
 
 	strategy.hash = function;
+	strategy.functions[0] = long_function;
+	strategy.functions[1] = NULL;
+	strategy.hash_is_complete = true;
 	return bf_element_hash(&strategy, funnel, element, value, hash);
 }
 
@@ -70,7 +101,8 @@ bf_items_shard(const BfRemote *remote, int shards,
 
 	if (funnel == BF_FUNNEL_INT)
 		funnel = BF_FUNNEL_LONG;
-	(void) hash_by(remote, funnel, element, value, &hash, crc32);
+	(void) hash_by(remote, funnel, element, value, &hash, crc32,
+				   &long_crc32);
 	return (int) (hash.h1 % shards);
 }
 
@@ -97,7 +129,8 @@ add_by_funnel(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 	bool		fits;
 
 	fits = remote->layout->native_type != NULL ?
-		hash_by(remote, funnel, element, value, &hash, keep_bytes) :
+		hash_by(remote, funnel, element, value, &hash, keep_bytes,
+				NULL) :
 		bf_element_hash(strategy, funnel, element, value, &hash);
 	if (fits)
 		append_item(items, &hash, source);
@@ -133,13 +166,14 @@ bf_items_add(BfItems *items, const BfRemote *remote,
  * returns how many there are.
  */
 uint32
-bf_item_bits(const BfItem *item, const BfRemote *remote, uint32 layer,
+bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer,
 			 uint64 *bits)
 {
+	const BfStrategy *strategy = bf_strategy_by_id(remote->header.strategy);
 	const BfLayer *in = &remote->layers[layer];
 
-	bf_strategy_by_id(remote->header.strategy)->positions(&item->hash, in->bits,
-														  0, in->hashes, bits);
+	bf_hash_reach(strategy, &item->hash, in->hashes);
+	strategy->positions(&item->hash, in->bits, 0, in->hashes, bits);
 	for (uint32 i = 0; i < in->hashes; i++)
 		bits[i] = bf_layout_offset(remote->layout, bits[i]);
 	return in->hashes;

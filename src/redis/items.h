@@ -30,7 +30,7 @@ extern void bf_items_add(BfItems *items, const BfRemote *remote,
 						 const BfElementType *element, Datum value,
 						 int source, bool ask);
 
-extern uint32 bf_item_bits(const BfItem *item, const BfRemote *remote,
+extern uint32 bf_item_bits(BfItem *item, const BfRemote *remote,
 						   uint32 layer, uint64 *bits);
 extern bool bf_item_is_set(BfConnection *connection, redisReply **bit,
 						   uint32 hashes);

@@ -153,7 +153,7 @@ bf_redisbloom_mirror(const BfRemote *remote, const BfFilter *filter, int64 ttl)
 	if (!bf_redisbloom.stream->measure(filter, &length, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
 	dump = palloc_extended(length, MCXT_ALLOC_HUGE);
-	bf_redisbloom.stream->write(filter, dump);
+	bf_stream_write(bf_redisbloom.stream, filter, dump);
 
 	bf_pipeline_start(&pipeline, remote->server, temporary, expect_success,
 					  NULL);

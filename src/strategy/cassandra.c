@@ -209,6 +209,7 @@ const BfStrategy bf_cassandra = {
 	},
 	.utf16_is_marked = true,
 	.hash = cassandra_hash,
+	.functions = {&bf_murmur2_cassandra_function, &bf_murmur2_cassandra_function},
 	.hash_is_complete = true,
 	.positions = cassandra_positions,
 	.derivation = &cassandra_derivation,

@@ -9,6 +9,9 @@
  * one of their first two positions: the rest are fetched for survivors only.
  * A lookup alone waits for its lines anyway, and asks for all of them at once:
  * a second stage would be a second wait (measured: 10 % for absent elements).
+ *
+ * No call goes to more than BF_BATCH times BF_MAX_HASHES positions: walking the
+ * layers, and breaks between, are the caller's (see type/pieces.c).
  */
 #include "strategy/filter.h"
 
@@ -50,9 +53,10 @@ all_set(const uint8_t *cells, const uint64_t *positions, uint32_t count,
 	return true;
 }
 
-static bool
-layer_contains(const BfFilter *filter, const BfLayer *layer,
-			   const BfHash *hash)
+/* Whether a layer holds all positions of an element. */
+bool
+bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
+				  const BfHash *hash)
 {
 	const BfStrategy *strategy = filter->strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
@@ -64,28 +68,13 @@ layer_contains(const BfFilter *filter, const BfLayer *layer,
 	return all_set(cells, positions, layer->hashes, width);
 }
 
-/* Whether any layer holds all positions of an element. */
-bool
-bf_filter_contains(const BfFilter *filter, const BfHash *hash)
-{
-	BfLayer		layer;
-	uint32_t	index = 0;
-
-	while (bf_format_next_layer(filter, &index, &layer))
-	{
-		if (layer_contains(filter, &layer, hash))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Look up to BF_BATCH elements up in one layer, in two stages.  What an
  * earlier layer holds is found already and not looked at again.
  */
-static void
-layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
-					 const BfHash *hashes, size_t count, bool *found)
+void
+bf_layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
+						const BfHash *hashes, size_t count, bool *found)
 {
 	const BfStrategy *strategy = filter->strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
@@ -118,28 +107,9 @@ layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 		found[survivors[i]] = all_set(cells, positions + i * rest, rest, width);
 }
 
-/* Look elements up, any number of them, with an answer for each. */
-void
-bf_filter_contains_batch(const BfFilter *filter, const BfHash *hashes,
-						 size_t count, bool *found)
-{
-	for (size_t i = 0; i < count; i++)
-		found[i] = false;
-	for (size_t start = 0; start < count; start += BF_BATCH)
-	{
-		size_t		batch = count - start < BF_BATCH ? count - start : BF_BATCH;
-		BfLayer		layer;
-		uint32_t	index = 0;
-
-		while (bf_format_next_layer(filter, &index, &layer))
-			layer_contains_batch(filter, &layer, hashes + start, batch,
-								 found + start);
-	}
-}
-
 /*
- * Add elements, any number of them, to a plain filter of one layer.  The view
- * must be of bytes that the caller may write to.
+ * Add up to BF_BATCH elements to a plain filter of one layer.  The view must be
+ * of bytes that the caller may write to.
  */
 void
 bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)

@@ -10,10 +10,11 @@
 /* Elements whose cache lines are fetched together. */
 #define BF_BATCH	32
 
-extern bool bf_filter_contains(const BfFilter *filter, const BfHash *hash);
-extern void bf_filter_contains_batch(const BfFilter *filter,
-									 const BfHash *hashes, size_t count,
-									 bool *found);
+extern bool bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
+							  const BfHash *hash);
+extern void bf_layer_contains_batch(const BfFilter *filter,
+									const BfLayer *layer, const BfHash *hashes,
+									size_t count, bool *found);
 extern void bf_filter_add(BfFilter *filter, const BfHash *hashes,
 						  size_t count);
 extern uint32_t bf_layer_add(const BfFilter *filter, const BfLayer *layer,

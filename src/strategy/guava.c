@@ -120,14 +120,12 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 }
 
 static void
-stream_write(const BfFilter *filter, uint8_t *stream)
+stream_write_head(const BfFilter *filter, uint8_t *stream)
 {
 	stream[0] = filter->header.strategy == BF_STRATEGY_GUAVA ?
 		ORDINAL_MITZ_64 : ORDINAL_MITZ_32;
 	stream[1] = (uint8_t) filter->first.hashes;
 	bf_store_be32(stream + 2, (uint32_t) (filter->first.bits / 64));
-	memcpy(stream + STREAM_HEADER_SIZE, filter->bytes + filter->first.offset,
-		   filter->first.bytes);
 }
 
 /* What BloomFilter.readFrom checks, and that nothing follows. */
@@ -168,19 +166,13 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 	return true;
 }
 
-static void
-stream_read(const uint8_t *stream, const BfFilter *filter, uint8_t *value)
-{
-	memcpy(value + filter->first.offset, stream + STREAM_HEADER_SIZE,
-		   filter->first.bytes);
-}
-
 static const BfStream guava_stream = {
 	.name = "guava",
+	.order = BF_ORDER_STORED,
+	.head_size = STREAM_HEADER_SIZE,
 	.measure = stream_measure,
-	.write = stream_write,
-	.inspect = stream_inspect,
-	.read = stream_read
+	.write_head = stream_write_head,
+	.inspect = stream_inspect
 };
 
 /* Guava's own funnels: stringFunnel, unencodedCharsFunnel, ... */
@@ -198,6 +190,7 @@ static const BfStream guava_stream = {
 	}, \
 	.other_funnels = 1 << BF_FUNNEL_UTF16, \
 	.hash = guava_hash, \
+	.functions = {&bf_murmur3}, \
 	.hash_is_complete = true, \
 	.can_be_live = true, \
 	.has_counters = true, \

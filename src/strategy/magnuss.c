@@ -8,8 +8,7 @@
  * a positive Java int.
  *
  * Each digest, MD5 of a salt byte and the element, gives four indexes, so the
- * hash of an element cannot be kept in two words: positions() digests anew
- * from the element's bytes.
+ * hash of an element cannot be kept in two words.
  *
  * Objects are hashed through their text, hence integers as decimal text; add
  * and contains also take byte[].  A uuid could be meant either way, so it is
@@ -43,41 +42,34 @@ magnuss_accept(const BfShape *shape, BfError *error)
 	return bf_accept_bits(NAME, shape->bits, 1, INT32_MAX, error);
 }
 
-/* Remember the element; see the head of this file. */
+/* Remember the element: all else is digests. */
 static void
 magnuss_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
-	hash->h1 = 0;
-	hash->h2 = 0;
-	hash->data = data;
-	hash->length = length;
-}
-
-/* Number `index` of a digest's four words, as a big-endian signed int. */
-static int64_t
-digest_int(const uint32_t digest[4], uint32_t index)
-{
-	return (int32_t) __builtin_bswap32(digest[index]);
+	*hash = (BfHash) {.data = data, .length = length};
 }
 
 /*
- * BloomFilter.createHashes and add: |h % m|.  The salt is a byte, and so
- * repeats after 256 digests; 255 hashes use 64.
+ * BloomFilter.createHashes.  The salt is a byte, and so repeats after 256
+ * digests; 255 hashes use 64.
  */
+static void
+magnuss_digest(uint32_t number, const uint8_t *data, size_t length,
+			   uint32_t digest[4])
+{
+	bf_md5_salted((uint8_t) number, data, length, digest);
+}
+
+/* BloomFilter.createHashes and add: |h % m| of big-endian signed ints */
 static void
 magnuss_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				  uint32_t count, uint64_t *positions)
 {
-	uint32_t	digest[4];
-
 	for (uint32_t i = first; i < first + count; i++)
 	{
-		int64_t		h;
+		uint32_t	word = hash->digests[i / HASHES_A_DIGEST][i % HASHES_A_DIGEST];
+		int64_t		h = (int32_t) __builtin_bswap32(word);
 
-		if (i == first || i % HASHES_A_DIGEST == 0)
-			bf_md5_salted((uint8_t) (i / HASHES_A_DIGEST), hash->data,
-						  hash->length, digest);
-		h = digest_int(digest, i % HASHES_A_DIGEST);
 		positions[i - first] = (uint64_t) (h < 0 ? -h : h) % bits;
 	}
 }
@@ -97,7 +89,10 @@ const BfStrategy bf_magnuss = {
 		[BF_KIND_UUID] = BF_FUNNEL_UNBOUND
 	},
 	.hash = magnuss_hash,
+	.functions = {&bf_md5},
 	.hash_is_complete = false,
+	.digest = magnuss_digest,
+	.hashes_a_digest = HASHES_A_DIGEST,
 	.positions = magnuss_positions,
 	.order = BF_ORDER_BITSET
 };

@@ -170,12 +170,11 @@ write_link(const BfLayer *layer, uint8_t *link)
 	link[AT_LINK_N2] = 0;
 }
 
-/* SBChain_GetEncodedHeader(), then all of SBChain_GetEncodedChunk() */
+/* SBChain_GetEncodedHeader(); the bits are all of SBChain_GetEncodedChunk(). */
 static void
-stream_write(const BfFilter *filter, uint8_t *stream)
+stream_write_head(const BfFilter *filter, uint8_t *stream)
 {
 	uint8_t    *link = stream + HEADER_SIZE;
-	uint8_t    *bits = link + (size_t) filter->header.layers * LINK_SIZE;
 	bool		fixed = filter->header.expansion == 0;
 	uint64_t	size = 0;
 	BfLayer		layer;
@@ -184,10 +183,7 @@ stream_write(const BfFilter *filter, uint8_t *stream)
 	while (bf_format_next_layer(filter, &index, &layer))
 	{
 		write_link(&layer, link);
-		bf_bits_to_order(BF_ORDER_BITSET, filter->bytes + layer.offset, bits,
-						 layer.bytes);
 		link += LINK_SIZE;
-		bits += layer.bytes;
 		size += layer.counted;
 	}
 	bf_store_le64(stream + AT_SIZE, size);
@@ -330,28 +326,14 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 	return true;
 }
 
-static void
-stream_read(const uint8_t *stream, const BfFilter *filter, uint8_t *value)
-{
-	const uint8_t *bits = stream + HEADER_SIZE +
-		(size_t) filter->header.layers * LINK_SIZE;
-	BfLayer		layer;
-	uint32_t	index = 0;
-
-	while (bf_format_next_layer(filter, &index, &layer))
-	{
-		bf_bits_from_order(BF_ORDER_BITSET, bits, layer.bytes,
-						   value + layer.offset);
-		bits += layer.bytes;
-	}
-}
-
 static const BfStream redisbloom_stream = {
 	.name = NAME,
+	.order = BF_ORDER_BITSET,
+	.head_size = HEADER_SIZE,
+	.layer_head_size = LINK_SIZE,
 	.measure = stream_measure,
-	.write = stream_write,
-	.inspect = stream_inspect,
-	.read = stream_read
+	.write_head = stream_write_head,
+	.inspect = stream_inspect
 };
 
 static const BfDerivation redisbloom_derivation = {
@@ -373,6 +355,8 @@ const BfStrategy bf_redisbloom = {
 		[BF_KIND_UUID] = BF_FUNNEL_BYTES
 	},
 	.hash = redisbloom_hash,
+	.functions = {&bf_murmur2_64a_function, &bf_murmur2_64a_function},
+	.seed = HASH_SEED,
 	.hash_is_complete = true,
 	.positions = redisbloom_positions,
 	.derivation = &redisbloom_derivation,

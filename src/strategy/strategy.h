@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/format.h"
+#include "core/longhash.h"
 #include "strategy/realfpp.h"
 
 /* Strategy ids and funnel ids are part of the stored format: never reuse one. */
@@ -49,6 +50,9 @@ typedef enum BfKind
 
 #define BF_KINDS	(BF_KIND_UUID + 1)
 
+/* The most digests that a hash takes. */
+#define BF_MAX_DIGESTS	64
+
 /* What to ask of one layer: m bits and k hashes. */
 typedef struct BfShape
 {
@@ -57,9 +61,9 @@ typedef struct BfShape
 } BfShape;
 
 /*
- * An element, hashed.  Two words suffice for most strategies; one that hashes
- * anew for every index reads the element's bytes, which the reference keeps
- * reachable as long as the caller keeps them.
+ * An element, hashed.  Two words suffice for most strategies.  One that hashes
+ * anew for every few positions has digests, which are computed as far as they
+ * are needed, once each: until then the caller keeps the element's bytes.
  */
 typedef struct BfHash
 {
@@ -67,29 +71,39 @@ typedef struct BfHash
 	uint64_t	h2;
 	const uint8_t *data;
 	size_t		length;
+	uint32_t	(*digests)[4];
+	uint32_t	ndigests;
 } BfHash;
 
 /*
  * A stream of another implementation that describes itself (its size and
- * number of hashes are in it).
+ * number of hashes are in it): a head, then the layers' bits, one after another
+ * in an order.
  */
 typedef struct BfStream
 {
 	const char *name;
-	/* Bytes that write() makes of a filter; false where it cannot. */
+	BfBitOrder	order;
+	size_t		head_size;		/* bytes before the bits: these, */
+	size_t		layer_head_size;	/* and these for each layer */
+	/* Bytes of a filter's stream; false where there is none. */
 	bool		(*measure) (const BfFilter *filter, uint64_t *length,
 							BfError *error);
-	void		(*write) (const BfFilter *filter, uint8_t *stream);
+	void		(*write_head) (const BfFilter *filter, uint8_t *stream);
 	/*
 	 * Check a stream and say what value holds it: header and layers.  The
 	 * caller's array has room for BF_MAX_LAYERS.
 	 */
 	bool		(*inspect) (const uint8_t *stream, size_t length,
 							BfHeader *header, BfLayer *layers, BfError *error);
-	/* Fill in the bits of that value, whose prefix is written already. */
-	void		(*read) (const uint8_t *stream, const BfFilter *filter,
-						 uint8_t *value);
 } BfStream;
+
+/* Where the bits of a stream start. */
+static inline size_t
+bf_stream_head_size(const BfStream *stream, uint32_t layers)
+{
+	return stream->head_size + layers * stream->layer_head_size;
+}
 
 typedef struct BfStrategy
 {
@@ -124,9 +138,25 @@ typedef struct BfStrategy
 	bool		utf16_is_marked;
 
 	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
+	/*
+	 * The same for long elements: the function that gives h1, and h2 where no
+	 * second one does, whose seed is h1.
+	 */
+	const BfHashFunction *functions[2];
+	uint64_t	seed;
 	/* Does h1, h2 say it all, so that the element itself may be forgotten? */
 	bool		hash_is_complete;
-	/* Positions number first .. first + count - 1 of an element. */
+	/*
+	 * Otherwise: the digest of a number, also for long elements by the first of
+	 * the functions (whose seed is the number), and how many hashes it is for.
+	 */
+	void		(*digest) (uint32_t number, const uint8_t *data, size_t length,
+						   uint32_t digest[4]);
+	uint32_t	hashes_a_digest;
+	/*
+	 * Positions number first .. first + count - 1 of an element, whose digests
+	 * reach so far: at most BF_MAX_HASHES.
+	 */
 	void		(*positions) (const BfHash *hash, uint64_t bits,
 							  uint32_t first, uint32_t count,
 							  uint64_t *positions);

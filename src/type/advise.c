@@ -21,7 +21,7 @@
 
 #include "core/bytes.h"
 #include "core/murmur3.h"
-#include "strategy/filter.h"
+#include "type/pieces.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_advise);
@@ -204,7 +204,7 @@ bloomext_measure_fpp(PG_FUNCTION_ARGS)
 		bf_murmur3_x64_128(counter, sizeof(counter), &h1, &h2);
 		bf_store_le64(element, h1);
 		bf_store_le64(element + 8, h2);
-		filter.strategy->hash(element, sizeof(element), &hash);
+		bf_hash_bytes(filter.strategy, element, sizeof(element), &hash);
 		found += bf_filter_contains(&filter, &hash);
 	}
 	PG_RETURN_FLOAT8((double) found / probes);

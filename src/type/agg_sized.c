@@ -165,7 +165,7 @@ add_pair(SizedState *state, MemoryContext context, BfHashPair pair)
 
 /* Add an element, by way of the list where its hash says it all. */
 static void
-add_hash(SizedState *state, MemoryContext context, const BfHash *hash)
+add_hash(SizedState *state, MemoryContext context, BfHash *hash)
 {
 	if (state->parameters.strategy->hash_is_complete)
 		add_pair(state, context, (BfHashPair) {hash->h1, hash->h2});

@@ -7,11 +7,7 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "utils/array.h"
-
 #include "type/call.h"
-#include "type/value.h"
 
 /*
  * The call site's state, with the filter argument opened for lookups; element
@@ -31,38 +27,4 @@ bf_call(FunctionCallInfo fcinfo, int filter, int element, bool array)
 	}
 	bf_probe_open(&call->probe, PG_GETARG_DATUM(filter));
 	return call;
-}
-
-/*
- * Hash an array's elements as the filter takes them.  NULLs and integers that
- * the filter cannot hold have no hash: source tells which elements have.
- */
-void
-bf_call_hash_array(BfCall *call, const BfFilter *filter, Datum array,
-				   BfHashes *hashes)
-{
-	const BfElementType *element = &call->element;
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 filter->header.funnel, element);
-	Datum	   *values;
-
-	deconstruct_array(DatumGetArrayTypeP(array), element->type,
-					  element->typlen, element->typbyval, element->typalign,
-					  &values, &hashes->null, &hashes->count);
-	hashes->hashes = palloc_extended(sizeof(BfHash) * Max(hashes->count, 1),
-									 MCXT_ALLOC_HUGE);
-	hashes->source = palloc(sizeof(int) * Max(hashes->count, 1));
-	hashes->hashed = 0;
-	hashes->complete = true;
-	for (int i = 0; i < hashes->count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (hashes->null[i])
-			continue;
-		if (bf_element_hash(filter->strategy, funnel, element, values[i],
-							&hashes->hashes[hashes->hashed]))
-			hashes->source[hashes->hashed++] = i;
-		else
-			hashes->complete = false;
-	}
 }

@@ -4,11 +4,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "utils/array.h"
 
 #include "type/call.h"
+#include "type/elements.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains);
 PG_FUNCTION_INFO_V1(bloomext_contained);
@@ -43,32 +42,35 @@ bloomext_contained(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(contains(fcinfo, 1, 0));
 }
 
-/* Look an array's elements up; found is per element of hashes->hashes. */
-static bool *
-contains_array(FunctionCallInfo fcinfo, BfHashes *hashes)
+/*
+ * Start to look an array's elements up.  The array is an argument that may have
+ * been stored, and is detoasted here.
+ */
+static BfCall *
+start(FunctionCallInfo fcinfo, ArrayType *array, BfElements *elements)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
-	bool	   *found;
 
-	bf_call_hash_array(call, &call->probe.filter, PG_GETARG_DATUM(1), hashes);
-	found = palloc(Max(hashes->hashed, 1));
-	bf_probe_contains_batch(&call->probe, hashes->hashes, hashes->hashed,
-							found);
-	return found;
+	bf_elements_start(elements, &call->element, array);
+	bf_probe_expect(&call->probe, elements->total);
+	return call;
 }
 
 /* bf_contains_all(bloomfilter, elements): NULL elements are passed over */
 Datum
 bloomext_contains_all(PG_FUNCTION_ARGS)
 {
-	BfHashes	hashes;
-	bool	   *found = contains_array(fcinfo, &hashes);
+	BfElements	elements;
+	BfCall	   *call = start(fcinfo, PG_GETARG_ARRAYTYPE_P(1), &elements);
+	bool		found[BF_PIECE_ELEMENTS];
 
-	if (!hashes.complete)
-		PG_RETURN_BOOL(false);
-	for (int i = 0; i < hashes.hashed; i++)
+	while (bf_elements_next(&elements, &call->probe.filter))
 	{
-		if (!found[i])
+		if (elements.hashed < elements.count)
+			PG_RETURN_BOOL(false);
+		bf_probe_contains_batch(&call->probe, elements.hashes,
+								elements.hashed, found);
+		if (memchr(found, false, elements.hashed) != NULL)
 			PG_RETURN_BOOL(false);
 	}
 	PG_RETURN_BOOL(true);
@@ -79,18 +81,19 @@ Datum
 bloomext_contains_each(PG_FUNCTION_ARGS)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
-	BfHashes	hashes;
-	bool	   *found = contains_array(fcinfo, &hashes);
-	Datum	   *answers;
+	ArrayType  *answers = bf_answers_make(array);
+	char	   *answer = ARR_DATA_PTR(answers);
+	BfElements	elements;
+	BfCall	   *call = start(fcinfo, array, &elements);
+	bool		found[BF_PIECE_ELEMENTS];
 
-	if (ARR_NDIM(array) == 0)
-		PG_RETURN_ARRAYTYPE_P(construct_empty_array(BOOLOID));
-	answers = palloc0(sizeof(Datum) * hashes.count);
-	for (int i = 0; i < hashes.hashed; i++)
-		answers[hashes.source[i]] = BoolGetDatum(found[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, hashes.null,
-											 ARR_NDIM(array), ARR_DIMS(array),
-											 ARR_LBOUND(array), BOOLOID,
-											 sizeof(bool), true,
-											 TYPALIGN_CHAR));
+	while (bf_elements_next(&elements, &call->probe.filter))
+	{
+		bf_probe_contains_batch(&call->probe, elements.hashes,
+								elements.hashed, found);
+		for (uint32 i = 0; i < elements.hashed; i++)
+			answer[elements.source[i]] = found[i];
+		answer += elements.count;
+	}
+	PG_RETURN_ARRAYTYPE_P(answers);
 }

@@ -30,6 +30,7 @@
 #include "compat.h"
 #include "core/bytes.h"
 #include "type/element.h"
+#include "type/pieces.h"
 #include "type/value.h"
 
 static const char *const kind_names[BF_KINDS] = {
@@ -346,7 +347,7 @@ hash_utf8(const BfStrategy *strategy, BfFunnel funnel,
 {
 	if (funnel == BF_FUNNEL_UTF16)
 		bytes = utf8_to_utf16(bytes, &length, strategy->utf16_is_marked);
-	strategy->hash(bytes, length, hash);
+	bf_hash_bytes(strategy, bytes, length, hash);
 }
 
 /* Hash text, or an integer's decimal text, by a funnel of text. */
@@ -406,12 +407,12 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 
 		case BF_FUNNEL_BYTES:
 			if (element->kind == BF_KIND_UUID)
-				strategy->hash(DatumGetUUIDP(value)->data, UUID_LEN, hash);
+				bf_hash_bytes(strategy, DatumGetUUIDP(value)->data, UUID_LEN, hash);
 			else
 			{
 				struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
 
-				strategy->hash(DatumGetBfBytes(bytes),
+				bf_hash_bytes(strategy, DatumGetBfBytes(bytes),
 							   VARSIZE_ANY_EXHDR(bytes), hash);
 			}
 			return true;
@@ -426,7 +427,7 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 					(integer < PG_INT32_MIN || integer > PG_INT32_MAX))
 					return false;
 				bf_store_le64(bytes, (uint64) integer);
-				strategy->hash(bytes, funnel == BF_FUNNEL_INT ? 4 : 8, hash);
+				bf_hash_bytes(strategy, bytes, funnel == BF_FUNNEL_INT ? 4 : 8, hash);
 				return true;
 			}
 

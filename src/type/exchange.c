@@ -114,7 +114,7 @@ export_stream(const BfFilter *filter, const BfStream *stream)
 	size = bf_fit_length(length);
 	result = palloc(size);
 	SET_VARSIZE(result, size);
-	stream->write(filter, (uint8 *) VARDATA(result));
+	bf_stream_write(stream, filter, (uint8 *) VARDATA(result));
 	return result;
 }
 
@@ -126,8 +126,8 @@ export_bits(const BfFilter *filter, const BfLayer *layer, BfBitOrder order)
 	bytea	   *result = palloc(bytes + VARHDRSZ);
 
 	SET_VARSIZE(result, bytes + VARHDRSZ);
-	bf_bits_to_order(order, filter->bytes + layer->offset,
-					 (uint8 *) VARDATA(result), bytes);
+	bf_pieces_to_order(order, filter->bytes + layer->offset,
+					   (uint8 *) VARDATA(result), bytes);
 	return result;
 }
 
@@ -234,7 +234,7 @@ import_stream(bytea *data, const BfStream *stream, text *funnel)
 	header.funnel = bf_funnel_argument(funnel,
 									   bf_strategy_by_id(header.strategy));
 	bf_value_make(&header, layers, &value);
-	stream->read(bytes, &value.filter, value.bytes);
+	bf_stream_read(stream, bytes, &value.filter, value.bytes);
 	pfree(layers);
 	return value.varlena;
 }

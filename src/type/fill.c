@@ -17,9 +17,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "strategy/filter.h"
 #include "strategy/growth.h"
 #include "type/fill.h"
+#include "type/pieces.h"
 
 /* Find the newest layer and how full it is. */
 static void
@@ -33,8 +33,7 @@ find_newest(BfValue *value)
 		;
 	newest->filled = filter->strategy->counts_elements ?
 		newest->layer.counted :
-		bf_bits_count(filter->bytes + newest->layer.offset,
-					  newest->layer.bytes);
+		bf_layer_count(filter, &newest->layer);
 	newest->capacity = bf_growth_capacity(filter->strategy, &newest->layer,
 										  filter->header.expansion);
 	newest->known = true;
@@ -71,9 +70,19 @@ append_layer(BfValue *value)
 	find_newest(value);
 }
 
+/* Set an element's bits in the newest layer; returns how many were not set. */
+static uint32
+add_to_newest(BfValue *value, BfHash *hash)
+{
+	const BfLayer *layer = &value->newest.layer;
+
+	bf_hash_reach(value->filter.strategy, hash, layer->hashes);
+	return bf_layer_add(&value->filter, layer, hash);
+}
+
 /* Add an element to a filter that grows or counts. */
 static void
-add_one(BfValue *value, const BfHash *hash)
+add_one(BfValue *value, BfHash *hash)
 {
 	const BfFilter *filter = &value->filter;
 	BfNewest   *newest = &value->newest;
@@ -85,17 +94,40 @@ add_one(BfValue *value, const BfHash *hash)
 			return;
 		if (grows && newest->filled >= newest->capacity)
 			append_layer(value);
-		bf_layer_add(filter, &newest->layer, hash);
+		add_to_newest(value, hash);
 		bf_format_set_counted(value->bytes, filter->header.layers - 1,
 							  ++newest->filled);
 	}
 	else
 	{
 		if (filter->header.layers == 1 || !bf_filter_contains(filter, hash))
-			newest->filled += bf_layer_add(filter, &newest->layer, hash);
+			newest->filled += add_to_newest(value, hash);
 		if (grows && newest->filled >= newest->capacity)
 			append_layer(value);
 	}
+}
+
+/* Add up to BF_BATCH elements. */
+static void
+add_batch(BfValue *value, BfHash *hashes, Size count)
+{
+	BfFilter   *filter = &value->filter;
+	bool		counting = filter->header.cell_bits == BF_CELL_COUNTER;
+
+	if (filter->header.expansion > 0 || filter->strategy->counts_elements)
+	{
+		if (!value->newest.known)
+			find_newest(value);
+		for (Size i = 0; i < count; i++)
+			add_one(value, &hashes[i]);
+		return;
+	}
+	for (Size i = 0; i < count && !filter->strategy->hash_is_complete; i++)
+		bf_hash_reach(filter->strategy, &hashes[i], filter->first.hashes);
+	for (Size i = 0; i < count && counting; i++)
+		bf_filter_count(filter, &hashes[i], 1);
+	if (!counting)
+		bf_filter_add(filter, hashes, count);
 }
 
 /*
@@ -103,26 +135,11 @@ add_one(BfValue *value, const BfHash *hash)
  * where it is afterwards, in the same memory context.
  */
 void
-bf_value_add(BfValue *value, const BfHash *hashes, size_t count)
+bf_value_add(BfValue *value, BfHash *hashes, Size count)
 {
-	BfFilter   *filter = &value->filter;
-
-	if (filter->header.cell_bits == BF_CELL_COUNTER)
+	for (Size done = 0; done < count; done += BF_BATCH)
 	{
-		for (size_t i = 0; i < count; i++)
-			bf_filter_count(filter, &hashes[i], 1);
-	}
-	else if (filter->header.expansion == 0 &&
-			 !filter->strategy->counts_elements)
-		bf_filter_add(filter, hashes, count);
-	else
-	{
-		if (!value->newest.known)
-			find_newest(value);
-		for (size_t i = 0; i < count; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			add_one(value, &hashes[i]);
-		}
+		CHECK_FOR_INTERRUPTS();
+		add_batch(value, hashes + done, Min(count - done, BF_BATCH));
 	}
 }

@@ -7,6 +7,6 @@
 
 #include "type/value.h"
 
-extern void bf_value_add(BfValue *value, const BfHash *hashes, size_t count);
+extern void bf_value_add(BfValue *value, BfHash *hashes, Size count);
 
 #endif							/* BLOOMEXT_FILL_H */

@@ -16,6 +16,7 @@
 
 #include "core/estimate.h"
 #include "type/call.h"
+#include "type/pieces.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_count);
@@ -43,8 +44,7 @@ measure_fill(const BfFilter *filter, Fill *fill)
 	memset(fill, 0, sizeof(*fill));
 	while (bf_format_next_layer(filter, &index, &layer))
 	{
-		uint64		set = bf_cells_count(filter->bytes + layer.offset,
-										 layer.bytes, filter->header.cell_bits);
+		uint64		set = bf_layer_count(filter, &layer);
 
 		fill->bits += layer.bits;
 		fill->bits_set += set;
@@ -127,18 +127,39 @@ bloomext_info(PG_FUNCTION_ARGS)
 													  values, nulls)));
 }
 
+/* What bf_layers keeps between its rows: not the filter, which may be large. */
+typedef struct LayerRow
+{
+	BfLayer		layer;
+	uint64		bits_set;
+} LayerRow;
+
+/* Measure all layers of a filter. */
+static LayerRow *
+measure_layers(Datum datum, uint64 *count)
+{
+	struct varlena *opened;
+	BfFilter	filter;
+	LayerRow   *rows;
+	BfLayer		layer;
+	uint32		index = 0;
+
+	opened = bf_value_open(datum, &filter);
+	rows = palloc(filter.header.layers * sizeof(LayerRow));
+	while (bf_format_next_layer(&filter, &index, &layer))
+		rows[index - 1] = (LayerRow) {layer, bf_layer_count(&filter, &layer)};
+	*count = filter.header.layers;
+	if (opened != (struct varlena *) DatumGetPointer(datum))
+		pfree(opened);
+	return rows;
+}
+
 /* bf_layers(bloomfilter): a row a layer, oldest first */
 Datum
 bloomext_layers(PG_FUNCTION_ARGS)
 {
-	typedef struct Walk
-	{
-		BfFilter	filter;
-		BfLayer		layer;
-		uint32		index;
-	} Walk;
 	FuncCallContext *calls;
-	Walk	   *walk;
+	const LayerRow *row;
 	Datum		values[6];
 	bool		nulls[6] = {false};
 
@@ -148,28 +169,22 @@ bloomext_layers(PG_FUNCTION_ARGS)
 
 		calls = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
-		walk = palloc0(sizeof(Walk));
-		/* The rows outlive the call that the argument came with. */
-		bf_value_open(PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0))),
-					  &walk->filter);
-		calls->user_fctx = walk;
+		calls->user_fctx = measure_layers(PG_GETARG_DATUM(0), &calls->max_calls);
 		calls->tuple_desc = result_row(fcinfo);
 		MemoryContextSwitchTo(old);
 	}
 	calls = SRF_PERCALL_SETUP();
-	walk = calls->user_fctx;
-
-	values[0] = Int32GetDatum(walk->index);
-	if (!bf_format_next_layer(&walk->filter, &walk->index, &walk->layer))
+	if (calls->call_cntr >= calls->max_calls)
 		SRF_RETURN_DONE(calls);
-	values[1] = Int64GetDatum((int64) walk->layer.bits);
-	values[2] = Int32GetDatum(walk->layer.hashes);
-	values[3] = Int64GetDatum((int64) bf_cells_count(walk->filter.bytes + walk->layer.offset,
-													 walk->layer.bytes,
-													 walk->filter.header.cell_bits));
-	nulls[4] = nulls[5] = walk->layer.fpp == 0;
-	values[4] = Int64GetDatum((int64) walk->layer.expected);
-	values[5] = Float8GetDatum(walk->layer.fpp);
+
+	row = (const LayerRow *) calls->user_fctx + calls->call_cntr;
+	values[0] = Int32GetDatum((int32) calls->call_cntr);
+	values[1] = Int64GetDatum((int64) row->layer.bits);
+	values[2] = Int32GetDatum(row->layer.hashes);
+	values[3] = Int64GetDatum((int64) row->bits_set);
+	nulls[4] = nulls[5] = row->layer.fpp == 0;
+	values[4] = Int64GetDatum((int64) row->layer.expected);
+	values[5] = Float8GetDatum(row->layer.fpp);
 	SRF_RETURN_NEXT(calls, HeapTupleGetDatum(heap_form_tuple(calls->tuple_desc,
 															 values, nulls)));
 }
@@ -193,6 +208,7 @@ bloomext_positions(PG_FUNCTION_ARGS)
 	if (!bf_element_hash(filter->strategy, funnel, &call->element,
 						 PG_GETARG_DATUM(1), &hash))
 		PG_RETURN_NULL();
+	bf_hash_reach(filter->strategy, &hash, hashes);
 	filter->strategy->positions(&hash, filter->first.bits, 0, hashes,
 								positions);
 	for (uint32 i = 0; i < hashes; i++)

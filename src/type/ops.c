@@ -12,8 +12,8 @@
 #include "common/hashfn.h"
 #include "fmgr.h"
 
-#include "strategy/filter.h"
 #include "type/call.h"
+#include "type/elements.h"
 #include "type/fill.h"
 #include "type/value.h"
 
@@ -134,18 +134,6 @@ bloomext_create_bits(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* Copy a filter, bound to a funnel, and add hashed elements to the copy. */
-static struct varlena *
-add_to_copy(Datum filter, BfFunnel funnel, const BfHash *hashes, size_t count)
-{
-	BfValue		value;
-
-	bf_value_copy(filter, &value);
-	bf_value_bind(&value, funnel);
-	bf_value_add(&value, hashes, count);
-	return value.varlena;
-}
-
 /* bf_add(bloomfilter, element), bloomfilter || element */
 Datum
 bloomext_add(PG_FUNCTION_ARGS)
@@ -155,6 +143,7 @@ bloomext_add(PG_FUNCTION_ARGS)
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);
 	BfHash		hash;
+	BfValue		value;
 
 	if (!bf_element_hash(filter->strategy, funnel, &call->element,
 						 PG_GETARG_DATUM(1), &hash))
@@ -164,7 +153,10 @@ bloomext_add(PG_FUNCTION_ARGS)
 		filter->header.cell_bits == BF_CELL_BIT &&
 		bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	PG_RETURN_POINTER(add_to_copy(PG_GETARG_DATUM(0), funnel, &hash, 1));
+	bf_value_copy(PG_GETARG_DATUM(0), &value);
+	bf_value_bind(&value, funnel);
+	bf_value_add(&value, &hash, 1);
+	PG_RETURN_POINTER(value.varlena);
 }
 
 /* bf_add_all(bloomfilter, elements): NULL elements are passed over */
@@ -175,18 +167,27 @@ bloomext_add_all(PG_FUNCTION_ARGS)
 	const BfFilter *filter = &call->probe.filter;
 	BfFunnel	funnel = bf_element_bind(filter->strategy,
 										 filter->header.funnel, &call->element);
-	BfHashes	hashes;
+	BfElements	elements;
+	BfValue		value = {0};
 
-	bf_call_hash_array(call, filter, PG_GETARG_DATUM(1), &hashes);
-	if (!hashes.complete)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filter holds integer elements, and some of the array are out of their range"),
-				 errhint("Build the filter of bigint elements.")));
-	if (hashes.hashed == 0)
+	bf_elements_start(&elements, &call->element, PG_GETARG_ARRAYTYPE_P(1));
+	while (bf_elements_next(&elements, filter))
+	{
+		if (elements.hashed < elements.count)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("filter holds integer elements, and some of the array are out of their range"),
+					 errhint("Build the filter of bigint elements.")));
+		if (elements.hashed > 0 && value.varlena == NULL)
+		{
+			bf_value_copy(PG_GETARG_DATUM(0), &value);
+			bf_value_bind(&value, funnel);
+		}
+		bf_value_add(&value, elements.hashes, elements.hashed);
+	}
+	if (value.varlena == NULL)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	PG_RETURN_POINTER(add_to_copy(PG_GETARG_DATUM(0), funnel, hashes.hashes,
-								  hashes.hashed));
+	PG_RETURN_POINTER(value.varlena);
 }
 
 /*
@@ -215,6 +216,7 @@ bloomext_remove(PG_FUNCTION_ARGS)
 		!bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
+	bf_hash_reach(filter->strategy, &hash, filter->first.hashes);
 	bf_filter_count(&value.filter, &hash, -1);
 	PG_RETURN_POINTER(value.varlena);
 }

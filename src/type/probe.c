@@ -18,7 +18,8 @@
  * prefix, and needs no copy.
  *
  * A filter stored compressed, which takes an ALTER TABLE to get, cannot be
- * read by slices and is loaded at once.
+ * read by slices, each of which would be decompressed from its start: it is
+ * detoasted at once.
  */
 #include "postgres.h"
 
@@ -26,6 +27,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "type/pieces.h"
 #include "type/probe.h"
 #include "type/value.h"
 
@@ -64,6 +66,16 @@ forget(BfProbe *probe)
 	probe->loaded = NULL;
 	probe->slices = 0;
 	probe->cached = false;
+}
+
+/* Load a filter that is stored compressed, of which all is read in any case. */
+static void
+load_compressed(BfProbe *probe)
+{
+	MemoryContext old = MemoryContextSwitchTo(probe->context);
+
+	probe->loaded = bf_value_open(probe->datum, &probe->filter);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -137,23 +149,24 @@ bf_probe_open(BfProbe *probe, Datum datum)
 	forget(probe);
 	probe->pointer = pointer;
 	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer))
-		load(probe);
+		load_compressed(probe);
 	else
 		read_prefix(probe);
 	probe->cached = true;
 }
 
 /*
- * Whether it is time to have the filter in memory, given that another
- * `slices` are about to be read.
+ * So many elements are about to be looked up: load the filter if it is time to
+ * have it in memory.  Even an absent one takes a slice or two.
  */
-static bool
-in_memory(BfProbe *probe, uint64 slices)
+void
+bf_probe_expect(BfProbe *probe, uint64 lookups)
 {
+	uint64		slices = lookups > 1 ? lookups * 2 : lookups;
+
 	if (!probe->filter.whole &&
 		(probe->slices + slices) * BYTES_PER_SLICE >= probe->filter.length)
 		load(probe);
-	return probe->filter.whole;
 }
 
 /* Look a cell up in a stored filter. */
@@ -173,11 +186,12 @@ stored_cell(BfProbe *probe, const BfLayer *layer, uint64 cell)
 }
 
 static bool
-stored_layer_contains(BfProbe *probe, const BfLayer *layer,
-					  const BfHash *hash)
+stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 {
 	uint64		positions[BF_MAX_HASHES];
 
+	CHECK_FOR_INTERRUPTS();
+	bf_hash_reach(probe->filter.strategy, hash, layer->hashes);
 	probe->filter.strategy->positions(hash, layer->bits, 0, layer->hashes,
 									  positions);
 	for (uint32 i = 0; i < layer->hashes; i++)
@@ -190,12 +204,13 @@ stored_layer_contains(BfProbe *probe, const BfLayer *layer,
 
 /* Whether the filter contains an element. */
 bool
-bf_probe_contains(BfProbe *probe, const BfHash *hash)
+bf_probe_contains(BfProbe *probe, BfHash *hash)
 {
 	BfLayer		layer;
 	uint32		index = 0;
 
-	if (in_memory(probe, 1))
+	bf_probe_expect(probe, 1);
+	if (probe->filter.whole)
 		return bf_filter_contains(&probe->filter, hash);
 	while (bf_format_next_layer(&probe->filter, &index, &layer))
 	{
@@ -207,15 +222,13 @@ bf_probe_contains(BfProbe *probe, const BfHash *hash)
 
 /* The same for many elements, with an answer for each. */
 void
-bf_probe_contains_batch(BfProbe *probe, const BfHash *hashes, size_t count,
-						bool *found)
+bf_probe_contains_batch(BfProbe *probe, BfHash *hashes, Size count, bool *found)
 {
-	/* Even absent elements take two slices or so. */
-	if (in_memory(probe, count * 2))
+	if (probe->filter.whole)
 		bf_filter_contains_batch(&probe->filter, hashes, count, found);
 	else
 	{
-		for (size_t i = 0; i < count; i++)
+		for (Size i = 0; i < count; i++)
 			found[i] = bf_probe_contains(probe, &hashes[i]);
 	}
 }

@@ -24,8 +24,9 @@ typedef struct BfProbe
 } BfProbe;
 
 extern void bf_probe_open(BfProbe *probe, Datum datum);
-extern bool bf_probe_contains(BfProbe *probe, const BfHash *hash);
-extern void bf_probe_contains_batch(BfProbe *probe, const BfHash *hashes,
-									size_t count, bool *found);
+extern void bf_probe_expect(BfProbe *probe, uint64 lookups);
+extern bool bf_probe_contains(BfProbe *probe, BfHash *hash);
+extern void bf_probe_contains_batch(BfProbe *probe, BfHash *hashes, Size count,
+									bool *found);
 
 #endif							/* BLOOMEXT_PROBE_H */

@@ -12,11 +12,13 @@
 #include <sys/mman.h>
 
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
 #include "strategy/growth.h"
+#include "type/pieces.h"
 #include "type/value.h"
 
 /* The size of a huge page where it matters; elsewhere the advice is idle. */
@@ -243,9 +245,12 @@ bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
 	size_t		wanted = Min(length, layer->bytes);
 	size_t		used = length;
 
-	bf_bits_from_order(order, bytes, wanted, bits);
-	while (used > wanted && bytes[used - 1] == 0)
-		used--;
+	bf_pieces_from_order(order, bytes, wanted, bits);
+	for (; used > wanted && bytes[used - 1] == 0; used--)
+	{
+		if (used % BF_PIECE == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
 	if (used > wanted ||
 		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
 		ereport(ERROR,
@@ -311,9 +316,9 @@ bf_value_plain(const BfFilter *counting, BfValue *plain)
 
 	header.cell_bits = BF_CELL_BIT;
 	bf_value_make(&header, &layer, plain);
-	bf_counters_to_bits(counting->bytes + counting->first.offset,
-						counting->first.bits,
-						plain->bytes + plain->filter.first.offset);
+	bf_pieces_to_bits(counting->bytes + counting->first.offset,
+					  counting->first.bits,
+					  plain->bytes + plain->filter.first.offset);
 }
 
 /* Take bytes from outside as a value, after checking them. */
@@ -437,9 +442,9 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
 	if (is_unbound(&into->filter))
 		bf_value_bind(into, from->header.funnel);
-	(counters ? merge->counters : merge->bits) (into->bytes + prefix,
-											   from->bytes + prefix,
-											   from->length - prefix);
+	bf_pieces_combine(counters ? merge->counters : merge->bits,
+					  into->bytes + prefix, from->bytes + prefix,
+					  from->length - prefix);
 	if (from->strategy->counts_elements)
 		merge_counted(into, from, merge->adds);
 	into->newest.known = false;

@@ -8,7 +8,7 @@
 #include "fmgr.h"
 
 #include "compat.h"
-#include "strategy/strategy.h"
+#include "type/pieces.h"
 
 /* The layer that takes new elements, where filters grow: see fill.c. */
 typedef struct BfNewest
@@ -31,8 +31,8 @@ typedef struct BfValue
 /* How the cells of two compatible filters combine, by the cells' width. */
 typedef struct BfMerge
 {
-	void		(*bits) (uint8 *into, const uint8 *from, size_t bytes);
-	void		(*counters) (uint8 *into, const uint8 *from, size_t bytes);
+	BfArrayLoop bits;
+	BfArrayLoop counters;
 	bool		adds;			/* are elements counted by both added up? */
 } BfMerge;
 

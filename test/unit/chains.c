@@ -10,6 +10,7 @@
 #include "core/bytes.h"
 #include "strategy/filter.h"
 #include "strategy/growth.h"
+#include "pieces.h"
 #include "vectors.h"
 
 #define DUMP_HEADER		20
@@ -158,7 +159,7 @@ check_dump(const Table *table, size_t row, const BfFilter *filter,
 	{
 		uint8_t    *written = allocate(length);
 
-		bf_redisbloom.stream->write(filter, written);
+		stream_write(filter, written);
 		CHECK(memcmp(written, dump, header_length) == 0,
 			  "redisbloom: filter %s: header differs", id);
 		CHECK(memcmp(written, dump, length) == 0,
@@ -192,8 +193,8 @@ check_probes(const Table *probes, const char *id, const BfFilter *filter)
 		count++;
 		bytes = element_bytes(&bf_redisbloom, "text", cell(probes, i, "value"),
 							  &length);
-		bf_redisbloom.hash(bytes, length, &hash);
-		CHECK(bf_filter_contains(filter, &hash) ==
+		hash_element(&bf_redisbloom, bytes, length, &hash);
+		CHECK(filter_contains(filter, &hash) ==
 			  cell_is(probes, i, "exists", "1"),
 			  "redisbloom: filter %s, probe %s", id, cell(probes, i, "value"));
 		free(bytes);
@@ -217,7 +218,7 @@ fill_chain(const Table *table, size_t row, Chain *chain, uint32_t expansion)
 		BfHash		hash;
 		int			result;
 
-		bf_redisbloom.hash(bytes, length, &hash);
+		hash_element(&bf_redisbloom, bytes, length, &hash);
 		result = add_to_chain(chain, &hash, expansion);
 		if (result < 0)
 			full_at = i;
@@ -253,7 +254,7 @@ accepts(const uint8_t *dump, size_t length)
 
 		CHECK(measured == length, "a dump of %zu bytes comes out as %" PRIu64,
 			  length, measured);
-		bf_redisbloom.stream->write(&filter, again);
+		stream_write(&filter, again);
 		free(again);
 	}
 	free(value);
@@ -384,7 +385,7 @@ test_power_of_two(void)
 	if (!bf_redisbloom.stream->measure(&filter, &length, &error))
 		die("measure: %s", error.message);
 	dump = allocate(length);
-	bf_redisbloom.stream->write(&filter, dump);
+	stream_write(&filter, dump);
 	for (int n2 = 0; n2 < 256; n2++)
 	{
 		dump[DUMP_HEADER + DUMP_LINK - 1] = (uint8_t) n2;

@@ -14,6 +14,7 @@
 #include "core/bytes.h"
 #include "core/estimate.h"
 #include "strategy/filter.h"
+#include "pieces.h"
 #include "vectors.h"
 
 /* Java's header of a serialized BitSet, up to the length of its long[]. */
@@ -93,11 +94,11 @@ insert_elements(const Files *files, const Table *elements, const char *id,
 		count++;
 		bytes = element_bytes(files->strategy, etype_of(elements, i),
 							  cell(elements, i, "value"), &length);
-		files->strategy->hash(bytes, length, &hash);
-		was_there = bf_filter_contains(filter, &hash);
+		hash_element(files->strategy, bytes, length, &hash);
+		was_there = filter_contains(filter, &hash);
 		add_element(filter, &hash, &changed, &changed_but_last);
 		bf_filter_add(batch, &hash, 1);
-		CHECK(was_there == !changed && bf_filter_contains(filter, &hash),
+		CHECK(was_there == !changed && filter_contains(filter, &hash),
 			  "%s: filter %s, element %s: found %d before, changed %d, or lost",
 			  elements->path, id, cell(elements, i, "seq"), was_there, changed);
 		if (files->added != NULL)
@@ -105,6 +106,7 @@ insert_elements(const Files *files, const Table *elements, const char *id,
 				  cell_is(elements, i, files->added, "1"),
 				  "%s: filter %s, element %s: add's result", elements->path,
 				  id, cell(elements, i, "seq"));
+		free_hash(&hash);
 		free(bytes);
 	}
 	return count;
@@ -130,15 +132,15 @@ probe_elements(const Files *files, const Table *probes, const char *id,
 		rows[count] = i;
 		bytes[count] = element_bytes(files->strategy, etype_of(probes, i),
 									 cell(probes, i, "value"), &length);
-		files->strategy->hash(bytes[count], length, &hashes[count]);
+		hash_element(files->strategy, bytes[count], length, &hashes[count]);
 		count++;
 	}
-	bf_filter_contains_batch(filter, hashes, count, found);
+	filter_contains_batch(filter, hashes, count, found);
 	for (size_t i = 0; i < count; i++)
 	{
 		bool		want = cell_is(probes, rows[i], files->contains, "1");
 
-		CHECK(bf_filter_contains(filter, &hashes[i]) == want && found[i] == want,
+		CHECK(filter_contains(filter, &hashes[i]) == want && found[i] == want,
 			  "%s: filter %s, probe %s", probes->path, id,
 			  cell(probes, rows[i], "value"));
 		if (last_bit_is_ignored)
@@ -146,6 +148,7 @@ probe_elements(const Files *files, const Table *probes, const char *id,
 				  cell_is(probes, rows[i], "contains", "1"),
 				  "%s: filter %s, probe %s: all bits but one", probes->path,
 				  id, cell(probes, rows[i], "value"));
+		free_hash(&hashes[i]);
 		free(bytes[i]);
 	}
 	free(hashes);
@@ -389,10 +392,11 @@ run_rule(BfFilter *filter, const char *etype, const char *rule,
 										&length);
 		BfHash		hash;
 
-		filter->strategy->hash(bytes, length, &hash);
+		hash_element(filter->strategy, bytes, length, &hash);
 		if (add)
 			bf_filter_add(filter, &hash, 1);
-		found += bf_filter_contains(filter, &hash);
+		found += filter_contains(filter, &hash);
+		free_hash(&hash);
 		free(bytes);
 	}
 	return found;

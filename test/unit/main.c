@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pieces.h"
 #include "vectors.h"
 
 /* Every file of a directory was read by some test. */
@@ -63,6 +64,7 @@ main(int argc, char **argv)
 	test_registry();
 	test_sizing();
 	test_hashing();
+	test_pieces();
 	test_filters();
 	test_guava();
 	test_chains();

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "pieces.h"
 #include "vectors.h"
 
 #define MAX_SHOWN		20
@@ -507,7 +508,7 @@ stream_bytes(const BfFilter *filter, size_t *length)
 	bytes = malloc(measured);
 	if (bytes == NULL)
 		die("out of memory");
-	filter->strategy->stream->write(filter, bytes);
+	stream_write(filter, bytes);
 	return bytes;
 }
 
@@ -541,6 +542,6 @@ import_stream(const BfStream *stream, const uint8_t *bytes, size_t length,
 	value = allocate(value_length);
 	bf_format_encode(&header, layers, value);
 	open_value(value, value_length, filter);
-	stream->read(bytes, filter, value);
+	stream_read(stream, bytes, filter, value);
 	return value;
 }

@@ -1,0 +1,220 @@
+/*
+ * pieces.c
+ *	  Long work in bounded pieces, with a check for interrupts between.
+ *
+ * A value may have 1 GB, an element as well, and a filter 1,024 layers of 255
+ * hashes; a query over them must end when somebody cancels it.  core/ and
+ * strategy/ cannot look for that, so their loops take a piece and are called
+ * again, here and nowhere else: at most BF_PIECE bytes, or BF_BATCH elements'
+ * positions in a layer, lie between two checks.
+ *
+ * What PostgreSQL and the C library do in one call stays one: detoasting,
+ * memcpy, memset, memcmp, and hash_any, the hash of a whole filter (1 GB: some
+ * 0.2 to 2 s).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "type/pieces.h"
+
+/* Hash an element's bytes, which stay where they are while the hash is used. */
+void
+bf_hash_bytes(const BfStrategy *strategy, const uint8 *data, Size length,
+			  BfHash *hash)
+{
+	BfLongHash	run;
+
+	if (length <= BF_PIECE || !strategy->hash_is_complete ||
+		strategy->functions[0] == NULL)
+	{
+		strategy->hash(data, length, hash);
+		return;
+	}
+	for (int i = 0; i < 2 && strategy->functions[i] != NULL; i++)
+	{
+		bf_longhash_start(&run, strategy->functions[i], data, length,
+						  i == 0 ? strategy->seed : hash->h1);
+		while (!bf_longhash_take(&run, BF_PIECE))
+			CHECK_FOR_INTERRUPTS();
+		if (i == 0)
+			hash->h1 = run.result.wide[0];
+		hash->h2 = run.result.wide[i == 0];
+	}
+}
+
+/* Compute a digest of a hash's element. */
+static void
+digest(const BfStrategy *strategy, const BfHash *hash, uint32 number,
+	   uint32 *words)
+{
+	BfLongHash	run;
+
+	CHECK_FOR_INTERRUPTS();
+	if (hash->length <= BF_PIECE)
+	{
+		strategy->digest(number, hash->data, hash->length, words);
+		return;
+	}
+	bf_longhash_start(&run, strategy->functions[0], hash->data, hash->length,
+					  number);
+	while (!bf_longhash_take(&run, BF_PIECE))
+		CHECK_FOR_INTERRUPTS();
+	memcpy(words, run.result.narrow, sizeof(run.result.narrow));
+}
+
+/*
+ * Compute what is not known yet of a hash and what its first so many positions
+ * derive from; memory is the current context's.
+ */
+void
+bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
+{
+	uint32		wanted;
+
+	if (strategy->hash_is_complete)
+		return;
+	wanted = (hashes + strategy->hashes_a_digest - 1) / strategy->hashes_a_digest;
+	if (hash->digests == NULL)
+		hash->digests = palloc(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
+	for (; hash->ndigests < wanted; hash->ndigests++)
+		digest(strategy, hash, hash->ndigests, hash->digests[hash->ndigests]);
+}
+
+/* Whether any layer holds all positions of an element. */
+bool
+bf_filter_contains(const BfFilter *filter, BfHash *hash)
+{
+	BfLayer		layer;
+	uint32		index = 0;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		bf_hash_reach(filter->strategy, hash, layer.hashes);
+		if (bf_layer_contains(filter, &layer, hash))
+			return true;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
+
+/* Look up to BF_BATCH elements up in all layers. */
+static void
+contains_batch(const BfFilter *filter, BfHash *hashes, Size count, bool *found)
+{
+	BfLayer		layer;
+	uint32		index = 0;
+
+	memset(found, 0, count * sizeof(bool));
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (Size i = 0; i < count && !filter->strategy->hash_is_complete; i++)
+			bf_hash_reach(filter->strategy, &hashes[i], layer.hashes);
+		bf_layer_contains_batch(filter, &layer, hashes, count, found);
+	}
+}
+
+/* Look elements up, any number of them, with an answer for each. */
+void
+bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes, Size count,
+						 bool *found)
+{
+	for (Size start = 0; start < count; start += BF_BATCH)
+		contains_batch(filter, hashes + start, Min(count - start, BF_BATCH),
+					   found + start);
+}
+
+/* The cells of a layer that are not zero. */
+uint64
+bf_layer_count(const BfFilter *filter, const BfLayer *layer)
+{
+	const uint8 *cells = filter->bytes + layer->offset;
+	uint64		count = 0;
+
+	for (uint64 done = 0; done < layer->bytes; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		count += bf_cells_count(cells + done,
+								Min(layer->bytes - done, BF_PIECE),
+								filter->header.cell_bits);
+	}
+	return count;
+}
+
+/* Combine an array with another. */
+void
+bf_pieces_combine(BfArrayLoop loop, uint8 *into, const uint8 *from, Size bytes)
+{
+	for (Size done = 0; done < bytes; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		loop(into + done, from + done, Min(bytes - done, BF_PIECE));
+	}
+}
+
+/* bf_counters_to_bits() */
+void
+bf_pieces_to_bits(const uint8 *cells, uint64 count, uint8 *bits)
+{
+	for (uint64 done = 0; done < count; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_counters_to_bits(cells + done * BF_CELL_COUNTER / 8,
+							Min(count - done, BF_PIECE), bits + done / 8);
+	}
+}
+
+/* bf_bits_to_order() */
+void
+bf_pieces_to_order(BfBitOrder order, const uint8 *stored, uint8 *foreign,
+				   Size bytes)
+{
+	for (Size done = 0; done < bytes; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_bits_to_order(order, stored + done, foreign + done,
+						 Min(bytes - done, BF_PIECE));
+	}
+}
+
+/* bf_bits_from_order() */
+void
+bf_pieces_from_order(BfBitOrder order, const uint8 *foreign, Size bytes,
+					 uint8 *stored)
+{
+	for (Size done = 0; done < bytes; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_bits_from_order(order, foreign + done,
+						   Min(bytes - done, BF_PIECE), stored + done);
+	}
+}
+
+/* Write a filter's stream, of the length that measure() says. */
+void
+bf_stream_write(const BfStream *stream, const BfFilter *filter, uint8 *bytes)
+{
+	uint8	   *bits = bytes + bf_stream_head_size(stream, filter->header.layers);
+	BfLayer		layer;
+	uint32		index = 0;
+
+	stream->write_head(filter, bytes);
+	for (; bf_format_next_layer(filter, &index, &layer); bits += layer.bytes)
+		bf_pieces_to_order(stream->order, filter->bytes + layer.offset, bits,
+						   layer.bytes);
+}
+
+/* Read the bits of a stream into the value that inspect() has described. */
+void
+bf_stream_read(const BfStream *stream, const uint8 *bytes,
+			   const BfFilter *filter, uint8 *value)
+{
+	const uint8 *bits = bytes + bf_stream_head_size(stream, filter->header.layers);
+	BfLayer		layer;
+	uint32		index = 0;
+
+	for (; bf_format_next_layer(filter, &index, &layer); bits += layer.bytes)
+		bf_pieces_from_order(stream->order, bits, layer.bytes,
+							 value + layer.offset);
+}

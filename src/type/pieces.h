@@ -1,0 +1,37 @@
+/*
+ * pieces.h
+ *	  Long work in bounded pieces, with a check for interrupts between.
+ */
+#ifndef BLOOMEXT_PIECES_H
+#define BLOOMEXT_PIECES_H
+
+#include "compat.h"
+#include "strategy/filter.h"
+
+/* A loop of core/ over two arrays. */
+typedef void (*BfArrayLoop) (uint8 *into, const uint8 *from, size_t bytes);
+
+extern void bf_hash_bytes(const BfStrategy *strategy, const uint8 *data,
+						  Size length, BfHash *hash);
+extern void bf_hash_reach(const BfStrategy *strategy, BfHash *hash,
+						  uint32 hashes);
+
+extern bool bf_filter_contains(const BfFilter *filter, BfHash *hash);
+extern void bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes,
+									 Size count, bool *found);
+extern uint64 bf_layer_count(const BfFilter *filter, const BfLayer *layer);
+
+extern void bf_pieces_combine(BfArrayLoop loop, uint8 *into,
+							  const uint8 *from, Size bytes);
+extern void bf_pieces_to_bits(const uint8 *cells, uint64 count, uint8 *bits);
+extern void bf_pieces_to_order(BfBitOrder order, const uint8 *stored,
+							   uint8 *foreign, Size bytes);
+extern void bf_pieces_from_order(BfBitOrder order, const uint8 *foreign,
+								 Size bytes, uint8 *stored);
+
+extern void bf_stream_write(const BfStream *stream, const BfFilter *filter,
+							uint8 *bytes);
+extern void bf_stream_read(const BfStream *stream, const uint8 *bytes,
+						   const BfFilter *filter, uint8 *value);
+
+#endif							/* BLOOMEXT_PIECES_H */
