@@ -198,6 +198,7 @@ insert into bad values
 ('22P03', 'bf_import(''\x00'', ''redisbloom'')'),
 ('22023', 'bf_measure_fpp(bf_create(10), 0)'),
 ('22023', 'bf_create(10, expansion => -1)'),
+('22023', 'bf_create(10, expansion => 32769)'),
 ('22023', 'bf_remove(bf_create(10) || ''x'', ''x'')');
 
 select b.*, outcome

@@ -134,6 +134,20 @@ from originals, generate_series(0, header - 2) a, generate_series(a + 1, header 
 where name = 'text' and outcome not in ('ok', 'refused: 22P02')
 group by 1 order by 1;
 
+-- What no function makes: an expansion beyond all, more elements than bits would
+-- do for, counters where there are none, or where layers are to follow.
+select what, outcome
+from (select bloomfilter_send(bf_create(10, 0.01, expansion => 2)) as growing,
+             bloomfilter_send(bf_create(10, counting => true)) as counting) v,
+    lateral (values ('expansion 32768', pg_temp.put(pg_temp.put(growing, 8, 0), 9, 128), 'ok'),
+                    ('expansion 32769', pg_temp.put(pg_temp.put(growing, 8, 1), 9, 128), 'refused: 22P02'),
+                    ('layer for 2^24', pg_temp.put(growing, 43, 1), 'refused: 22P02'),
+                    ('filter for 2^56', pg_temp.put(growing, 23, 1), 'refused: 22P02'),
+                    ('counters of redisson', pg_temp.put(counting, 3, 3), 'refused: 22P02'),
+                    ('counters that grow', pg_temp.put(counting, 8, 2), 'refused: 22P02')) t(what, v, wanted),
+    pg_temp.try_text(t.v) outcome
+where outcome <> wanted;
+
 -- ---------------------------------------------------------------------------
 -- Guava streams
 -- ---------------------------------------------------------------------------

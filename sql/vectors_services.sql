@@ -809,8 +809,16 @@ where case
     else true end
 order by 1, 2, 3;
 
--- All expansions but 0 and those beyond an int, and as many capacities.
-select filter_id, at, count(*) from fields
-where outcome = 'ok' and (at between 16 and 19 or at between 64 and 71)
-group by 1, 2 having count(*) not in (254, 255, 127) order by 1, 2;
+-- All expansions from 1 to 32768, and no others; and capacities that the bits
+-- would do for, but not those of four times as many elements as there are bits.
+select filter_id, at, byte, outcome from fields
+where at between 16 and 19 and (outcome = 'ok') <> (at = 16 and byte > 0 or at = 17 and byte < 128);
+select filter_id, at, byte, outcome, claimed.n, bits
+from fields join chains using (filter_id) join grown using (filter_id),
+    lateral (select set_byte(dump, at, byte) as d) changed,
+    lateral (select get_byte(d, 66) * 65536 + get_byte(d, 65) * 256 + get_byte(d, 64) as n,
+                    split_part(link_bits, ',', 1)::bigint as bits) claimed
+where at between 64 and 71
+    and case when at >= 67 or claimed.n > 4 * bits or claimed.n = 0 then outcome <> '22P03'
+             when claimed.n <= bits / 16 then outcome <> 'ok' end;
 select filter_id, outcome, count(*) > 100 as some from fields group by 1, 2 order by 1, 2;

@@ -49,13 +49,26 @@ bf_layer_bytes(uint64_t bits, uint8_t cell_bits)
 	return (bits * cell_bits + 63) / 64 * 8;
 }
 
-/* n and p are both known, or both are zero. */
-static bool
-sizing_is_valid(uint64_t expected, double fpp)
+/*
+ * n and p are both known, or both are zero; and the bits are not fewer than half
+ * of what any implementation gives n elements at p.  A filter that grows is
+ * sized by n, so that no few bytes may claim any.  The textbook's n times
+ * -ln(p) / ln(2)^2 is more than twice what is asked for here without a
+ * logarithm, as every call of a function opens a filter.
+ */
+bool
+bf_sizing_is_valid(uint64_t expected, double fpp, uint64_t bits)
 {
+	int			exponent;
+	double		least;
+
 	if (fpp == 0)
 		return expected == 0 && !signbit(fpp);
-	return fpp > 0 && fpp < 1 && expected <= INT64_MAX;
+	if (!(fpp > 0 && fpp < 1) || expected > INT64_MAX)
+		return false;
+	(void) frexp(fpp, &exponent);
+	least = fmax(1 - fpp, -exponent * M_LN2);
+	return (double) expected * least <= (double) bits + 64;
 }
 
 /* Read a descriptor; the caller has checked that the bytes are there. */
@@ -83,7 +96,7 @@ check_layer(const uint8_t *bytes, uint32_t index, const BfLayer *layer,
 	if (layer->hashes == 0 || layer->hashes > BF_MAX_HASHES)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "layer %u has an invalid number of hashes", index);
-	if (!sizing_is_valid(layer->expected, layer->fpp))
+	if (!bf_sizing_is_valid(layer->expected, layer->fpp, layer->bits))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "layer %u has an invalid sizing", index);
 	if (bf_load_le32(bytes + BF_PREFIX_SIZE(index) + AT_LAYER_RESERVED) != 0)
@@ -133,16 +146,14 @@ decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid cell width");
 	if (bytes[AT_RESERVED] != 0 || bytes[AT_RESERVED + 1] != 0)
 		return bf_fail(error, BF_ERROR_MALFORMED, "reserved bits are set");
-	if (!sizing_is_valid(header->expected, header->fpp))
-		return bf_fail(error, BF_ERROR_MALFORMED, "invalid sizing");
-	if (header->expansion > INT32_MAX)
+	if (header->expansion > BF_MAX_EXPANSION)
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid expansion");
 	if (header->layers > 1 && header->expansion == 0)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "several layers in a filter of fixed size");
-	if (header->layers > 1 && header->cell_bits != BF_CELL_BIT)
+	if (header->expansion > 0 && header->cell_bits != BF_CELL_BIT)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "several layers in a counting filter");
+					   "a counting filter that grows");
 	return true;
 }
 
@@ -185,6 +196,9 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 		if (i == 0)
 			filter->first = layer;
 	}
+	if (!bf_sizing_is_valid(filter->header.expected, filter->header.fpp,
+						 filter->first.bits))
+		return bf_fail(error, BF_ERROR_MALFORMED, "invalid sizing");
 	if (size != length)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "longer than its layers say");

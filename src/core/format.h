@@ -37,6 +37,9 @@
 #define BF_MAX_LAYERS		1024
 #define BF_MAX_HASHES		255
 
+/* As much as RedisBloom takes. */
+#define BF_MAX_EXPANSION	32768
+
 /* What follows the header: enough of a value to know its size. */
 #define BF_PREFIX_SIZE(layers) \
 	((size_t) BF_HEADER_SIZE + (size_t) (layers) * BF_LAYER_SIZE)
@@ -79,6 +82,7 @@ typedef struct BfFilter
 } BfFilter;
 
 extern uint64_t bf_layer_bytes(uint64_t bits, uint8_t cell_bits);
+extern bool bf_sizing_is_valid(uint64_t expected, double fpp, uint64_t bits);
 extern bool bf_format_layers(const uint8_t *bytes, size_t available,
 							 uint32_t *layers, BfError *error);
 extern bool bf_format_decode(const uint8_t *bytes, size_t available,

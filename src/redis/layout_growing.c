@@ -91,7 +91,7 @@ read_config(char *const *values, BfHeader *header, BfLayer *first,
 	if (!bf_read_shape(values, header, first, error))
 		return false;
 	if (!bf_read_number(values[EXPANSION], &expansion) || expansion < 1 ||
-		expansion > PG_INT32_MAX)
+		expansion > BF_MAX_EXPANSION)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid expansion in Redis");
 	header->expansion = (uint32) expansion;

@@ -229,7 +229,7 @@ inspect_header(const uint8_t *stream, size_t length, BfHeader *header,
 					   "a RedisBloom dump with 32-bit hashes, which are not supported");
 	if (options & OPTION_NO_SCALING)
 		header->expansion = 0;
-	else if (header->expansion == 0 || header->expansion > INT32_MAX)
+	else if (header->expansion == 0 || header->expansion > BF_MAX_EXPANSION)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "a growing RedisBloom dump with expansion %" PRIu32,
 					   header->expansion);
@@ -273,10 +273,11 @@ inspect_link(const uint8_t *link, uint32_t index, BfLayer *layer,
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "RedisBloom filter %" PRIu32 " has %" PRIu32 " hash functions with %g bits per element",
 					   index, layer->hashes, bpe);
-	if (layer->expected == 0 || layer->expected > INT64_MAX)
+	if (layer->expected == 0 ||
+		!bf_sizing_is_valid(layer->expected, layer->fpp, layer->bits))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "RedisBloom filter %" PRIu32 " is for %" PRIu64 " elements",
-					   index, layer->expected);
+					   "RedisBloom filter %" PRIu32 " of %" PRIu64 " bits is for %" PRIu64 " elements",
+					   index, layer->bits, layer->expected);
 	return true;
 }
 

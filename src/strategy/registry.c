@@ -151,6 +151,10 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 								   (BfFunnel) filter->header.funnel)))
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid funnel %u",
 					   filter->header.funnel);
+	if (filter->header.cell_bits == BF_CELL_COUNTER && !strategy->has_counters)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "counters of strategy \"%s\", which has none",
+					   strategy->name);
 	while (bf_format_next_layer(filter, &index, &layer))
 	{
 		BfShape		shape = {layer.bits, layer.hashes};

@@ -125,10 +125,11 @@ bf_value_plan(const BfStrategy *strategy, int64 expected, double fpp,
 	uint64		length;
 	BfError		error;
 
-	if (expansion < 0)
+	if (expansion < 0 || expansion > BF_MAX_EXPANSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expansion must not be negative, but is %d", expansion)));
+				 errmsg("expansion must be between 0 and %d, but is %d",
+						BF_MAX_EXPANSION, expansion)));
 	if (!bf_growth_first(strategy, expected, fpp, expansion, layer, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
 	*header = (BfHeader) {

@@ -312,7 +312,7 @@ test_fields(uint8_t *dump, size_t length)
 	}			cases[] = {
 		{8, 4, 0}, {8, 4, 1025}, {8, 4, UINT32_MAX}, {8, 4, 81037120},
 		{12, 4, 0}, {12, 4, 1}, {12, 4, 21}, {12, 4, 0x80000005},
-		{16, 4, 0},
+		{16, 4, 0}, {16, 4, BF_MAX_EXPANSION + 1},
 		{20, 8, 0}, {20, 8, UINT64_MAX}, {28, 8, 0}, {28, 8, UINT64_MAX},
 		{28, 8, UINT64_MAX - 63},
 		{36, 8, UINT64_MAX},
@@ -323,7 +323,7 @@ test_fields(uint8_t *dump, size_t length)
 		{52, 8, UINT64_C(0x7ff0000000000000)},
 		{52, 8, UINT64_C(0xc026350e2b6f86e9)},
 		{60, 4, 0}, {60, 4, UINT32_MAX},
-		{64, 8, 0}, {64, 8, UINT64_MAX},
+		{64, 8, 0}, {64, 8, UINT64_MAX}, {64, 8, 100000},
 		{72, 1, 1}, {72, 1, 10}, {72, 1, 63}, {72, 1, 64}, {72, 1, 255}
 	};
 	uint8_t		saved[8];
@@ -354,7 +354,12 @@ test_wrapping_links(uint8_t *dump, size_t length)
 	uint8_t    *second = first + DUMP_LINK;
 	uint64_t	both = bf_load_le64(first) + bf_load_le64(second);
 
-	/* The other links stay, so only the first two share their bytes anew. */
+	/*
+	 * The other links stay, so only the first two share their bytes anew; for
+	 * as few entries as any of them can have.
+	 */
+	bf_store_le64(first + 44, 1);
+	bf_store_le64(second + 44, 1);
 	for (int shift = 3; shift < 61; shift++)
 	{
 		uint64_t	bytes = UINT64_C(1) << shift;

@@ -300,9 +300,48 @@ test_refusals(void)
 		  error.code == BF_ERROR_PARAMETER, "cassandra: negative n");
 }
 
+/* Whatever is sized can be told of a value: the decoder bounds n by the bits. */
+static void
+test_claims(void)
+{
+	static const double rates[] = {
+		1 - 1e-16, 1 - 1e-9, 0.999, 0.75, 0.51, 0.5, 0.49, 0.393, 0.3929, 0.26,
+		0.25, 0.03, 0.01, 1e-3, 1e-5, 1e-9, 1e-20, 1e-60, 1e-76
+	};
+	const BfStrategy *strategy;
+	uint64_t	sized = 0;
+
+	for (size_t s = 0; (strategy = bf_strategy_at(s)) != NULL; s++)
+	{
+		for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++)
+		{
+			for (int64_t n = 1; n < INT64_MAX / 3; n += n / 3 + 1)
+			{
+				BfShape		shape;
+				BfError		error;
+
+				/* Sizes that saturate are of no value at all. */
+				if (!bf_strategy_size(strategy, n, rates[r], &shape, &error) ||
+					shape.bits > UINT64_C(1) << 60)
+					continue;
+				sized++;
+				CHECK(bf_sizing_is_valid((uint64_t) n, rates[r], shape.bits),
+					  "%s: %" PRIu64 " bits are too few for n %" PRId64 ", p %g",
+					  strategy->name, shape.bits, n, rates[r]);
+			}
+		}
+	}
+	CHECK(sized > 5000, "only %" PRIu64 " filters were sized", sized);
+	CHECK(!bf_sizing_is_valid(100000, 0.01, 64) &&
+		  !bf_sizing_is_valid(INT64_MAX, 0.9, 64) &&
+		  bf_sizing_is_valid(0, 0, 64) && !bf_sizing_is_valid(1, 0, 64),
+		  "a sizing that nothing has is valid");
+}
+
 void
 test_sizing(void)
 {
+	test_claims();
 	test_guava_sizing(&bf_guava);
 	test_guava_sizing(&bf_guava32);
 	test_redisson_sizing("redisson/sizing.tsv");
