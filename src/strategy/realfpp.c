@@ -25,7 +25,8 @@
  * at 2^63, folded signs and quadratic terms come out of the words themselves.
  * The random numbers are a fixed sequence, so the result is a function of its
  * arguments; it is accurate to some percent (10 % where p is below 1e-5 and n
- * below 5) and takes 10 to 200 ms.
+ * below 5) and takes 10 to 200 ms, up to 1 s for 63 hashes.  So it makes a pause
+ * after every probe, in which the caller may give up: nothing is held.
  *
  * Redisson's alternating sum is, with g = h1 + h2, the words h1 + q * g at even
  * indexes and (q + 1) * g at odd ones: multiples of one word, which coincide
@@ -69,6 +70,7 @@ typedef struct Model
 	int			folded_bits;	/* words are this wide without their sign */
 	uint64_t	random;
 	double		mean_distinct;	/* positions of an element */
+	BfPause		pause;
 } Model;
 
 /* A probe's distinct positions. */
@@ -554,6 +556,7 @@ tally_even(const Model *model, const Probe *probe, Tally *tally)
 static void
 tally_probe(Model *model, const Probe *probe, Tally *tally)
 {
+	model->pause();
 	tally_even(model, probe, tally);
 	draw_pairs(model, probe, tally);
 	draw_odd(model, probe, tally);
@@ -741,6 +744,7 @@ coinciding_fpp(Model *model, uint64_t elements, double *chance)
 		Probe		probe;
 		double		weight = draw_coinciding(model, &probe) / SELF_DRAWS;
 
+		model->pause();
 		if (weight == 0)
 			continue;
 		chance[probe.count] += weight;
@@ -796,10 +800,11 @@ independent_fpp(uint64_t bits, uint32_t hashes, uint64_t elements)
  */
 double
 bf_real_fpp(const BfDerivation *derivation, uint64_t bits, uint32_t hashes,
-			uint64_t elements)
+			uint64_t elements, BfPause pause)
 {
 	Model		model = {
-		.derivation = derivation, .bits = bits, .hashes = hashes, .random = bits
+		.derivation = derivation, .bits = bits, .hashes = hashes,
+		.random = bits, .pause = pause
 	};
 	double		chance[BF_MAX_COVERED + 1] = {0};
 	double		load = (double) hashes * (double) elements / (double) bits;

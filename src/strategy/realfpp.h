@@ -28,7 +28,10 @@ typedef struct BfDerivation
 	bool		alternating;	/* h1, h1 + h2, 2 h1 + h2, 2 h1 + 2 h2, ... */
 } BfDerivation;
 
+/* What a long computation calls every millisecond or so; it may not return. */
+typedef void (*BfPause) (void);
+
 extern double bf_real_fpp(const BfDerivation *derivation, uint64_t bits,
-						  uint32_t hashes, uint64_t elements);
+						  uint32_t hashes, uint64_t elements, BfPause pause);
 
 #endif							/* BLOOMEXT_REALFPP_H */

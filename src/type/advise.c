@@ -36,6 +36,13 @@ PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
 /* Expecting this many times as many elements is not advice any more. */
 #define MOST_TIMES			64
 
+/* BfPause: let a computation be cancelled. */
+static void
+check_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 /* The real probability at n elements of a filter that expects `sized_for`. */
 static double
 real_fpp(const BfStrategy *strategy, int64 sized_for, double fpp, int64 n)
@@ -43,16 +50,16 @@ real_fpp(const BfStrategy *strategy, int64 sized_for, double fpp, int64 n)
 	BfShape		shape;
 	BfError		error;
 
-	CHECK_FOR_INTERRUPTS();
 	if (!bf_strategy_size(strategy, sized_for, fpp, &shape, &error))
 		return 1;
 	return bf_real_fpp(strategy->derivation, shape.bits, shape.hashes,
-					   (uint64) Max(n, 1));
+					   (uint64) Max(n, 1), check_for_interrupts);
 }
 
 /*
  * The least expectation that really gives the probability asked for, within
- * some percent; 0 where there is none worth naming.
+ * some percent; 0 where there is none worth naming, which is looked at first,
+ * as each look may take a second where p is strict.
  */
 static int64
 sufficient_expectation(const BfStrategy *strategy, int64 expected, double fpp)
@@ -61,13 +68,15 @@ sufficient_expectation(const BfStrategy *strategy, int64 expected, double fpp)
 	int64		too_low = n;
 	int64		enough = n;
 
+	if (n > PG_INT64_MAX / MOST_TIMES ||
+		real_fpp(strategy, n * MOST_TIMES, fpp, n) > fpp)
+		return 0;
 	do
 	{
-		if (enough / n >= MOST_TIMES || enough > PG_INT64_MAX / 2)
-			return 0;
 		too_low = enough;
 		enough *= 2;
-	} while (real_fpp(strategy, enough, fpp, n) > fpp);
+	} while (enough < n * MOST_TIMES &&
+			 real_fpp(strategy, enough, fpp, n) > fpp);
 
 	while (enough - too_low > Max(too_low / 16, 1))
 	{
@@ -154,7 +163,7 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	value_bytes = BF_PREFIX_SIZE(1) + bits_bytes;
 	redis_bytes = (shape.bits + 7) / 8 + strategy->redis_overhead;
 	real = bf_real_fpp(strategy->derivation, shape.bits, shape.hashes,
-					   (uint64) Max(expected, 1));
+					   (uint64) Max(expected, 1), check_for_interrupts);
 	fits_value = value_bytes <= MaxAllocSize - VARHDRSZ;
 	fits_redis = redis_bytes <= REDIS_MAX_BYTES;
 
