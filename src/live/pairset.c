@@ -6,16 +6,39 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
+
 #include "live/pairset.h"
 
 #define FIRST_SLOTS		32
+
+/*
+ * Where to look for a hash first.  Elements can be made whose hashes agree in
+ * any bits; which slots these would share is not to be known, so that the table
+ * is hashed again, with a seed of the backend's own.
+ */
+static uint32
+first_slot(const BfHashPair *pair)
+{
+	static uint64 seed = 0;
+
+	while (seed == 0)
+	{
+		if (!pg_strong_random(&seed, sizeof(seed)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("could not generate random values")));
+	}
+	return (uint32) hash_bytes_extended((const unsigned char *) pair,
+										sizeof(*pair), seed);
+}
 
 /* The slot of a hash, or the empty one where it would go. */
 static uint32 *
 find_slot(const BfPairSet *set, const BfHashPair *pair)
 {
 	uint32		mask = set->nslots - 1;
-	uint32		i = (uint32) pair->h1 & mask;
+	uint32		i = first_slot(pair) & mask;
 
 	while (set->slots[i] != 0)
 	{
