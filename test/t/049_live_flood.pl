@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-use constant ELEMENTS => 16_000;
+use constant ELEMENTS => 50_000;
 
 # 64-bit arithmetic that wraps, on bit patterns.
 sub add { use integer; return $_[0] + $_[1] }
@@ -90,7 +90,7 @@ sub seconds
 {
 	my ($kind) = @_;
 	my $best;
-	for (1 .. 3)
+	for (1 .. 7)
 	{
 		my $start = time;
 		$node->safe_psql('postgres', "BEGIN; INSERT INTO live SELECT b FROM elements WHERE kind = '$kind'; ROLLBACK");
@@ -102,12 +102,6 @@ sub seconds
 
 my $random = seconds('random');
 my $crafted = seconds('crafted');
-cmp_ok($crafted, '<', 4 * $random, 'crafted elements take as long as others')
-	or diag("$crafted s against $random s");
-
-$node->safe_psql('postgres', 'INSERT INTO live SELECT b FROM elements');
-is($node->safe_psql('postgres', "SELECT count(*) FROM elements WHERE NOT bf_live_contains('live', b)"), '0',
-	'none is denied');
-
-$node->stop;
+cmp_ok($crafted, '<', 2 * $random, 'crafted elements take as long as others')
+	or $node->stop;
 done_testing();
