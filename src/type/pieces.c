@@ -18,15 +18,14 @@
 
 #include "type/pieces.h"
 
-/* Hash an element's bytes, which stay where they are while the hash is used. */
+/* bf_hash_bytes() of a long element */
 void
-bf_hash_bytes(const BfStrategy *strategy, const uint8 *data, Size length,
-			  BfHash *hash)
+bf_hash_long(const BfStrategy *strategy, const uint8 *data, Size length,
+			 BfHash *hash)
 {
 	BfLongHash	run;
 
-	if (length <= BF_PIECE || !strategy->hash_is_complete ||
-		strategy->functions[0] == NULL)
+	if (!strategy->hash_is_complete || strategy->functions[0] == NULL)
 	{
 		strategy->hash(data, length, hash);
 		return;
@@ -63,18 +62,13 @@ digest(const BfStrategy *strategy, const BfHash *hash, uint32 number,
 	memcpy(words, run.result.narrow, sizeof(run.result.narrow));
 }
 
-/*
- * Compute what is not known yet of a hash and what its first so many positions
- * derive from; memory is the current context's.
- */
+/* bf_hash_reach() of a hash that has digests */
 void
-bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
+bf_hash_digest(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
 {
-	uint32		wanted;
+	uint32		wanted = (hashes + strategy->hashes_a_digest - 1) /
+		strategy->hashes_a_digest;
 
-	if (strategy->hash_is_complete)
-		return;
-	wanted = (hashes + strategy->hashes_a_digest - 1) / strategy->hashes_a_digest;
 	if (hash->digests == NULL)
 		hash->digests = palloc(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
 	for (; hash->ndigests < wanted; hash->ndigests++)

@@ -11,10 +11,32 @@
 /* A loop of core/ over two arrays. */
 typedef void (*BfArrayLoop) (uint8 *into, const uint8 *from, size_t bytes);
 
-extern void bf_hash_bytes(const BfStrategy *strategy, const uint8 *data,
-						  Size length, BfHash *hash);
-extern void bf_hash_reach(const BfStrategy *strategy, BfHash *hash,
-						  uint32 hashes);
+extern void bf_hash_long(const BfStrategy *strategy, const uint8 *data,
+						 Size length, BfHash *hash);
+extern void bf_hash_digest(const BfStrategy *strategy, BfHash *hash,
+						   uint32 hashes);
+
+/* Hash an element's bytes, which stay where they are while the hash is used. */
+static inline void
+bf_hash_bytes(const BfStrategy *strategy, const uint8 *data, Size length,
+			  BfHash *hash)
+{
+	if (likely(length <= BF_PIECE))
+		strategy->hash(data, length, hash);
+	else
+		bf_hash_long(strategy, data, length, hash);
+}
+
+/*
+ * Compute what is not known yet of a hash and what its first so many positions
+ * derive from; memory is the current context's.
+ */
+static inline void
+bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
+{
+	if (!strategy->hash_is_complete)
+		bf_hash_digest(strategy, hash, hashes);
+}
 
 extern bool bf_filter_contains(const BfFilter *filter, BfHash *hash);
 extern void bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes,
