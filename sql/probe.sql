@@ -51,6 +51,20 @@ begin
 end $$;
 select pg_temp.many_buffers() as once;
 
+-- A compressed one is read and decompressed once, not once for each part of it.
+create table compressed (f bloomfilter);
+alter table compressed alter f set storage extended;
+insert into compressed select bf_agg(i, 20000000, 0.01) from generate_series(1, 20000) i;
+select pg_column_size(f) between 10000 and (bf_info(f)).bytes / 10 as is_compressed from compressed;
+create function pg_temp.compressed_buffers() returns boolean language plpgsql as $$
+declare
+    once bigint := pg_temp.buffers('select bf_count(f) from compressed');
+begin
+    return pg_temp.buffers('select count(*) from compressed, generate_series(1, 5000) i where bf_contains(f, i)') < 2 * once;
+end $$;
+select pg_temp.compressed_buffers() as once from generate_series(1, 2);
+drop table compressed;
+
 -- ---------------------------------------------------------------------------
 -- The same answers as in memory, below and beyond the point where it is loaded
 -- ---------------------------------------------------------------------------
