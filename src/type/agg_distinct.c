@@ -176,7 +176,10 @@ sort_state(DistinctState *state)
 		read += count;
 	}
 	for (uint32 i = 0; i < state->list.count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		sort_pair(sort, state->list.pairs[i]);
+	}
 	tuplesort_performsort(sort);
 	return sort;
 }
@@ -196,6 +199,7 @@ walk_sorted(Tuplesortstate *sort, BfValue *filter)
 
 	while (compat_tuplesort_read(sort, &pair, sizeof(pair)))
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (distinct > 0 && pair.h1 == last.h1 && pair.h2 == last.h2)
 			continue;
 		last = pair;
@@ -205,7 +209,6 @@ walk_sorted(Tuplesortstate *sort, BfValue *filter)
 		batch[batched++] = pair;
 		if (batched == BF_BATCH)
 		{
-			CHECK_FOR_INTERRUPTS();
 			bf_value_add_pairs(filter, batch, batched);
 			batched = 0;
 		}

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "strategy/filter.h"
@@ -35,12 +36,9 @@ bf_hashlist_add(BfHashList *list, MemoryContext context, BfHashPair pair)
 	list->pairs[list->count++] = pair;
 }
 
-static int
-compare_pairs(const void *left, const void *right)
+static inline int
+compare_pairs(const BfHashPair *a, const BfHashPair *b)
 {
-	const BfHashPair *a = left;
-	const BfHashPair *b = right;
-
 	if (a->h1 != b->h1)
 		return a->h1 < b->h1 ? -1 : 1;
 	if (a->h2 != b->h2)
@@ -48,15 +46,26 @@ compare_pairs(const void *left, const void *right)
 	return 0;
 }
 
+/* A sort that can be interrupted: lists take up to a gigabyte. */
+#define ST_SORT				sort_pairs
+#define ST_ELEMENT_TYPE		BfHashPair
+#define ST_COMPARE(a, b)	compare_pairs(a, b)
+#define ST_SCOPE			static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
 /* Sort, and drop what is there twice. */
 void
 bf_hashlist_deduplicate(BfHashList *list)
 {
 	uint32		kept = 0;
 
-	qsort(list->pairs, list->count, sizeof(BfHashPair), compare_pairs);
+	sort_pairs(list->pairs, list->count);
 	for (uint32 i = 0; i < list->count; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (kept == 0 ||
 			compare_pairs(&list->pairs[i], &list->pairs[kept - 1]) != 0)
 			list->pairs[kept++] = list->pairs[i];
