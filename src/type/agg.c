@@ -7,14 +7,21 @@
  * size.  It stands in the query, though: PostgreSQL keeps the call's argument
  * expressions beside the final (and, in a parallel plan, the serialization)
  * function, and what does not depend on a row can be evaluated there.
+ *
+ * The final function of a plan in two steps has a partial state in place of
+ * the arguments.  It asks for none: every partial state that has not seen a row
+ * was made by the serialization function, which had them.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
 #include "executor/executor.h"
 #include "executor/nodeAgg.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/syscache.h"
 
 #include "type/agg.h"
 
@@ -50,25 +57,61 @@ called_aggref(FunctionCallInfo fcinfo)
 	return AggGetAggref(fcinfo);
 }
 
+/* Whether an aggregate, called for a window, has a function as its own. */
+static bool
+is_served_by(const WindowFunc *call, Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID,
+										ObjectIdGetDatum(call->winfnoid));
+	bool		served = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_aggregate aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
+
+		served = aggregate->aggtransfn == function ||
+			aggregate->aggfinalfn == function;
+		ReleaseSysCache(tuple);
+	}
+	return served;
+}
+
 /*
- * The call of an aggregate as a window function, where no transition was made
- * in the frame.  PostgreSQL does not tell which of a window's calls it is
- * about, so there is an answer only where all that it could be are the same.
+ * The calls of an aggregate over a window that a function may serve: which of
+ * them it is, PostgreSQL does not tell.
  */
-static WindowFunc *
-called_window_function(FunctionCallInfo fcinfo)
+static List *
+called_window_functions(FunctionCallInfo fcinfo)
 {
 	WindowAggState *state = (WindowAggState *) fcinfo->context;
-	Oid			result = get_fn_expr_rettype(fcinfo->flinfo);
-	WindowFunc *found = NULL;
+	List	   *calls = NIL;
 	ListCell   *cell;
 
 	foreach(cell, state->funcs)
 	{
 		WindowFunc *call = ((WindowFuncExprState *) lfirst(cell))->wfunc;
 
-		if (call->wintype != result || list_length(call->args) < 2)
-			continue;
+		if (is_served_by(call, fcinfo->flinfo->fn_oid))
+			calls = lappend(calls, call);
+	}
+	return calls;
+}
+
+/*
+ * The call of an aggregate as a window function, where no transition was made
+ * in the frame.  There is an answer only where all that it could be are the
+ * same.
+ */
+static WindowFunc *
+called_window_function(FunctionCallInfo fcinfo)
+{
+	WindowFunc *found = NULL;
+	ListCell   *cell;
+
+	foreach(cell, called_window_functions(fcinfo))
+	{
+		WindowFunc *call = lfirst_node(WindowFunc, cell);
+
 		if (found != NULL && !equal(found->args, call->args))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -80,24 +123,37 @@ called_window_function(FunctionCallInfo fcinfo)
 	return found;
 }
 
-/* The argument expressions of the aggregate call that a function serves. */
+/* The argument expressions of an Aggref, without what it is sorted by. */
+static List *
+aggref_arguments(const Aggref *aggref)
+{
+	List	   *arguments = NIL;
+	ListCell   *cell;
+
+	foreach(cell, aggref->args)
+	{
+		if (list_length(arguments) < list_length(aggref->aggargtypes))
+			arguments = lappend(arguments, lfirst_node(TargetEntry, cell)->expr);
+	}
+	return arguments;
+}
+
+/*
+ * The argument expressions of the aggregate call that a function serves; false
+ * where it has none any more.
+ */
 bool
 bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments, Oid *collation)
 {
 	Aggref	   *aggref = called_aggref(fcinfo);
-	ListCell   *cell;
 
 	*arguments = NIL;
 	if (aggref != NULL)
 	{
+		if (DO_AGGSPLIT_COMBINE(aggref->aggsplit))
+			return false;
 		*collation = aggref->inputcollid;
-		foreach(cell, aggref->args)
-		{
-			TargetEntry *entry = lfirst_node(TargetEntry, cell);
-
-			if (list_length(*arguments) < list_length(aggref->aggargtypes))
-				*arguments = lappend(*arguments, entry->expr);
-		}
+		*arguments = aggref_arguments(aggref);
 	}
 	else if (IsA(fcinfo->context, WindowAggState))
 	{
@@ -113,23 +169,44 @@ bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments, Oid *collation)
 }
 
 /*
- * What the element argument of a transition function is, found out at the
- * call site's first row.
+ * The expressions that an argument of a transition function may be: one, or in
+ * a window as many as there are calls alike.
  */
-const BfElementType *
-bf_agg_element(FunctionCallInfo fcinfo)
+static List *
+argument_expressions(FunctionCallInfo fcinfo, int argument)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	List	   *expressions = NIL;
+	ListCell   *cell;
+
+	if (aggref != NULL)
+		return list_make1(list_nth(aggref_arguments(aggref), argument - 1));
+	foreach(cell, called_window_functions(fcinfo))
+		expressions = lappend(expressions,
+							  list_nth(lfirst_node(WindowFunc, cell)->args,
+									   argument - 1));
+	if (expressions == NIL)
+		elog(ERROR, "could not determine the arguments of an aggregate");
+	return expressions;
+}
+
+/*
+ * What a transition function keeps of its call site, in fn_extra: first of all
+ * what its element argument is, found out at the first row.  Of several
+ * expressions that the element may be, none may be of a type that is refused.
+ */
+BfElementType *
+bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
 {
 	BfElementType *element = fcinfo->flinfo->fn_extra;
-	Aggref	   *aggref;
+	ListCell   *cell;
 
 	if (element != NULL)
 		return element;
-	element = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-								 sizeof(BfElementType));
-	aggref = AggGetAggref(fcinfo);
-	bf_element_type_of(get_fn_expr_argtype(fcinfo->flinfo, 1),
-					   aggref ? (Node *) linitial_node(TargetEntry, aggref->args)->expr : NULL,
-					   PG_GET_COLLATION(), element);
+	element = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
+	foreach(cell, argument_expressions(fcinfo, argument))
+		bf_element_type_of(get_fn_expr_argtype(fcinfo->flinfo, argument),
+						   lfirst(cell), PG_GET_COLLATION(), element);
 	fcinfo->flinfo->fn_extra = element;
 	return element;
 }

@@ -10,7 +10,8 @@
 #include "type/element.h"
 
 extern MemoryContext bf_agg_context(FunctionCallInfo fcinfo);
-extern const BfElementType *bf_agg_element(FunctionCallInfo fcinfo);
+extern BfElementType *bf_agg_site(FunctionCallInfo fcinfo, int argument,
+								  Size size);
 extern bool bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments,
 							 Oid *collation);
 extern bool bf_agg_evaluate(FunctionCallInfo fcinfo, Node *expression,

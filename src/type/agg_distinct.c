@@ -107,7 +107,7 @@ Datum
 bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = bf_agg_context(fcinfo);
-	const BfElementType *element = bf_agg_element(fcinfo);
+	const BfElementType *element = bf_agg_site(fcinfo, 1, sizeof(BfElementType));
 	DistinctState *state = PG_ARGISNULL(0) ? NULL : (DistinctState *) PG_GETARG_POINTER(0);
 	BfHash		hash;
 

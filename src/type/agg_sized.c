@@ -3,6 +3,10 @@
  *	  bf_agg(element, expected, fpp, strategy, expansion): a filter of known
  *	  size over rows.
  *
+ * Plan.  The empty filter that a group starts from is all that its rows, and
+ * the partial states of several processes, must agree on.  It is one header
+ * and one layer: the parameters of bf_agg make it.
+ *
  * State.  A group starts as a short list of hashes and becomes the filter that
  * it will return when the list would outgrow it: a hundred thousand groups of
  * few elements cost what they hold, not what they expect.  Once the filter is
@@ -13,6 +17,7 @@
  * Parallel.  Each worker has a state; they are serialized as the value (whole,
  * or its prefix while there is only the list) plus the list, and combined by
  * OR.  The result does not depend on who saw which row.
+ * States of different plans are refused as rows of different plans are.
  *
  * Parallel and growing.  Filters that grew apart cannot be merged within their
  * promise: their layers side by side would add up to p for each worker, and
@@ -27,22 +32,21 @@
  * Final functions only read the state and return a copy, so frames of a window
  * may ask again and again.
  *
- * No rows.  See agg.c: the parameters are taken from the call's expressions.
+ * No rows.  See agg.c: the plan is made of the call's expressions.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "core/bytes.h"
 #include "strategy/filter.h"
-#include "type/agg.h"
+#include "type/agg_sized.h"
 #include "type/fill.h"
 #include "type/hashlist.h"
 
@@ -62,55 +66,19 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 /* The most hashes that fit between processes. */
 #define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / sizeof(BfHashPair)))
 
-typedef struct SizedParameters
-{
-	int64		expected;
-	double		fpp;
-	const BfStrategy *strategy;
-	int32		expansion;
-} SizedParameters;
+/* What precedes the list in a serialized state. */
+#define STATE_HEADER	13
 
-typedef struct SizedState
+struct BfSizedState
 {
-	SizedParameters parameters;
-	BfHeader	header;
-	BfLayer		layer;
+	BfSizedPlan plan;
+	const BfStrategy *strategy;
+	bool		saw_rows;		/* or is the plan by the call's expressions? */
 	bool		listed;			/* partial and growing: only a list */
 	BfHashList	list;			/* not in the filter yet */
 	uint32		list_limit;		/* at which it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
-} SizedState;
-
-/* Read the parameters from their datums; the strategy may be absent. */
-static void
-read_parameters(const Datum *values, int count, SizedParameters *parameters)
-{
-	parameters->expected = DatumGetInt64(values[0]);
-	parameters->fpp = count > 1 ? DatumGetFloat8(values[1]) : DEFAULT_FPP;
-	parameters->strategy = count > 2 ?
-		bf_strategy_argument(DatumGetTextPP(values[2])) :
-		bf_strategy_by_name(DEFAULT_STRATEGY);
-	parameters->expansion = count > 3 ? DatumGetInt32(values[3]) : 0;
-}
-
-/* Prepare a state whose header and layer are set. */
-static void
-prepare_state(SizedState *state, bool partial)
-{
-	const BfStrategy *strategy = bf_strategy_by_id(state->header.strategy);
-	uint64		bytes = bf_layer_bytes(state->layer.bits, BF_CELL_BIT);
-
-	state->list_limit = strategy->hash_is_complete ?
-		Min(LIST_LIMIT, bytes / sizeof(BfHashPair)) : 0;
-	state->listed = partial &&
-		(state->header.expansion > 0 || strategy->counts_elements);
-	if (state->listed && !strategy->hash_is_complete)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("growing filters of strategy \"%s\" cannot be built in parallel",
-						strategy->name),
-				 errhint("SET max_parallel_workers_per_gather = 0.")));
-}
+};
 
 /* Is this the state of one process among several? */
 static bool
@@ -120,29 +88,74 @@ is_partial(FunctionCallInfo fcinfo)
 		DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit);
 }
 
-static SizedState *
-make_state(FunctionCallInfo fcinfo, MemoryContext context,
-		   const SizedParameters *parameters, const BfElementType *element)
+/* Make a state that starts from a plan. */
+static BfSizedState *
+make_state(MemoryContext context, const BfSizedPlan *plan, bool partial)
 {
-	SizedState *state = MemoryContextAllocZero(context, sizeof(SizedState));
+	BfSizedState *state = MemoryContextAllocZero(context, sizeof(BfSizedState));
+	uint64		bytes = bf_layer_bytes(plan->layer.bits, plan->header.cell_bits);
 
-	state->parameters = *parameters;
-	bf_value_plan(parameters->strategy, parameters->expected, parameters->fpp,
-				  bf_element_bind(parameters->strategy, BF_FUNNEL_UNBOUND, element),
-				  parameters->expansion, &state->header, &state->layer);
-	prepare_state(state, is_partial(fcinfo));
+	state->plan = *plan;
+	state->strategy = bf_strategy_by_id(plan->header.strategy);
+	state->list_limit = state->strategy->hash_is_complete ?
+		Min(LIST_LIMIT, bytes / sizeof(BfHashPair)) : 0;
+	state->listed = partial &&
+		(plan->header.expansion > 0 || state->strategy->counts_elements);
+	if (state->listed && !state->strategy->hash_is_complete)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("growing filters of strategy \"%s\" cannot be built in parallel",
+						state->strategy->name),
+				 errhint("SET max_parallel_workers_per_gather = 0.")));
 	return state;
+}
+
+/* Make the state of a group's first row. */
+BfSizedState *
+bf_sized_state(FunctionCallInfo fcinfo, MemoryContext context,
+			   const BfSizedPlan *plan)
+{
+	BfSizedState *state = make_state(context, plan, is_partial(fcinfo));
+
+	state->saw_rows = true;
+	return state;
+}
+
+/* Whether two plans are of the same empty filter, made by the same parameters. */
+static bool
+same_plan(const BfSizedPlan *a, const BfSizedPlan *b)
+{
+	return a->header.expected == b->header.expected &&
+		a->header.fpp == b->header.fpp &&
+		a->header.expansion == b->header.expansion &&
+		a->header.strategy == b->header.strategy &&
+		a->header.funnel == b->header.funnel &&
+		a->header.cell_bits == b->header.cell_bits &&
+		a->layer.bits == b->layer.bits &&
+		a->layer.hashes == b->layer.hashes &&
+		a->layer.expected == b->layer.expected &&
+		a->layer.fpp == b->layer.fpp;
+}
+
+/* Raise that rows of a group, or partial states of it, differ in their plans. */
+void
+bf_sized_refuse(const char *aggregate)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("parameters of %s must be the same for all rows of a group",
+					aggregate)));
 }
 
 /* Move the list into the filter, which is made if it is not there yet. */
 static void
-flush_list(SizedState *state, MemoryContext context)
+flush_list(BfSizedState *state, MemoryContext context)
 {
 	if (state->value.varlena == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
 
-		bf_value_make(&state->header, &state->layer, &state->value);
+		bf_value_make(&state->plan.header, &state->plan.layer, &state->value);
 		MemoryContextSwitchTo(old);
 		state->list_limit = BF_BATCH;
 	}
@@ -151,7 +164,7 @@ flush_list(SizedState *state, MemoryContext context)
 }
 
 static inline void
-add_pair(SizedState *state, MemoryContext context, BfHashPair pair)
+add_pair(BfSizedState *state, MemoryContext context, BfHashPair pair)
 {
 	if (state->listed && !bf_hashlist_make_room(&state->list, LISTED_MAXIMUM))
 		ereport(ERROR,
@@ -164,179 +177,123 @@ add_pair(SizedState *state, MemoryContext context, BfHashPair pair)
 }
 
 /* Add an element, by way of the list where its hash says it all. */
-static void
-add_hash(SizedState *state, MemoryContext context, BfHash *hash)
+static inline void
+add_element(BfSizedState *state, MemoryContext context,
+			const BfElementType *element, Datum value)
 {
-	if (state->parameters.strategy->hash_is_complete)
-		add_pair(state, context, (BfHashPair) {hash->h1, hash->h2});
+	BfHash		hash;
+
+	/* The funnel is the kind's own here, so that any value fits it. */
+	bf_element_hash(state->strategy, state->plan.header.funnel, element, value,
+					&hash);
+	if (state->strategy->hash_is_complete)
+		add_pair(state, context, (BfHashPair) {hash.h1, hash.h2});
 	else
 	{
 		if (state->value.varlena == NULL)
 			flush_list(state, context);
-		bf_value_add(&state->value, hash, 1);
+		bf_value_add(&state->value, &hash, 1);
 	}
-}
-
-/* Raise where a row comes with other parameters than the first one did. */
-static void
-check_parameters(FunctionCallInfo fcinfo, const SizedParameters *parameters)
-{
-	if (PG_GETARG_INT64(2) == parameters->expected &&
-		(PG_NARGS() <= 3 || PG_GETARG_FLOAT8(3) == parameters->fpp))
-	{
-		text	   *strategy;
-
-		if (PG_NARGS() <= 4)
-			return;
-		strategy = PG_GETARG_TEXT_PP(4);
-		if ((PG_NARGS() <= 5 || PG_GETARG_INT32(5) == parameters->expansion) &&
-			VARSIZE_ANY_EXHDR(strategy) == strlen(parameters->strategy->name) &&
-			memcmp(VARDATA_ANY(strategy), parameters->strategy->name,
-				   VARSIZE_ANY_EXHDR(strategy)) == 0)
-			return;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("parameters of bf_agg must be the same for all rows of a group")));
-}
-
-/* The transition function of all forms: 2 to 5 arguments after the state. */
-Datum
-bloomext_agg_add(PG_FUNCTION_ARGS)
-{
-	static const char *const names[] = {"expected", "fpp", "strategy", "expansion"};
-	MemoryContext context = bf_agg_context(fcinfo);
-	const BfElementType *element = bf_agg_element(fcinfo);
-	SizedState *state = PG_ARGISNULL(0) ? NULL : (SizedState *) PG_GETARG_POINTER(0);
-	BfHash		hash;
-
-	for (int i = 2; i < PG_NARGS(); i++)
-	{
-		if (unlikely(PG_ARGISNULL(i)))
-			bf_refuse_null(fcinfo, i, names[i - 2]);
-	}
-	if (state == NULL)
-	{
-		SizedParameters parameters;
-		Datum		values[4] = {0};
-
-		for (int i = 2; i < PG_NARGS(); i++)
-			values[i - 2] = PG_GETARG_DATUM(i);
-		read_parameters(values, PG_NARGS() - 2, &parameters);
-		state = make_state(fcinfo, context, &parameters, element);
-	}
-	else
-		check_parameters(fcinfo, &state->parameters);
-
-	if (!PG_ARGISNULL(1))
-	{
-		/* The funnel is the kind's own here, so that any value fits it. */
-		bf_element_hash(state->parameters.strategy, state->header.funnel,
-						element, PG_GETARG_DATUM(1), &hash);
-		add_hash(state, context, &hash);
-	}
-	PG_RETURN_POINTER(state);
 }
 
 /*
- * The state of a call that saw no row: parameters by the call's expressions.
- * NULL where they would have come with the rows.
+ * The state of a call that saw no row: its plan by the call's expressions.
+ * NULL where it would have come with the rows.
  */
-static SizedState *
-state_of_no_rows(FunctionCallInfo fcinfo)
+static BfSizedState *
+state_of_no_rows(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
 	List	   *arguments;
 	Oid			collation;
-	SizedParameters parameters;
-	BfElementType element;
-	Datum		values[4];
-	int			count;
+	BfSizedPlan plan;
 
-	if (!bf_agg_arguments(fcinfo, &arguments, &collation))
+	if (!bf_agg_arguments(fcinfo, &arguments, &collation) ||
+		!planner(fcinfo, arguments, collation, &plan))
 		return NULL;
-	count = list_length(arguments) - 1;
-	for (int i = 0; i < count; i++)
-	{
-		if (!bf_agg_evaluate(fcinfo, list_nth(arguments, i + 1), &values[i]))
-			return NULL;
-	}
-	read_parameters(values, count, &parameters);
-	bf_element_type_of(exprType(linitial(arguments)), linitial(arguments),
-					   collation, &element);
-	return make_state(fcinfo, CurrentMemoryContext, &parameters, &element);
+	return make_state(CurrentMemoryContext, &plan, is_partial(fcinfo));
 }
 
-/* Combine two partial states into the first. */
+/* The state that a final or serialization function is called with. */
+static BfSizedState *
+state_argument(FunctionCallInfo fcinfo, BfSizedPlanner planner)
+{
+	bf_agg_context(fcinfo);
+	return PG_ARGISNULL(0) ? state_of_no_rows(fcinfo, planner) :
+		(BfSizedState *) PG_GETARG_POINTER(0);
+}
+
+/*
+ * Combine two partial states into the first.  One that saw no row has nothing
+ * to give, and no say in the plan: its expressions may be volatile.
+ */
 Datum
 bloomext_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = bf_agg_context(fcinfo);
-	SizedState *into = PG_ARGISNULL(0) ? NULL : (SizedState *) PG_GETARG_POINTER(0);
-	SizedState *from = PG_ARGISNULL(1) ? NULL : (SizedState *) PG_GETARG_POINTER(1);
+	BfSizedState *into = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
+	BfSizedState *from = PG_ARGISNULL(1) ? NULL : (BfSizedState *) PG_GETARG_POINTER(1);
 
-	if (from == NULL)
+	if (from == NULL || (into != NULL && !from->saw_rows))
 	{
 		if (into == NULL)
 			PG_RETURN_NULL();
 		PG_RETURN_POINTER(into);
 	}
-	if (into == NULL)
+	if (into == NULL || !into->saw_rows)
 	{
-		into = MemoryContextAllocZero(context, sizeof(SizedState));
-		into->parameters = from->parameters;
-		into->header = from->header;
-		into->layer = from->layer;
-		prepare_state(into, true);
+		into = make_state(context, &from->plan, true);
+		into->saw_rows = from->saw_rows;
 	}
+	else if (!same_plan(&into->plan, &from->plan))
+		bf_sized_refuse(get_func_name(AggGetAggref(fcinfo)->aggfnoid));
 	if (from->value.varlena != NULL)
 	{
 		flush_list(into, context);
 		bf_value_merge(&into->value, &from->value.filter, &bf_merge_union);
 	}
 	for (uint32 i = 0; i < from->list.count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		add_pair(into, context, from->list.pairs[i]);
+	}
 	PG_RETURN_POINTER(into);
 }
 
 /*
- * State -> bytea: the number of listed hashes and the length of the value,
- * the hashes, then the value or its prefix.
+ * State -> bytea: the number of listed hashes, the length of the value and
+ * whether there were rows; the hashes; then the value or its prefix.
  */
-Datum
-bloomext_agg_serialize(PG_FUNCTION_ARGS)
+bytea *
+bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
-	SizedState *state;
+	BfSizedState *state = state_argument(fcinfo, planner);
 	uint64		length;
-	Size		prefix = BF_PREFIX_SIZE(1);
 	Size		written;
-	Size		size;
+	Size		listed;
 	bytea	   *result;
 	uint8	   *out;
 	BfError		error;
 
-	bf_agg_context(fcinfo);
-	state = PG_ARGISNULL(0) ? state_of_no_rows(fcinfo) : (SizedState *) PG_GETARG_POINTER(0);
 	if (state == NULL)
-		PG_RETURN_NULL();
-
-	if (!bf_format_size(&state->header, &state->layer, &length, &error))
+		return NULL;
+	if (!bf_format_size(&state->plan.header, &state->plan.layer, &length, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
-	written = state->value.varlena != NULL ? length : prefix;
-	size = 12 + state->list.count * sizeof(BfHashPair) + written;
-	result = palloc(bf_fit_length(size));
-	SET_VARSIZE(result, size + VARHDRSZ);
+	written = state->value.varlena != NULL ? length : BF_PREFIX_SIZE(1);
+	listed = state->list.count * sizeof(BfHashPair);
+	result = palloc(bf_fit_length(STATE_HEADER + listed + written));
+	SET_VARSIZE(result, STATE_HEADER + listed + written + VARHDRSZ);
 	out = (uint8 *) VARDATA(result);
 	bf_store_le32(out, state->list.count);
 	bf_store_le64(out + 4, length);
-	if (state->list.count > 0)
-		memcpy(out + 12, state->list.pairs,
-			   state->list.count * sizeof(BfHashPair));
-	out += 12 + state->list.count * sizeof(BfHashPair);
+	out[12] = state->saw_rows;
+	if (listed > 0)
+		memcpy(out + STATE_HEADER, state->list.pairs, listed);
+	out += STATE_HEADER + listed;
 	if (state->value.varlena != NULL)
 		memcpy(out, state->value.bytes, written);
 	else
-		bf_format_encode(&state->header, &state->layer, out);
-	PG_RETURN_BYTEA_P(result);
+		bf_format_encode(&state->plan.header, &state->plan.layer, out);
+	return result;
 }
 
 /*
@@ -349,54 +306,161 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 	bytea	   *data = PG_GETARG_BYTEA_PP(0);
 	uint8	   *bytes = DatumGetBfBytes(data);
 	Size		available = VARSIZE_ANY_EXHDR(data);
-	SizedState *state = palloc0(sizeof(SizedState));
+	BfSizedState *state = palloc0(sizeof(BfSizedState));
 	BfFilter   *filter = &state->value.filter;
 	Size		listed;
 	BfError		error;
 
 	bf_agg_context(fcinfo);
-	if (available < 12 ||
-		bf_load_le32(bytes) > (available - 12) / sizeof(BfHashPair))
+	if (available < STATE_HEADER ||
+		bf_load_le32(bytes) > (available - STATE_HEADER) / sizeof(BfHashPair))
 		elog(ERROR, "malformed partial state of bf_agg");
 	state->list.count = bf_load_le32(bytes);
+	state->saw_rows = bytes[12] != 0;
 	listed = state->list.count * sizeof(BfHashPair);
 	state->list.pairs = palloc(listed + 1);
-	memcpy(state->list.pairs, bytes + 12, listed);
-	if (!bf_filter_open(bytes + 12 + listed, available - 12 - listed,
+	memcpy(state->list.pairs, bytes + STATE_HEADER, listed);
+	if (!bf_filter_open(bytes + STATE_HEADER + listed,
+						available - STATE_HEADER - listed,
 						bf_load_le64(bytes + 4), filter, &error))
 		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
 
-	state->header = filter->header;
-	state->layer = filter->first;
-	state->parameters.strategy = filter->strategy;
-	state->parameters.expected = filter->header.expected;
-	state->parameters.fpp = filter->header.fpp;
+	state->plan.header = filter->header;
+	state->plan.layer = filter->first;
 	if (filter->whole)
 	{
-		state->value.bytes = bytes + 12 + listed;
+		state->value.bytes = bytes + STATE_HEADER + listed;
 		state->value.varlena = data;
 	}
 	PG_RETURN_POINTER(state);
 }
 
 /* State -> bloomfilter; the state stays as it is. */
-Datum
-bloomext_agg_final(PG_FUNCTION_ARGS)
+struct varlena *
+bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
-	SizedState *state;
+	BfSizedState *state = state_argument(fcinfo, planner);
 	BfValue		result;
 
-	bf_agg_context(fcinfo);
-	state = PG_ARGISNULL(0) ? state_of_no_rows(fcinfo) : (SizedState *) PG_GETARG_POINTER(0);
 	if (state == NULL)
-		PG_RETURN_NULL();
-
+		return NULL;
 	if (state->listed)
 		bf_hashlist_deduplicate(&state->list);
 	if (state->value.varlena != NULL)
 		bf_value_copy(PointerGetDatum(state->value.varlena), &result);
 	else
-		bf_value_make(&state->header, &state->layer, &result);
+		bf_value_make(&state->plan.header, &state->plan.layer, &result);
 	bf_value_add_pairs(&result, state->list.pairs, state->list.count);
-	PG_RETURN_POINTER(result.varlena);
+	return result.varlena;
+}
+
+/* Make the plan of the parameters' datums: one to four. */
+static void
+plan_parameters(const Datum *values, int count, const BfElementType *element,
+				BfSizedPlan *plan)
+{
+	const BfStrategy *strategy = count > 2 ?
+		bf_strategy_argument(DatumGetTextPP(values[2])) :
+		bf_strategy_by_name(DEFAULT_STRATEGY);
+
+	bf_value_plan(strategy, DatumGetInt64(values[0]),
+				  count > 1 ? DatumGetFloat8(values[1]) : DEFAULT_FPP,
+				  bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element),
+				  count > 3 ? DatumGetInt32(values[3]) : 0,
+				  &plan->header, &plan->layer);
+}
+
+/* The plan of a call of bf_agg that saw no row. */
+static bool
+plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
+		  BfSizedPlan *plan)
+{
+	BfElementType element;
+	Datum		values[4];
+	int			count = list_length(arguments) - 1;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (!bf_agg_evaluate(fcinfo, list_nth(arguments, i + 1), &values[i]))
+			return false;
+	}
+	bf_element_type_of(exprType(linitial(arguments)), linitial(arguments),
+					   collation, &element);
+	plan_parameters(values, count, &element, plan);
+	return true;
+}
+
+/* Whether a strategy is the one of a name. */
+static inline bool
+is_named(const BfStrategy *strategy, const text *name)
+{
+	return VARSIZE_ANY_EXHDR(name) == strlen(strategy->name) &&
+		memcmp(VARDATA_ANY(name), strategy->name,
+			   VARSIZE_ANY_EXHDR(name)) == 0;
+}
+
+/* Raise where a row comes with other parameters than the first one did. */
+static void
+check_parameters(FunctionCallInfo fcinfo, const BfHeader *header)
+{
+	if (PG_GETARG_INT64(2) != (int64) header->expected ||
+		(PG_NARGS() > 3 && PG_GETARG_FLOAT8(3) != header->fpp) ||
+		(PG_NARGS() > 4 && !is_named(bf_strategy_by_id(header->strategy),
+									 PG_GETARG_TEXT_PP(4))) ||
+		(PG_NARGS() > 5 && PG_GETARG_INT32(5) != (int32) header->expansion))
+		bf_sized_refuse("bf_agg");
+}
+
+/* The transition function of all forms of bf_agg: 2 to 5 arguments after the state. */
+Datum
+bloomext_agg_add(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"expected", "fpp", "strategy", "expansion"};
+	MemoryContext context = bf_agg_context(fcinfo);
+	const BfElementType *element = bf_agg_site(fcinfo, 1, sizeof(BfElementType));
+	BfSizedState *state = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
+
+	for (int i = 2; i < PG_NARGS(); i++)
+	{
+		if (unlikely(PG_ARGISNULL(i)))
+			bf_refuse_null(fcinfo, i, names[i - 2]);
+	}
+	if (state == NULL)
+	{
+		BfSizedPlan plan;
+		Datum		values[4] = {0};
+
+		for (int i = 2; i < PG_NARGS(); i++)
+			values[i - 2] = PG_GETARG_DATUM(i);
+		plan_parameters(values, PG_NARGS() - 2, element, &plan);
+		state = bf_sized_state(fcinfo, context, &plan);
+	}
+	else
+		check_parameters(fcinfo, &state->plan.header);
+
+	if (!PG_ARGISNULL(1))
+		add_element(state, context, element, PG_GETARG_DATUM(1));
+	PG_RETURN_POINTER(state);
+}
+
+/* State -> bytea */
+Datum
+bloomext_agg_serialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *result = bf_sized_serialize(fcinfo, plan_call);
+
+	if (result == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_BYTEA_P(result);
+}
+
+/* State -> bloomfilter */
+Datum
+bloomext_agg_final(PG_FUNCTION_ARGS)
+{
+	struct varlena *result = bf_sized_final(fcinfo, plan_call);
+
+	if (result == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(result);
 }

@@ -1,0 +1,36 @@
+/*
+ * agg_sized.h
+ *	  A filter of known size over rows: what bf_agg(element, expected, ...) keeps.
+ */
+#ifndef BLOOMEXT_AGG_SIZED_H
+#define BLOOMEXT_AGG_SIZED_H
+
+#include "type/agg.h"
+#include "type/value.h"
+
+/* The empty filter that a group starts from, bound to its elements' funnel. */
+typedef struct BfSizedPlan
+{
+	BfHeader	header;
+	BfLayer		layer;
+} BfSizedPlan;
+
+typedef struct BfSizedState BfSizedState;
+
+/*
+ * Make the plan of a call of its argument expressions; false where they depend
+ * on the row.
+ */
+typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
+								Oid collation, BfSizedPlan *plan);
+
+extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
+									MemoryContext context,
+									const BfSizedPlan *plan);
+pg_noreturn extern void bf_sized_refuse(const char *aggregate);
+extern bytea *bf_sized_serialize(FunctionCallInfo fcinfo,
+								 BfSizedPlanner planner);
+extern struct varlena *bf_sized_final(FunctionCallInfo fcinfo,
+									  BfSizedPlanner planner);
+
+#endif							/* BLOOMEXT_AGG_SIZED_H */
