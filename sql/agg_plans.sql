@@ -55,6 +55,13 @@ insert into queries (query) values
 ('select bf_agg(x, 100, 0.01, ''guava'', e) from p'),
 ('select bf_agg(x, n, 0.01, ''redisbloom'', 2) from p'),
 ('select bf_agg(x, n, 0.01, ''redisbloom'') from p'),
+-- filters given
+('select bf_agg_into(bf_create(n), x) from p'),
+('select bf_agg_into(bf_create(100, 0.01, s), x) from p'),
+('select bf_agg_into(bf_create(100, 0.01, counting => k = 1), x) from p'),
+('select bf_agg_into(bf_create(100, 0.01, funnel => case k when 1 then ''utf8'' else ''utf16'' end), x) from p'),
+('select bf_agg_into(bf_create(100, 0.01, expansion => e), x) from p'),
+('select bf_agg_into(bf_create_bits(n * 64, 3), x) from p'),
 -- NULLs and what is no probability
 ('select bf_agg(x, null) from p'),
 ('select bf_agg(x, case k when 1 then 100 end) from p'),
@@ -65,19 +72,36 @@ insert into queries (query) values
 ('select bf_agg(x, n, fpp, s) filter (where k = 2) from p'),
 ('select bf_agg(x, n, fpp, s) filter (where k = 3) from p'),
 ('select bf_agg(x, 100, 0.01, s, 2) filter (where k = 2) from p'),
+('select bf_agg_into(bf_create(n, fpp, s), x) filter (where k = 2) from p'),
+('select bf_agg_into(bf_create(n, fpp, s), x) filter (where k = 3) from p'),
 ('select bf_agg(x, 100) filter (where k = 3) from p'),
+('select bf_agg_into(bf_create(100), x) filter (where k = 3) from p'),
 -- nothing at all, the size not known without a row
 ('select bf_agg(x, n) from p where length(x) > 100'),
 ('select bf_agg(x, n, 0.01, ''guava'', 0) from p where length(x) > 100'),
+('select bf_agg_into(bf_create(n), x) from p where length(x) > 100'),
 -- and known
 ('select bf_agg(x, 100) from p where length(x) > 100'),
 ('select bf_agg(x, 100, 0.01, ''redisbloom'', 2) from p where length(x) > 100'),
+('select bf_agg_into(bf_create(100, 0.01, funnel => ''utf16''), x) from p where length(x) > 100'),
 -- all agree
 ('select bf_agg(x, 5000) from many'),
+('select bf_agg_into(bf_create(5000), x) from many'),
+('select bf_agg_into(bf_create(5000, 0.01, funnel => ''utf16''), x) from many'),
+('select bf_agg_into(bf_create(500, 0.01, counting => true), x) from many'),
+('select bf_agg_into(bf_create(500, 0.01, ''guava32'', counting => true), length(x)) from many'),
+('select bf_agg_into(bf_create_bits(10000, 5, ''tale2009''), x) from many'),
+('select bf_agg_into(bf_create_buckets(1000, 10), x) from many'),
+('select bf_agg_into((select bf_create(5000)), x) from many'),
+('select bf_agg_into(bf_create(5000), k) from many'),
 ('select bf_agg(x, 50) from p'),
+('select bf_agg_into(bf_create(50), x) from p'),
+('select bf_agg_distinct(x, 0.001) from many'),
 -- grouping sets: each set by itself
 ('select string_agg(f::text, '','' order by f::text) from (select bf_agg(x, n, fpp, s) as f from p group by grouping sets ((k), (k, i % 3))) g'),
 ('select string_agg(f::text, '','' order by f::text) from (select bf_agg(x, n, fpp, s) as f from p group by grouping sets ((k), ())) g'),
+('select string_agg(f::text, '','' order by f::text) from (select bf_agg_into(bf_create(n), x) as f from p group by cube (k, i % 3)) g'),
+('select string_agg(f::text, '','' order by f::text) from (select bf_agg_into(bf_create(n), x) as f from p group by grouping sets ((k), (k, i % 3))) g'),
 -- groups, over both partitions and within one
 ('select string_agg(f::text, '','' order by k) from (select k, bf_agg(x, n, fpp, s) as f from p group by k) g'),
 ('select string_agg(f::text, '','' order by g) from (select i % 3 as g, bf_agg(x, n) as f from p group by 1) g'),
@@ -96,14 +120,14 @@ create temp table serial as select id, query, pg_temp.outcome(query) as outcome 
 select query, outcome from serial where outcome like '% %' order by id;
 -- Partition by partition, in one process.
 set enable_partitionwise_aggregate = on;
-select count(*) filter (where pg_temp.plan_has(query, 'Partial Aggregate')) > 20 as partition_wise from queries;
+select count(*) filter (where pg_temp.plan_has(query, 'Partial Aggregate')) > 30 as partition_wise from queries;
 select s.query, s.outcome, pg_temp.outcome(s.query) from serial s where pg_temp.outcome(s.query) <> s.outcome order by id;
 -- In parallel, by partitions and not.
 set max_parallel_workers_per_gather = 4;
 set min_parallel_table_scan_size = 0;
 set parallel_setup_cost = 0;
 set parallel_tuple_cost = 0;
-select count(*) filter (where pg_temp.plan_has(query, 'Gather')) > 20 as parallel from queries;
+select count(*) filter (where pg_temp.plan_has(query, 'Gather')) > 30 as parallel from queries;
 select s.query, s.outcome, pg_temp.outcome(s.query) from serial s where pg_temp.outcome(s.query) <> s.outcome order by id;
 set enable_partitionwise_aggregate = off;
 select s.query, s.outcome, pg_temp.outcome(s.query) from serial s where pg_temp.outcome(s.query) <> s.outcome order by id;
@@ -114,6 +138,9 @@ select s.query, s.outcome, pg_temp.outcome(s.query) from serial s where pg_temp.
 reset enable_hashagg;
 reset parallel_leader_participation;
 
+-- Growing filters depend on the order of rows: what counts is that nothing is lost.
+select count(*) from many, (select bf_agg_into(bf_create(100, 0.01, expansion => 2), x) as f from many) g where not f @> x;
+select count(*) from many, (select bf_agg_into(bf_create(100, 0.01, 'redisbloom', expansion => 2), x) as f from many) g where not f @> x;
 reset max_parallel_workers_per_gather;
 reset min_parallel_table_scan_size;
 reset parallel_setup_cost;
@@ -134,7 +161,9 @@ reset enable_partitionwise_aggregate;
 select pg_temp.outcome(query) from (values
 ('select count(f) from (select bf_agg(x, n, fpp, s) over (partition by k) as f from p) s'),
 ('select count(f) from (select bf_agg(x, n, fpp, s) over (order by k) as f from p) s'),
-('select count(f) from (select bf_agg(x, n, fpp, s) over (order by i rows between 1 preceding and current row) as f from p) s')) v(query);
+('select count(f) from (select bf_agg(x, n, fpp, s) over (order by i rows between 1 preceding and current row) as f from p) s'),
+('select count(f) from (select bf_agg_into(bf_create(n), x) over (order by i rows between 1 preceding and current row) as f from p) s'),
+('select count(f) from (select bf_agg_distinct(x, fpp) over (order by i rows between 1 preceding and current row) as f from p) s')) v(query);
 -- A type whose equality is not that of its text, as citext is, is refused,
 -- whichever of the calls over a window it comes with.
 set client_min_messages = warning;
@@ -150,12 +179,16 @@ insert into c values ('A', 'A', 'A'), ('a', 'a', 'a'), (null, null, null);
 select query, pg_temp.outcome(query) from (values
 ('select bf_agg(c, 10) from c'),
 ('select bf_agg(c) from c'),
+('select bf_agg_into(bf_create(10), c) from c'),
+('select bf_agg_distinct(c, 0.01) from c'),
 ('select bf_agg(distinct c, 10) from c'),
 ('select bf_agg(c, 10 order by t) filter (where t > '''') from c'),
 ('select bf_agg(c, 10) over () from c'),
 ('select bf_agg(c, 10, 0.01) over (order by t) from c'),
 ('select bf_agg(c, 10, 0.01, ''guava'', 2) over (partition by t) from c'),
 ('select bf_agg(c) over () from c'),
+('select bf_agg_into(bf_create(10), c) over () from c'),
+('select bf_agg_distinct(c, 0.01) over () from c'),
 ('select bf_agg(c, 10) filter (where t = ''a'') over (order by t) from c'),
 ('select bf_agg(c, 10) filter (where false) over () from c'),
 ('select bf_agg(c, 10) over (rows between 3 following and 4 following) from c'),
@@ -163,7 +196,8 @@ select query, pg_temp.outcome(query) from (values
 ('select bf_agg(c, 10) over w, bf_agg(t, 10) over w from c window w as (order by t)')) v(query);
 -- What is of the type declared is taken, beside other calls as well.
 select bf_agg(t, 10) over w = bf_agg(v, 10) over w as varchar, bf_agg(t, 10) over w = bf_agg(c::text, 10) over w as cast_,
-       bf_agg(t) over w @> t as unsized, count(c) over w, row_number() over w
+       bf_agg(t) over w = bf_agg_distinct(t, 0.03) over w as distinct, count(c) over w, row_number() over w,
+       bf_agg_into(bf_create(10), v) over w = bf_agg(t, 10) over w as into
 from c window w as (order by t);
 drop table p, many, c;
 set client_min_messages = warning;

@@ -428,7 +428,7 @@ CREATE FUNCTION bf_agg_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_combine'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_agg_combine(internal, internal) IS
-	'implementation of bf_agg';
+	'implementation of bf_agg and bf_agg_into';
 
 CREATE FUNCTION bf_agg_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_agg_serialize'
@@ -440,7 +440,7 @@ CREATE FUNCTION bf_agg_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_deserialize'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bf_agg_deserialize(bytea, internal) IS
-	'implementation of bf_agg';
+	'implementation of bf_agg and bf_agg_into';
 
 CREATE FUNCTION bf_agg_final(internal) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_agg_final'
@@ -452,7 +452,7 @@ CREATE FUNCTION bf_agg_distinct_final(internal) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_final'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_agg_distinct_final(internal) IS
-	'implementation of bf_agg';
+	'implementation of bf_agg and bf_agg_distinct';
 
 CREATE FUNCTION bf_agg_add(internal, text, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
@@ -637,6 +637,88 @@ CREATE AGGREGATE bf_agg(anyelement) (
 );
 COMMENT ON AGGREGATE bf_agg(anyelement) IS
 	'filter of the elements that sizes itself to the distinct ones (guava, false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_distinct_add(internal, text, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_distinct_add(internal, text, float8) IS
+	'implementation of bf_agg_distinct';
+
+CREATE AGGREGATE bf_agg_distinct(text, fpp float8) (
+	SFUNC = bf_agg_distinct_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_distinct_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_distinct(text, float8) IS
+	'filter of the elements that sizes itself to the distinct ones at that false positive probability (guava)';
+
+CREATE FUNCTION bf_agg_distinct_add(internal, anyelement, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_distinct_add(internal, anyelement, float8) IS
+	'implementation of bf_agg_distinct';
+
+CREATE AGGREGATE bf_agg_distinct(anyelement, fpp float8) (
+	SFUNC = bf_agg_distinct_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_distinct_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_distinct(anyelement, float8) IS
+	'filter of the elements that sizes itself to the distinct ones at that false positive probability (guava)';
+
+CREATE FUNCTION bf_agg_into_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_serialize'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_into_serialize(internal) IS
+	'implementation of bf_agg_into';
+
+CREATE FUNCTION bf_agg_into_final(internal) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_final'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_agg_into_final(internal) IS
+	'implementation of bf_agg_into';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, text) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, text) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, text) IS
+	'the empty filter given, with the elements added';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, anyelement) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, anyelement) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, anyelement) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, anyelement) IS
+	'the empty filter given, with the elements added';
 
 CREATE FUNCTION bf_merge_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_merge_serialize'

@@ -49,11 +49,11 @@ where classid = 'pg_proc'::regclass and provolatile::text || proparallel::text <
 order by 1;
 
 -- Aggregates combine, and those with an internal state travel, and say how big
--- it is; bf_agg without a size need not, its state is as large as what it saw.
+-- it is; where none is given they need not, their state is as large as what it saw.
 select object, aggcombinefn::oid <> 0 as combine, aggserialfn::oid <> 0 as serial, aggtransspace > 0 as space
 from objects join pg_aggregate a on a.aggfnoid = objid join pg_proc p on p.oid = objid
 where classid = 'pg_proc'::regclass
-  and not (proname = 'bf_agg' and pronargs = 1)
+  and not (proname = 'bf_agg' and pronargs = 1 or proname = 'bf_agg_distinct')
   and (aggcombinefn::oid = 0
        or aggtranstype = 'internal'::regtype
           and (aggserialfn::oid = 0 or aggdeserialfn::oid = 0 or aggtransspace = 0))
@@ -61,7 +61,7 @@ order by 1;
 
 -- The interface, by name; ELEM forms accept each listed type.
 select name
-from unnest(array['bf_add', 'bf_add_all', 'bf_advise', 'bf_agg', 'bf_compatible', 'bf_contains',
+from unnest(array['bf_add', 'bf_add_all', 'bf_advise', 'bf_agg', 'bf_agg_distinct', 'bf_agg_into', 'bf_compatible', 'bf_contains',
     'bf_contains_all', 'bf_contains_each', 'bf_count', 'bf_create', 'bf_create_bits',
     'bf_export', 'bf_export_layer', 'bf_fpp', 'bf_import', 'bf_import_bits', 'bf_info',
     'bf_intersection', 'bf_intersection_agg', 'bf_layers', 'bf_measure_fpp', 'bf_plain',

@@ -211,6 +211,26 @@ bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
 	return element;
 }
 
+/* How long an argument of a transition function stays the same. */
+BfAggSpan
+bf_agg_span(FunctionCallInfo fcinfo, int argument)
+{
+	BfAggSpan	span = BF_AGG_SPAN_CALL;
+	ListCell   *cell;
+
+	foreach(cell, argument_expressions(fcinfo, argument))
+	{
+		Node	   *expression = lfirst(cell);
+
+		if (contain_var_clause(expression) ||
+			contain_volatile_functions(expression))
+			return BF_AGG_SPAN_ROW;
+		if (!IsA(expression, Const))
+			span = BF_AGG_SPAN_GROUP;
+	}
+	return span;
+}
+
 /*
  * Evaluate an argument that depends on no row: a constant, a parameter, an
  * uncorrelated subquery.  False where it does depend on one, or is NULL.

@@ -9,9 +9,18 @@
 
 #include "type/element.h"
 
+/* For how long an argument is known to be the same. */
+typedef enum BfAggSpan
+{
+	BF_AGG_SPAN_ROW,			/* it depends on the row */
+	BF_AGG_SPAN_GROUP,			/* a parameter: the same in a scan */
+	BF_AGG_SPAN_CALL			/* a constant */
+} BfAggSpan;
+
 extern MemoryContext bf_agg_context(FunctionCallInfo fcinfo);
 extern BfElementType *bf_agg_site(FunctionCallInfo fcinfo, int argument,
 								  Size size);
+extern BfAggSpan bf_agg_span(FunctionCallInfo fcinfo, int argument);
 extern bool bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments,
 							 Oid *collation);
 extern bool bf_agg_evaluate(FunctionCallInfo fcinfo, Node *expression,

@@ -1,6 +1,7 @@
 /*
  * agg_distinct.c
- *	  bf_agg(element): a filter that sizes itself to the distinct elements.
+ *	  bf_agg(element) and bf_agg_distinct(element, fpp): a filter that sizes
+ *	  itself to the distinct elements.
  *
  * The size is known only at the end, so the state keeps the 16-byte hash of
  * every element (strategy guava; equal hashes are equal elements as far as any
@@ -41,11 +42,13 @@
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 
-#define DISTINCT_FPP	0.03
+/* bf_agg's, which does not ask. */
+#define DEFAULT_FPP		0.03
 
 typedef struct DistinctState
 {
 	BfFunnel	funnel;
+	double		fpp;
 	BfHashList	list;
 	BufFile    *file;			/* lists written so far, or NULL */
 	uint64		filed;			/* hashes in it */
@@ -102,6 +105,29 @@ spill(DistinctState *state, MemoryContext context)
 	state->list.count = 0;
 }
 
+/* Plan the filter for a number of distinct elements. */
+static void
+plan_filter(const DistinctState *state, uint64 distinct, BfHeader *header,
+			BfLayer *layer)
+{
+	bf_value_plan(&bf_guava, (int64) distinct, state->fpp, state->funnel, 0,
+				  header, layer);
+}
+
+static DistinctState *
+make_state(MemoryContext context, const BfElementType *element, double fpp)
+{
+	DistinctState *state = MemoryContextAllocZero(context, sizeof(DistinctState));
+	BfHeader	header;
+	BfLayer		layer;
+
+	state->fpp = fpp;
+	state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
+	/* Refuse a probability that is none before the work, not after. */
+	plan_filter(state, 1, &header, &layer);
+	return state;
+}
+
 /* Transition: remember the element's hash. */
 Datum
 bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
@@ -109,8 +135,18 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 	MemoryContext context = bf_agg_context(fcinfo);
 	const BfElementType *element = bf_agg_site(fcinfo, 1, sizeof(BfElementType));
 	DistinctState *state = PG_ARGISNULL(0) ? NULL : (DistinctState *) PG_GETARG_POINTER(0);
+	double		fpp = DEFAULT_FPP;
 	BfHash		hash;
 
+	if (PG_NARGS() > 2)
+	{
+		bf_refuse_null(fcinfo, 2, "fpp");
+		fpp = PG_GETARG_FLOAT8(2);
+	}
+	if (state != NULL && state->fpp != fpp)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parameters of bf_agg_distinct must be the same for all rows of a group")));
 	if (PG_ARGISNULL(1))
 	{
 		if (state == NULL)
@@ -118,10 +154,7 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state);
 	}
 	if (state == NULL)
-	{
-		state = MemoryContextAllocZero(context, sizeof(DistinctState));
-		state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
-	}
+		state = make_state(context, element, fpp);
 
 	if (!bf_hashlist_make_room(&state->list, list_maximum()))
 		spill(state, context);
@@ -138,8 +171,7 @@ make_filter(const DistinctState *state, uint64 distinct, BfValue *value)
 	BfHeader	header;
 	BfLayer		layer;
 
-	bf_value_plan(&bf_guava, (int64) distinct, DISTINCT_FPP, state->funnel, 0,
-				  &header, &layer);
+	plan_filter(state, distinct, &header, &layer);
 	bf_value_make(&header, &layer, value);
 }
 

@@ -1,11 +1,12 @@
 /*
  * agg_sized.c
  *	  bf_agg(element, expected, fpp, strategy, expansion): a filter of known
- *	  size over rows.
+ *	  size over rows; and what bf_agg_into(filter, element) has in common with it.
  *
  * Plan.  The empty filter that a group starts from is all that its rows, and
  * the partial states of several processes, must agree on.  It is one header
- * and one layer: the parameters of bf_agg make it.
+ * and one layer: the parameters of bf_agg make it, or the filter
+ * given has it (agg_into.c).
  *
  * State.  A group starts as a short list of hashes and becomes the filter that
  * it will return when the list would outgrow it: a hundred thousand groups of
@@ -16,7 +17,7 @@
  *
  * Parallel.  Each worker has a state; they are serialized as the value (whole,
  * or its prefix while there is only the list) plus the list, and combined by
- * OR.  The result does not depend on who saw which row.
+ * OR, counters by adding.  The result does not depend on who saw which row.
  * States of different plans are refused as rows of different plans are.
  *
  * Parallel and growing.  Filters that grew apart cannot be merged within their
@@ -147,6 +148,15 @@ bf_sized_refuse(const char *aggregate)
 					aggregate)));
 }
 
+/* Raise where a row comes with another plan than the first one did. */
+void
+bf_sized_check(const BfSizedState *state, const BfSizedPlan *plan,
+			   const char *aggregate)
+{
+	if (!same_plan(&state->plan, plan))
+		bf_sized_refuse(aggregate);
+}
+
 /* Move the list into the filter, which is made if it is not there yet. */
 static void
 flush_list(BfSizedState *state, MemoryContext context)
@@ -183,9 +193,9 @@ add_element(BfSizedState *state, MemoryContext context,
 {
 	BfHash		hash;
 
-	/* The funnel is the kind's own here, so that any value fits it. */
-	bf_element_hash(state->strategy, state->plan.header.funnel, element, value,
-					&hash);
+	if (!bf_element_hash(state->strategy, state->plan.header.funnel, element,
+						 value, &hash))
+		bf_element_does_not_fit(value);
 	if (state->strategy->hash_is_complete)
 		add_pair(state, context, (BfHashPair) {hash.h1, hash.h2});
 	else
@@ -194,6 +204,13 @@ add_element(BfSizedState *state, MemoryContext context,
 			flush_list(state, context);
 		bf_value_add(&state->value, &hash, 1);
 	}
+}
+
+void
+bf_sized_add(BfSizedState *state, MemoryContext context,
+			 const BfElementType *element, Datum value)
+{
+	add_element(state, context, element, value);
 }
 
 /*

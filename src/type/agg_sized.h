@@ -1,6 +1,7 @@
 /*
  * agg_sized.h
- *	  A filter of known size over rows: what bf_agg(element, expected, ...) keeps.
+ *	  A filter of known size over rows: what bf_agg(element, expected, ...) and
+ *	  bf_agg_into(filter, element) have in common.
  */
 #ifndef BLOOMEXT_AGG_SIZED_H
 #define BLOOMEXT_AGG_SIZED_H
@@ -28,6 +29,10 @@ extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
 									MemoryContext context,
 									const BfSizedPlan *plan);
 pg_noreturn extern void bf_sized_refuse(const char *aggregate);
+extern void bf_sized_check(const BfSizedState *state, const BfSizedPlan *plan,
+						   const char *aggregate);
+extern void bf_sized_add(BfSizedState *state, MemoryContext context,
+						 const BfElementType *element, Datum value);
 extern bytea *bf_sized_serialize(FunctionCallInfo fcinfo,
 								 BfSizedPlanner planner);
 extern struct varlena *bf_sized_final(FunctionCallInfo fcinfo,
