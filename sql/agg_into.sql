@@ -1,5 +1,5 @@
--- bf_agg_into: rows into a filter that is given; and bf_agg_distinct, which
--- sizes itself at a probability.
+-- bf_agg_into: rows into a filter that is given; bf_agg_distinct, which sizes
+-- itself at a probability; and what is said of filters that hold too much.
 \set VERBOSITY terse
 
 create function pg_temp.outcome(query text) returns text language plpgsql as $$
@@ -25,6 +25,7 @@ insert into given (f) select bf_create(100, 0.01, s, funnel, expansion) from (va
     (values ('utf8'), ('utf16')) f(funnel), (values (1), (2)) v(expansion)
 where pg_temp.outcome(format('select bf_create(100, 0.01, %L, %L, %s)', s, funnel, expansion)) = 'ok';
 insert into given (f) values (bf_create_bits(1, 1)), (bf_create_bits(12345, 7, 'guava', 'utf16')), (bf_create_bits(64, 255, 'magnuss')), (bf_create_buckets(1000, 12));
+set bloomext.overfull_notice = off;
 create temp table elements as select array_agg(x order by i) as a from e where x is not null;
 select count(*) > 100 as many, count(*) filter (where made <> bf_add_all(f, a)) as wrong,
        count(*) filter (where (bf_info(made)).fpp is distinct from (bf_info(f)).fpp) as other
@@ -108,3 +109,24 @@ select query, pg_temp.outcome(query) from (values
 ('select bf_agg_distinct(x, ''-0'') from e'),
 ('select bf_agg_distinct(x, ''NaN'') from e'),
 ('select bf_agg_distinct(x, 0.01 + i / 3000 * 0.01) from e where i > 0')) v(query);
+
+-- ---------------------------------------------------------------------------
+-- A notice, once a statement, of filters ten times worse than was wanted
+-- ---------------------------------------------------------------------------
+reset bloomext.overfull_notice;
+\set VERBOSITY default
+select bf_agg(x, 10, 0.001) is null as sized from e;
+\set VERBOSITY terse
+select bf_agg_into(bf_create(10, 0.001), x) is null as into from e;
+select bf_agg_into(bf_create(10, 0.001, counting => true), x) is null as counting from e;
+select bf_agg(i, 10, 0.001, 'tale2009') is null as tale from e;
+select bf_union_agg(f) is null as union_ from (select bf_agg(x, 100, 0.001) as f from e group by i % 30) s;
+select count(f) as groups from (select bf_agg(x, 10, 0.001) as f from e group by g) s;
+select count(f) as frames from (select bf_agg(x, 10, 0.001) over (order by i rows 100 preceding) as f from e) s;
+do $$ begin for i in 1 .. 3 loop perform bf_agg(x, 10, 0.001) from e; end loop; end $$;
+-- Not of what fits, repeats, grows, wanted little, or does not know.
+select bf_agg(x, 3000, 0.001) is null as fits, bf_agg('same', 2, 0.001) is null as repeats, bf_agg(x, 10, 0.001, 'guava', 2) is null as grows,
+       bf_agg(x, 10, 0.1) is null as little, bf_agg_into(bf_create_bits(64, 3), x) is null as unknown, bf_agg(x, 2000, 0.01) is null as more,
+       bf_agg(x) is null as itself, bf_agg_distinct(x, 0.001) is null as distinct from e;
+set bloomext.overfull_notice = off;
+select bf_agg(x, 10, 0.001) is null as off from e;

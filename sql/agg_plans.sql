@@ -1,6 +1,7 @@
 -- Aggregates in every kind of plan: parallel, partition-wise, grouping sets and
 -- windows answer, or refuse, as a serial plan does.
 \set VERBOSITY terse
+set bloomext.overfull_notice = off;
 
 -- What a query gives: its result, or its error.
 create function pg_temp.outcome(query text) returns text language plpgsql as $$

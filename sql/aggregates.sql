@@ -2,6 +2,7 @@
 -- groups, window frames; parallel plans; spilling to temporary files.  What
 -- bf_agg gives is compared with bf_add_all, which vectors_guava.sql checks.
 \set VERBOSITY terse
+set bloomext.overfull_notice = off;
 
 create function pg_temp.outcome(query text) returns text language plpgsql as $$
 begin

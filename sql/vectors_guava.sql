@@ -3,6 +3,7 @@
 -- Each query prints the rows that disagree; there must be none.
 \set VERBOSITY terse
 set extra_float_digits = 1;
+set bloomext.overfull_notice = off;
 
 -- ---------------------------------------------------------------------------
 -- The files

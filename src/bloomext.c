@@ -6,7 +6,9 @@
 
 #include "fmgr.h"
 
+#include "compat.h"
 #include "live/live.h"
+#include "type/overfull.h"
 
 PG_MODULE_MAGIC;
 
@@ -17,4 +19,6 @@ void
 _PG_init(void)
 {
 	bf_live_init();
+	bf_overfull_init();
+	MarkGUCPrefixReserved("bloomext");
 }

@@ -13,12 +13,18 @@
 #include "storage/bufpage.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
+#endif
+
+/* 15 reserves the prefix of a module's settings; before, it only warned. */
+#if PG_VERSION_NUM < 150000
+#define MarkGUCPrefixReserved	EmitWarningsOnPlaceholders
 #endif
 
 /* 15 named the flag that asks a tuplesort for a second pass. */

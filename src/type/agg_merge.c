@@ -11,6 +11,7 @@
 
 #include "compat.h"
 #include "type/agg.h"
+#include "type/overfull.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_union_agg_add);
@@ -124,8 +125,12 @@ bloomext_merge_deserialize(PG_FUNCTION_ARGS)
 Datum
 bloomext_merge_final(PG_FUNCTION_ARGS)
 {
+	BfValue    *state;
+
 	bf_agg_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(((BfValue *) PG_GETARG_POINTER(0))->varlena)));
+	state = (BfValue *) PG_GETARG_POINTER(0);
+	bf_overfull_notice(&state->filter);
+	PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(state->varlena)));
 }

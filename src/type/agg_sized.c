@@ -50,6 +50,7 @@
 #include "type/agg_sized.h"
 #include "type/fill.h"
 #include "type/hashlist.h"
+#include "type/overfull.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_combine);
@@ -68,7 +69,7 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 #define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / sizeof(BfHashPair)))
 
 /* What precedes the list in a serialized state. */
-#define STATE_HEADER	13
+#define STATE_HEADER	21
 
 struct BfSizedState
 {
@@ -76,6 +77,7 @@ struct BfSizedState
 	const BfStrategy *strategy;
 	bool		saw_rows;		/* or is the plan by the call's expressions? */
 	bool		listed;			/* partial and growing: only a list */
+	uint64		added;			/* elements, the same one as often as it came */
 	BfHashList	list;			/* not in the filter yet */
 	uint32		list_limit;		/* at which it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
@@ -196,6 +198,7 @@ add_element(BfSizedState *state, MemoryContext context,
 	if (!bf_element_hash(state->strategy, state->plan.header.funnel, element,
 						 value, &hash))
 		bf_element_does_not_fit(value);
+	state->added++;
 	if (state->strategy->hash_is_complete)
 		add_pair(state, context, (BfHashPair) {hash.h1, hash.h2});
 	else
@@ -273,12 +276,14 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 		CHECK_FOR_INTERRUPTS();
 		add_pair(into, context, from->list.pairs[i]);
 	}
+	into->added += from->added;
 	PG_RETURN_POINTER(into);
 }
 
 /*
- * State -> bytea: the number of listed hashes, the length of the value and
- * whether there were rows; the hashes; then the value or its prefix.
+ * State -> bytea: the number of listed hashes, the length of the value, the
+ * number of elements added and whether there were rows; the hashes; then the
+ * value or its prefix.
  */
 bytea *
 bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
@@ -302,7 +307,8 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	out = (uint8 *) VARDATA(result);
 	bf_store_le32(out, state->list.count);
 	bf_store_le64(out + 4, length);
-	out[12] = state->saw_rows;
+	bf_store_le64(out + 12, state->added);
+	out[20] = state->saw_rows;
 	if (listed > 0)
 		memcpy(out + STATE_HEADER, state->list.pairs, listed);
 	out += STATE_HEADER + listed;
@@ -333,7 +339,8 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 		bf_load_le32(bytes) > (available - STATE_HEADER) / sizeof(BfHashPair))
 		elog(ERROR, "malformed partial state of bf_agg");
 	state->list.count = bf_load_le32(bytes);
-	state->saw_rows = bytes[12] != 0;
+	state->added = bf_load_le64(bytes + 12);
+	state->saw_rows = bytes[20] != 0;
 	listed = state->list.count * sizeof(BfHashPair);
 	state->list.pairs = palloc(listed + 1);
 	memcpy(state->list.pairs, bytes + STATE_HEADER, listed);
@@ -368,6 +375,9 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	else
 		bf_value_make(&state->plan.header, &state->plan.layer, &result);
 	bf_value_add_pairs(&result, state->list.pairs, state->list.count);
+	/* As many as it was made for fit, so that most results go unmeasured. */
+	if (state->added > state->plan.header.expected)
+		bf_overfull_notice(&result.filter);
 	return result.varlena;
 }
 

@@ -69,16 +69,24 @@ bloomext_count(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(fill.count);
 }
 
+/* The false positive probability of a filter at its present fill. */
+double
+bf_value_fpp(const BfFilter *filter)
+{
+	Fill		fill;
+
+	measure_fill(filter, &fill);
+	return fill.fpp;
+}
+
 /* bf_fpp(bloomfilter): Guava's expectedFpp */
 Datum
 bloomext_fpp(PG_FUNCTION_ARGS)
 {
 	BfFilter	filter;
-	Fill		fill;
 
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	measure_fill(&filter, &fill);
-	PG_RETURN_FLOAT8(fill.fpp);
+	PG_RETURN_FLOAT8(bf_value_fpp(&filter));
 }
 
 /* The row type that a function was declared to return. */

@@ -1,0 +1,81 @@
+/*
+ * overfull.c
+ *	  Tell who makes a filter that far more went into it than it was made for.
+ *
+ * Nothing is wrong with such a filter but that it hardly filters, which no
+ * answer of it shows.  So the aggregates say it, once a statement that the
+ * client sent, however many groups or nested statements there are.  (A parallel
+ * worker that finishes groups of its own says it, too.)
+ *
+ * Measuring must not cost more than making the filter did.  Elements set bits
+ * all over a filter, so that the first of a large one tell how full it is;
+ * only where they are too many, all are counted.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/guc.h"
+
+#include "core/estimate.h"
+#include "type/overfull.h"
+
+/* How many times the wanted false positive probability is worth a word. */
+#define OVERFULL_FACTOR	10
+
+/* How much of a filter is looked at first: half a million bits. */
+#define SAMPLE_BYTES	((uint64) 64 * 1024)
+
+/* Setting bloomext.overfull_notice. */
+static bool overfull_notice = true;
+
+void
+bf_overfull_init(void)
+{
+	DefineCustomBoolVariable("bloomext.overfull_notice",
+							 "Tells when an aggregate makes a filter that holds far more than it was made for.",
+							 "There is a notice a statement, of false positive probabilities above ten times the wanted one.",
+							 &overfull_notice, true, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+}
+
+/* The false positive probability, by the first bits. */
+static double
+sampled_fpp(const BfFilter *filter)
+{
+	const BfLayer *layer = &filter->first;
+	uint8		cell_bits = filter->header.cell_bits;
+	uint64		bytes = Min(layer->bytes, SAMPLE_BYTES);
+
+	return bf_estimate_fpp(bf_cells_count(filter->bytes + layer->offset, bytes,
+										  cell_bits),
+						   Min(layer->bits, bytes * 8 / cell_bits),
+						   layer->hashes);
+}
+
+/*
+ * Raise the notice where a filter calls for it.  It does not where nobody knows
+ * what was wanted, nor where it grows, which keeps it within that.
+ */
+void
+bf_overfull_notice(const BfFilter *filter)
+{
+	static TimestampTz told = 0;
+	const BfHeader *header = &filter->header;
+	double		limit = header->fpp * OVERFULL_FACTOR;
+	double		fpp;
+
+	if (!overfull_notice || told == GetCurrentStatementStartTimestamp() ||
+		limit == 0 || limit >= 1 || header->expansion > 0 ||
+		sampled_fpp(filter) <= limit)
+		return;
+	fpp = bf_value_fpp(filter);
+	if (fpp <= limit)
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("bloom filter holds far more elements than it was made for"),
+			 errdetail("Its false positive probability is %.3g, where %g was wanted for %llu elements.",
+					   fpp, header->fpp,
+					   (unsigned long long) header->expected),
+			 errhint("Expect more elements, let the filter grow (expansion), or SET bloomext.overfull_notice = off.")));
+}
