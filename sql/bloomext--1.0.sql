@@ -68,7 +68,7 @@ CREATE FUNCTION bf_create_buckets(
 	buckets int
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_create_buckets'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create_buckets(bigint, int) IS
 	'empty filter of strategy cassandra for that many elements with at most that many buckets (bits, 1 to 15) an element';
 
@@ -85,11 +85,14 @@ COMMENT ON FUNCTION bf_create_bits(bigint, int, text, text) IS
 
 -- Elements
 
+-- What makes a filter of a filter and something else is strict in the filter
+-- alone: NULL changes nothing, where a NULL answer would lose a stored filter.
+-- So NULL | f is NULL, but f | NULL is f: the operators have no commutators.
 CREATE FUNCTION bf_add(bloomfilter, text) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_add(bloomfilter, text) IS
-	'the filter with the element added';
+	'the filter with the element added; NULL adds nothing';
 
 CREATE FUNCTION bf_contains(bloomfilter, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains'
@@ -105,9 +108,9 @@ COMMENT ON FUNCTION bf_contained(text, bloomfilter) IS
 
 CREATE FUNCTION bf_remove(bloomfilter, text) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_remove'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_remove(bloomfilter, text) IS
-	'the counting filter with the element taken out once; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes bits from other elements, the one way to lose one';
 
 CREATE FUNCTION bf_positions(bloomfilter, text) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
@@ -117,9 +120,9 @@ COMMENT ON FUNCTION bf_positions(bloomfilter, text) IS
 
 CREATE FUNCTION bf_add(bloomfilter, anyelement) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_add(bloomfilter, anyelement) IS
-	'the filter with the element added';
+	'the filter with the element added; NULL adds nothing';
 
 CREATE FUNCTION bf_contains(bloomfilter, anyelement) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains'
@@ -135,9 +138,9 @@ COMMENT ON FUNCTION bf_contained(anyelement, bloomfilter) IS
 
 CREATE FUNCTION bf_remove(bloomfilter, anyelement) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_remove'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_remove(bloomfilter, anyelement) IS
-	'the counting filter with the element taken out once; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes bits from other elements, the one way to lose one';
 
 CREATE FUNCTION bf_positions(bloomfilter, anyelement) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
@@ -147,9 +150,9 @@ COMMENT ON FUNCTION bf_positions(bloomfilter, anyelement) IS
 
 CREATE FUNCTION bf_add_all(bloomfilter, anyarray) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add_all'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_add_all(bloomfilter, anyarray) IS
-	'the filter with all elements of the array added; NULL elements are skipped';
+	'the filter with all elements of the array added; NULL elements are skipped, a NULL array adds nothing';
 
 CREATE FUNCTION bf_contains_all(bloomfilter, anyarray) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains_all'
@@ -167,15 +170,15 @@ COMMENT ON FUNCTION bf_contains_each(bloomfilter, anyarray) IS
 
 CREATE FUNCTION bf_union(bloomfilter, bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_union'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_union(bloomfilter, bloomfilter) IS
-	'filter of the elements of both filters, which must be compatible';
+	'filter of the elements of both filters, which must be compatible; the first as it is where the second is NULL';
 
 CREATE FUNCTION bf_intersection(bloomfilter, bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_intersection'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_intersection(bloomfilter, bloomfilter) IS
-	'filter that holds at least the elements in both filters, which must be compatible';
+	'filter that holds at least the elements in both filters, which must be compatible; the first as it is where the second is NULL';
 
 CREATE FUNCTION bf_compatible(bloomfilter, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_compatible'
@@ -358,15 +361,13 @@ COMMENT ON OPERATOR <> (bloomfilter, bloomfilter) IS
 	'not equal';
 
 CREATE OPERATOR | (
-	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_union,
-	COMMUTATOR = |
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_union
 );
 COMMENT ON OPERATOR | (bloomfilter, bloomfilter) IS
 	'union';
 
 CREATE OPERATOR & (
-	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_intersection,
-	COMMUTATOR = &
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_intersection
 );
 COMMENT ON OPERATOR & (bloomfilter, bloomfilter) IS
 	'intersection';
@@ -960,7 +961,7 @@ CREATE FUNCTION bf_fetch(
 	funnel text DEFAULT 'utf8'
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_fetch_sized'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_fetch(name, text, text, bigint, float8, text, text) IS
 	'filter of a bit string in Redis (layout bitmap) that was sized for these parameters';
 

@@ -164,6 +164,8 @@ insert into bad values
 ('22004', 'bf_create_bits(null, 3)'),
 ('22004', 'bf_create_bits(64, null)'),
 ('22004', 'bf_create_bits(64, 3, null)'),
+('22004', 'bf_create_buckets(null, 10)'),
+('22004', 'bf_create_buckets(10, null)'),
 ('22004', 'bf_export_layer(bf_create(10), null)'),
 ('22004', 'bf_import(''\x0103000000010000000000000000'', null)'),
 ('22004', 'bf_import(''\x'', ''redis'', null, 0.03, ''guava'')'),

@@ -318,18 +318,15 @@ from p;
 -- Elements: NULLs, arrays, and types that reach text
 -- ---------------------------------------------------------------------------
 select bf_add(null::bloomfilter, 'x') is null as add,
-       bf_add(bf_create(10), null::text) is null as add,
-       bf_add(bf_create(10), null::int) is null as add,
        bf_contains(null::bloomfilter, 'x') is null as contains,
        bf_contains(bf_create(10), null::text) is null as contains,
        bf_contains(bf_create(10), null::uuid) is null as contains,
        bf_add_all(null::bloomfilter, array['x']) is null as add_all,
-       bf_add_all(bf_create(10), null::text[]) is null as add_all,
        bf_contains_all(bf_create(10), null::text[]) is null as all,
        bf_contains_each(null::bloomfilter, array['x']) is null as each,
-       bf_union(bf_create(10), null) is null as union,
        bf_union(null, bf_create(10)) is null as union,
-       bf_intersection(bf_create(10), null) is null as intersection,
+       bf_intersection(null, bf_create(10)) is null as intersection,
+       bf_remove(null::bloomfilter, 'x') is null as remove,
        bf_compatible(bf_create(10), null) is null as compatible,
        bf_count(null) is null as count,
        bf_fpp(null) is null as fpp,
@@ -341,6 +338,48 @@ select bf_add(null::bloomfilter, 'x') is null as add,
        (bf_create(10) = null) is null as eq,
        bf_export(bf_create(1, 0.5), null) = bf_export(bf_create(1, 0.5)) as null_format;
 select count(*) from bf_layers(null);
+
+-- A filter of a filter and NULL is the filter as it came, whatever it holds.
+select name, form
+from (select name, f, f::text as before from vals
+      union all
+      select 'counting', f, f::text from (select bf_create(10, counting => true) || 'one' as f) c) v,
+    lateral (values ('add text', bf_add(f, null::text)), ('add int', bf_add(f, null::int)), ('add', bf_add(f, null)),
+                    ('||', f || null::uuid), ('|| null', f || null), ('add_all', bf_add_all(f, null::text[])),
+                    ('add_all', bf_add_all(f, null::bytea[])), ('remove', bf_remove(f, null)), ('remove', bf_remove(f, null::int)),
+                    ('union', bf_union(f, null)), ('|', f | null), ('intersection', bf_intersection(f, null)), ('&', f & null),
+                    ('no group', f | (select bf_agg(x) from unnest(array[]::int[]) x))) o(form, result)
+where result::text is distinct from before
+order by 1, 2;
+
+-- A type that cannot be an element is refused even then.
+select pg_temp.outcome('select bf_add(bf_create(10), null::numeric)') as add,
+       pg_temp.outcome('select bf_create(10) || null::date[]') as add,
+       pg_temp.outcome('select bf_add_all(bf_create(10), null::numeric[])') as add_all,
+       pg_temp.outcome('select bf_remove(bf_create(10), null::float8)') as remove;
+
+-- Ingest, twice: nothing is new the second time, and the filter is kept, its
+-- stored bytes untouched; the third batch is asked and found as ever.
+create temp table seen (name text, f bloomfilter not null);
+insert into seen values ('urls', bf_create(100000));
+create temp table docs (url text);
+create temp table staging (batch int, url text);
+insert into staging select i / 100, 'https://example.org/' || i from generate_series(0, 199) i;
+prepare ingest (int) as
+    with new as (
+        insert into docs select distinct s.url from staging s, seen
+        where batch = $1 and bf_contains(f, s.url) is not true returning url)
+    update seen set f = bf_add_all(f, (select array_agg(url) from new)) where name = 'urls';
+execute ingest (0);
+create temp table before as select f, pg_relation_size(reltoastrelid) as stored
+from seen, pg_class where oid = 'seen'::regclass;
+execute ingest (0);
+select b.f = s.f as kept, pg_relation_size(reltoastrelid) = b.stored as untouched
+from before b, seen s, pg_class c where c.oid = 'seen'::regclass;
+execute ingest (1);
+select count(*), count(distinct url), bool_and(f @> url) as found from docs, seen;
+deallocate ingest;
+
 select (bf_info(null)).bits is null as info;
 
 with s as (select bf_add_all(bf_create(100), array['a', null, 'b', null]) as f)

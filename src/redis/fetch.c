@@ -252,22 +252,24 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 Datum
 bloomext_fetch_sized(PG_FUNCTION_ARGS)
 {
-	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(5));
-	Oid			server = bf_server_argument(fcinfo, 0);
+	static const char *const names[] = {
+		"layout", "expected", "fpp", "strategy", "funnel"
+	};
+	const BfStrategy *strategy;
 	BfHeader	header;
 	BfLayer		layer;
-	BfRemote	remote = {
-		.server = server,
-		.key = bf_key_argument(fcinfo, 1),
-		.layout = layout_argument(fcinfo, 2),
-		.header = {.layers = 1},
-		.layers = &layer
-	};
-	Fetch		fetch = {
-		.remote = &remote,
-		.funnel_argument = PG_GETARG_TEXT_PP(6)
-	};
+	BfRemote	remote = {.layers = &layer};
+	Fetch		fetch = {.remote = &remote};
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	for (int i = 0; i < lengthof(names); i++)
+		bf_refuse_null(fcinfo, i + 2, names[i]);
+	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(5));
+	remote.server = bf_server_argument(fcinfo, 0);
+	remote.key = bf_key_argument(fcinfo, 1);
+	remote.layout = layout_argument(fcinfo, 2);
+	fetch.funnel_argument = PG_GETARG_TEXT_PP(6);
 	if (remote.layout != &bf_layout_bitmap)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -6,6 +6,11 @@
  * has nothing to add returns its argument as it came, so that
  * UPDATE filters SET f = bf_add(f, title) writes a stored filter anew only for
  * a new title.
+ *
+ * NULL is nothing to add, to take out or to combine with: the filter stays as
+ * it is, whatever kind it holds.  An answer of NULL would lose a stored filter
+ * the day that array_agg() finds no new rows.  Types that cannot be elements
+ * are refused even so.
  */
 #include "postgres.h"
 
@@ -95,6 +100,8 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 	BfLayer		layer;
 	BfValue		value;
 
+	bf_refuse_null(fcinfo, 0, "expected");
+	bf_refuse_null(fcinfo, 1, "buckets");
 	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
 	{
 		if (strategy->size_by_buckets != NULL)
@@ -134,9 +141,25 @@ bloomext_create_bits(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* bf_add(bloomfilter, element), bloomfilter || element */
-Datum
-bloomext_add(PG_FUNCTION_ARGS)
+/*
+ * Change a filter by an element, or an array of them; NULL changes nothing,
+ * but is of a type that can be an element all the same, or 0A000.
+ */
+static Datum
+change(FunctionCallInfo fcinfo, PGFunction how, bool array)
+{
+	BfElementType element;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(1))
+		return how(fcinfo);
+	bf_element_type_of_argument(fcinfo, 1, array, &element);
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+static Datum
+add_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
@@ -159,9 +182,15 @@ bloomext_add(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* bf_add_all(bloomfilter, elements): NULL elements are passed over */
+/* bf_add(bloomfilter, element), bloomfilter || element */
 Datum
-bloomext_add_all(PG_FUNCTION_ARGS)
+bloomext_add(PG_FUNCTION_ARGS)
+{
+	return change(fcinfo, add_element, false);
+}
+
+static Datum
+add_elements(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
 	const BfFilter *filter = &call->probe.filter;
@@ -190,13 +219,15 @@ bloomext_add_all(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/*
- * bf_remove(bloomfilter, element): take an element out of a counting filter,
- * once.  What is surely not there is left alone; what is not there but looks
- * as if it were takes other elements' counts.
- */
+/* bf_add_all(bloomfilter, elements): NULL elements are passed over */
 Datum
-bloomext_remove(PG_FUNCTION_ARGS)
+bloomext_add_all(PG_FUNCTION_ARGS)
+{
+	return change(fcinfo, add_elements, true);
+}
+
+static Datum
+remove_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
@@ -221,6 +252,17 @@ bloomext_remove(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
+/*
+ * bf_remove(bloomfilter, element): take an element out of a counting filter,
+ * once.  What is surely not there is left alone; what is not there but looks
+ * as if it were takes other elements' counts.
+ */
+Datum
+bloomext_remove(PG_FUNCTION_ARGS)
+{
+	return change(fcinfo, remove_element, false);
+}
+
 /* bf_plain(bloomfilter): without counters, which only removing needs. */
 Datum
 bloomext_plain(PG_FUNCTION_ARGS)
@@ -235,31 +277,35 @@ bloomext_plain(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(plain.varlena);
 }
 
-/* Copy one filter and merge the other into the copy. */
-static struct varlena *
+/* Copy one filter and merge the other, if there is one, into the copy. */
+static Datum
 combine(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	BfValue		into;
 	BfFilter	from;
 
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &into);
 	bf_value_open(PG_GETARG_DATUM(1), &from);
 	bf_value_merge(&into, &from, merge);
-	return into.varlena;
+	PG_RETURN_POINTER(into.varlena);
 }
 
 /* bf_union(bloomfilter, bloomfilter), bloomfilter | bloomfilter */
 Datum
 bloomext_union(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(combine(fcinfo, &bf_merge_union));
+	return combine(fcinfo, &bf_merge_union);
 }
 
 /* bf_intersection(bloomfilter, bloomfilter), bloomfilter & bloomfilter */
 Datum
 bloomext_intersection(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(combine(fcinfo, &bf_merge_intersection));
+	return combine(fcinfo, &bf_merge_intersection);
 }
 
 /* bf_compatible(bloomfilter, bloomfilter): would bf_union work? */

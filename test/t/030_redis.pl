@@ -155,6 +155,7 @@ is(sql("SELECT bf_redis_contains('cache', 'int', '{}'::int[])"), '{}', 'nothing 
 
 # A bit string that nothing describes.
 $redis->cli('EVAL', "redis.call('SETBIT', KEYS[1], 5, 1) redis.call('SETBIT', KEYS[1], 4400, 0)", 1, 'bare');
+is(state_of("SELECT bf_fetch('cache', 'bare', 'bitmap', NULL, 0.01, 'tale2009', 'utf16')"), '22004', 'which must be known');
 is(sql("SELECT bits, bits_set FROM bf_info(bf_fetch('cache', 'bare', 'bitmap', 500, 0.01, 'tale2009', 'utf16'))"),
 	'4792|1', 'a bare string is read by parameters');
 is(state_of("SELECT bf_fetch('cache', 'bare', 'bitmap', 10, 0.01, 'tale2009', 'utf16')"), '',
