@@ -257,7 +257,8 @@ CREATE FUNCTION bf_advise(
 	fpp float8,
 	strategy text DEFAULT 'guava',
 	OUT bits bigint, OUT hashes int, OUT bytes bigint, OUT real_fpp float8,
-	OUT fits_value boolean, OUT fits_redis boolean, OUT advice text
+	OUT fits_value boolean, OUT fits_redis boolean, OUT advice text,
+	OUT fits_dump boolean
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomext_advise'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;

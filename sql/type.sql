@@ -131,6 +131,18 @@ select name from vals
 where bloomfilter_send(f)::text <> f::text
 order by 1;
 
+-- Base64 is read too, in pieces as hexadecimal digits are: more than one here.
+create function pg_temp.base64(f bloomfilter) returns text language sql immutable as
+    $$ select 'base64:' || translate(encode(bloomfilter_send(f), 'base64'), E'\n', '') $$;
+select name from vals where pg_temp.base64(f)::bloomfilter::text <> f::text order by 1;
+select bytes
+from unnest(array[786432, 786440, 1572864, 1572872, 3000000, 3000008, 3000016]) bytes,
+    lateral (select bf_add_all(bf_create_bits(8 * (bytes - 72), 3), array(select generate_series(1, 100000))) as f offset 0) v
+where f::text <> '\x' || encode(bloomfilter_send(f), 'hex')
+   or f::text::bloomfilter::text <> f::text
+   or pg_temp.base64(f)::bloomfilter::text <> f::text
+   or (select bytes from bf_info(f)) <> bytes;
+
 -- Bytes are what bf_info says, and differ for different values.
 select name from vals, bf_info(f) i
 where i.bytes <> octet_length(bloomfilter_send(f)) and i.bytes <> pg_column_size(bf_union(f, f))
@@ -154,6 +166,23 @@ from (select pg_temp.outcome(format('select %L::bloomfilter', s)) as outcome
           (select f::text from vals where name = 'utf8') || '0',
           (select f::text from vals where name = 'utf8') || ' x']) s) o
 group by 1 order by 1;
+
+-- The largest that can be written: bf_advise knows.
+select expected, bytes, fits_value, fits_dump, advice
+from unnest(array[1000, 500000000, 880000000, 882000000, 890000000, 1200000000]) expected, bf_advise(expected, 0.03)
+order by 1;
+
+-- Base64 is strict as well.
+select change, pg_temp.outcome(format('select %L::bloomfilter', changed)) as outcome
+from (select pg_temp.base64(f) as b from vals where name = 'utf8') b,
+    lateral (values ('as it is', b), ('no prefix', substr(b, 8)), ('prefix', 'base64:'), ('upper', 'BASE64:' || substr(b, 8)), ('space', ' ' || b),
+        ('space in', overlay(b placing ' ' from 20 for 1)), ('space after', 'base64: ' || substr(b, 8)), ('line', b || E'\n'),
+        ('three lines', overlay(b placing E'\n\n\n\n' from 20 for 0)),
+        ('digit less', left(b, -1)), ('group less', left(b, -4)), ('group more', b || 'AAAA'), ('padding more', b || '='), ('padding group', b || '===='),
+        ('padding in', overlay(b placing '=' from 20 for 1)), ('padded group in', overlay(b placing 'YQ==' from 20 for 0)),
+        ('padding out of place', left(b, -2) || '=A'), ('url', overlay(b placing '-' from 20 for 1)), ('8 bits', overlay(b placing 'é' from 20 for 1)),
+        ('hexadecimal', '\x' || substr(b, 8)), ('in base64', 'base64:' || substr((select f::text from vals where name = 'utf8'), 3))) c(change, changed)
+order by 2, 1;
 
 -- ---------------------------------------------------------------------------
 -- Casts to and from bytea are Guava's stream, explicit only

@@ -93,7 +93,8 @@ sufficient_expectation(const BfStrategy *strategy, int64 expected, double fpp)
 /* Say what to pass instead, or that there is no need. */
 static char *
 advice(const BfStrategy *strategy, int64 expected, double fpp,
-	   const BfShape *shape, double real, bool fits_value, bool fits_redis)
+	   const BfShape *shape, double real, bool fits_value, bool fits_redis,
+	   bool fits_dump)
 {
 	StringInfoData text;
 
@@ -101,7 +102,10 @@ advice(const BfStrategy *strategy, int64 expected, double fpp,
 	if (!fits_value)
 		appendStringInfoString(&text,
 							   "A PostgreSQL value holds at most 1 GB: split the elements over several filters, or accept more false positives. ");
-	else if (!fits_redis)
+	else if (!fits_dump)
+		appendStringInfoString(&text,
+							   "pg_dump cannot write it: copy it with FORMAT binary, or split the elements over several filters. ");
+	if (fits_value && !fits_redis)
 		appendStringInfoString(&text,
 							   "A Redis string holds at most 512 MB: mirror it with shards, or split the elements over several filters. ");
 	if (strategy->wide != NULL && shape->bits > strategy->wide_from)
@@ -148,9 +152,10 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	double		real;
 	bool		fits_value;
 	bool		fits_redis;
+	bool		fits_dump;
 	TupleDesc	row;
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	Datum		values[8];
+	bool		nulls[8] = {false};
 
 	if (!bf_strategy_size(strategy, expected, fpp, &shape, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
@@ -166,6 +171,7 @@ bloomext_advise(PG_FUNCTION_ARGS)
 					   (uint64) Max(expected, 1), check_for_interrupts);
 	fits_value = value_bytes <= MaxAllocSize - VARHDRSZ;
 	fits_redis = redis_bytes <= REDIS_MAX_BYTES;
+	fits_dump = fits_value && bf_value_has_text(value_bytes);
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -176,7 +182,9 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	values[4] = BoolGetDatum(fits_value);
 	values[5] = BoolGetDatum(fits_redis);
 	values[6] = CStringGetTextDatum(advice(strategy, expected, fpp, &shape,
-										   real, fits_value, fits_redis));
+										   real, fits_value, fits_redis,
+										   fits_dump));
+	values[7] = BoolGetDatum(fits_dump);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
 													  values, nulls)));
 }

@@ -226,6 +226,8 @@ bf_value_make(const BfHeader *header, BfLayer *layers, BfValue *value)
 	if (!bf_format_size(header, layers, &length, &error))
 		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
 	value->varlena = bf_value_allocate(CurrentMemoryContext, length);
+	if (!bf_value_has_text(length))
+		bf_value_lacks_text(NOTICE, length);
 	value->bytes = (uint8 *) VARDATA(value->varlena);
 	memset(value->bytes, 0, length);
 	bf_format_encode(header, layers, value->bytes);
@@ -322,21 +324,16 @@ bf_value_plain(const BfFilter *counting, BfValue *plain)
 					  plain->bytes + plain->filter.first.offset);
 }
 
-/* Take bytes from outside as a value, after checking them. */
-struct varlena *
-bf_value_from_bytes(const char *bytes, Size length, int malformed_sqlstate)
+/* Check bytes that come from outside. */
+void
+bf_value_check(const char *bytes, Size length, int malformed_sqlstate)
 {
-	struct varlena *varlena;
 	BfFilter	filter;
 	BfError		error;
 
 	if (!bf_filter_open((const uint8 *) bytes, length, length, &filter,
 						&error))
 		bf_raise(&error, malformed_sqlstate);
-	varlena = palloc(length + VARHDRSZ);
-	SET_VARSIZE(varlena, length + VARHDRSZ);
-	memcpy(VARDATA(varlena), bytes, length);
-	return varlena;
 }
 
 /* Raise 22004 where a parameter that has no NULL meaning is NULL. */

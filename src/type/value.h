@@ -58,8 +58,10 @@ extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_copy(Datum datum, BfValue *value);
 extern void bf_value_bind(BfValue *value, BfFunnel funnel);
 extern struct varlena *bf_value_open(Datum datum, BfFilter *filter);
-extern struct varlena *bf_value_from_bytes(const char *bytes, Size length,
-										   int malformed_sqlstate);
+extern void bf_value_check(const char *bytes, Size length,
+						   int malformed_sqlstate);
+extern bool bf_value_has_text(uint64 length);
+extern void bf_value_lacks_text(int level, uint64 length);
 
 extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 						   const char *name);
