@@ -266,3 +266,48 @@ from unnest(array['1.5', 'now()', 'true', '''{}''::jsonb', '''x'' collate pg_tem
     pg_temp.message(format('select bf_contains(bf_create(10), %s)', t)) m
 where m.hint !~* 'cast|::|collate' or m.hint is null
 order by 1;
+
+-- Bytes that another function takes: the hint says which.
+select given, m.code, m.hint
+from (values (1, 'Guava''s as text', format('%L::bloomfilter', bf_export(bf_create(10) || 'x'))),
+             (2, 'RedisBloom''s as text', format('%L::bloomfilter', bf_export(bf_create(10, strategy => 'redisbloom') || 'x'))),
+             (3, 'a value''s as Guava''s', format('bf_import(%L)', bloomfilter_send(bf_create(10) || 'x'))),
+             (4, 'a value''s by the cast', format('%L::bytea::bloomfilter', bloomfilter_send(bf_create(10) || 'x'))),
+             (5, 'a value''s as RedisBloom''s', format('bf_import(%L, ''redisbloom'')', bloomfilter_send(bf_create(10) || 'x'))),
+             (6, 'Guava''s as RedisBloom''s', format('bf_import(%L, ''redisbloom'')', bf_export(bf_create(10) || 'x'))),
+             (7, 'RedisBloom''s as Guava''s', format('bf_import(%L)', bf_export(bf_create(10, strategy => 'redisbloom') || 'x'))),
+             (8, 'nobody''s', format('bf_import(%L)', '\x6266'))) v(n, given, query),
+    pg_temp.message('select ' || query) m
+order by n;
+-- And what it says works.
+select ('\x' || encode(bloomfilter_send(f), 'hex'))::bloomfilter = f as own,
+       bf_import(bf_export(f), 'guava') = f as guava, bf_export(f)::bytea::bloomfilter = f as cast,
+       bf_import(bf_export(r), 'redisbloom') = r as redisbloom
+from (select bf_create(10) || 'x' as f, bf_create(10, strategy => 'redisbloom') || 'x' as r) v;
+
+-- Errors of the text input are soft where the server (16 or newer) asks for
+-- them so, and the same as the hard ones.
+do $$
+declare
+    s text;
+    soft record;
+    hard record;
+begin
+    if current_setting('server_version_num')::int < 160000 then
+        return;
+    end if;
+    foreach s in array array[bf_create(10)::text, '', '\x', '\x0', '\x00', '\xzz', 'base64:', 'base64:YmY=', 'nonsense',
+                             (bf_create(10) || 'x')::bytea::text] loop
+        execute 'select pg_input_is_valid($1, ''bloomfilter'') as valid' into soft using s;
+        select m.code into hard from pg_temp.message(format('select %L::bloomfilter', s)) m;
+        if soft.valid is distinct from (hard.code is null) then
+            raise exception '%: valid is %', s, soft.valid;
+        end if;
+        execute 'select message, detail, hint, sql_error_code as code from pg_input_error_info($1, ''bloomfilter'')' into soft using s;
+        select m.message, m.detail, m.hint, m.code into hard from (select) x left join pg_temp.message(format('select %L::bloomfilter', s)) m on true;
+        if (soft.message, nullif(soft.detail, ''), nullif(soft.hint, ''), soft.code) is distinct from
+           (hard.message, nullif(hard.detail, ''), nullif(hard.hint, ''), hard.code) then
+            raise exception '%: soft: %, hard: %', s, soft, hard;
+        end if;
+    end loop;
+end $$;

@@ -66,6 +66,20 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 	} while (0)
 #endif
 
+/* 16 lets input functions report errors to who would rather not have them. */
+#if PG_VERSION_NUM < 160000
+#define errsave(context, ...) \
+	do { \
+		(void) (context); \
+		ereport(ERROR, __VA_ARGS__); \
+	} while (0)
+#define ereturn(context, result, ...) \
+	do { \
+		errsave(context, __VA_ARGS__); \
+		return result; \
+	} while (0)
+#endif
+
 /* 18 has it before a declaration, where others had pg_attribute_noreturn(). */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn		__attribute__((noreturn))

@@ -230,7 +230,7 @@ import_stream(bytea *data, const BfStream *stream, text *funnel)
 
 	if (!stream->inspect(bytes, VARSIZE_ANY_EXHDR(data), &header, layers,
 						 &error))
-		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+		bf_raise_format(&error, bytes, VARSIZE_ANY_EXHDR(data));
 	header.funnel = bf_funnel_argument(funnel,
 									   bf_strategy_by_id(header.strategy));
 	bf_value_make(&header, layers, &value);

@@ -196,13 +196,14 @@ bloomext_in(PG_FUNCTION_ARGS)
 						   strlen(input + prefix));
 	}
 	if (value == NULL)
-		ereport(ERROR,
+		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "bloomfilter"),
 				 errdetail("A bloom filter is written as \\x and an even number of hexadecimal digits, or as base64: and base64."),
 				 errhint("Use bf_create, bf_agg or bf_import to make one.")));
-	bf_value_check(VARDATA(value), VARSIZE(value) - VARHDRSZ,
-				   ERRCODE_INVALID_TEXT_REPRESENTATION);
+	if (!bf_value_check(VARDATA(value), VARSIZE(value) - VARHDRSZ,
+						ERRCODE_INVALID_TEXT_REPRESENTATION, fcinfo->context))
+		PG_RETURN_NULL();
 	PG_RETURN_POINTER(value);
 }
 
@@ -231,7 +232,8 @@ bloomext_recv(PG_FUNCTION_ARGS)
 	const char *bytes = pq_getmsgbytes(message, length);
 	struct varlena *value;
 
-	bf_value_check(bytes, length, ERRCODE_INVALID_BINARY_REPRESENTATION);
+	(void) bf_value_check(bytes, length,
+						  ERRCODE_INVALID_BINARY_REPRESENTATION, NULL);
 	value = bf_value_allocate(CurrentMemoryContext, length);
 	memcpy(VARDATA(value), bytes, length);
 	PG_RETURN_POINTER(value);

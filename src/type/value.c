@@ -24,31 +24,76 @@
 /* The size of a huge page where it matters; elsewhere the advice is idle. */
 #define HUGE_PAGE	((Size) 2 * 1024 * 1024)
 
+/*
+ * Report what core/ or strategy/ found wrong, with a hint unless it is NULL:
+ * to the context of a caller that takes errors softly, or by raising it.
+ */
+static void
+report(const BfError *error, int malformed_sqlstate, const char *hint,
+	   Node *context)
+{
+	const struct
+	{
+		int			sqlstate;
+		const char *message;
+	}			reports[] = {
+		[BF_ERROR_PARAMETER] = {ERRCODE_INVALID_PARAMETER_VALUE,
+		"invalid bloom filter parameter"},
+		[BF_ERROR_LIMIT] = {ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+		"bloom filter exceeds a limit"},
+		[BF_ERROR_MALFORMED] = {malformed_sqlstate, "malformed bloom filter"}
+	};
+
+	errsave(context,
+			(errcode(reports[error->code].sqlstate),
+			 errmsg("%s", reports[error->code].message),
+			 errdetail("%s.", error->message),
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
 /* Raise what core/ or strategy/ found wrong. */
 void
 bf_raise(const BfError *error, int malformed_sqlstate)
 {
-	switch (error->code)
+	report(error, malformed_sqlstate, NULL, NULL);
+	pg_unreachable();
+}
+
+/*
+ * What to do with bytes that are in another format than the one expected: a
+ * hint, or NULL where they are in none.
+ */
+static const char *
+hint_for(const uint8 *bytes, Size length)
+{
+	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	const BfStrategy *strategy;
+	BfHeader	header;
+	BfFilter	filter;
+	BfError		error;
+
+	if (bf_filter_open(bytes, length, length, &filter, &error))
+		return "These bytes are in the type's own format: use ('\\x' || encode(..., 'hex'))::bloomfilter.";
+	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
 	{
-		case BF_ERROR_PARAMETER:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid bloom filter parameter"),
-					 errdetail("%s.", error->message)));
-			break;
-		case BF_ERROR_LIMIT:
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("bloom filter exceeds a limit"),
-					 errdetail("%s.", error->message)));
-			break;
-		case BF_ERROR_MALFORMED:
-			ereport(ERROR,
-					(errcode(malformed_sqlstate),
-					 errmsg("malformed bloom filter"),
-					 errdetail("%s.", error->message)));
-			break;
+		const BfStream *stream = strategy->stream;
+
+		if (stream != NULL &&
+			stream->inspect(bytes, length, &header, layers, &error))
+			return psprintf("These bytes are in format %s: use bf_import(..., '%s')%s.",
+							stream->name, stream->name,
+							stream == bf_stream_by_name("guava") ?
+							", or ...::bytea::bloomfilter" : "");
 	}
+	return NULL;
+}
+
+/* Raise what is wrong with bytes of a format, or say which format they have. */
+void
+bf_raise_format(const BfError *error, const uint8 *bytes, Size length)
+{
+	report(error, ERRCODE_INVALID_BINARY_REPRESENTATION,
+		   hint_for(bytes, length), NULL);
 	pg_unreachable();
 }
 
@@ -324,16 +369,22 @@ bf_value_plain(const BfFilter *counting, BfValue *plain)
 					  plain->bytes + plain->filter.first.offset);
 }
 
-/* Check bytes that come from outside. */
-void
-bf_value_check(const char *bytes, Size length, int malformed_sqlstate)
+/*
+ * Whether bytes that come from outside are a value; where they are none, that
+ * is reported as an error, softly where the context takes it so.
+ */
+bool
+bf_value_check(const char *bytes, Size length, int malformed_sqlstate,
+			   Node *context)
 {
 	BfFilter	filter;
 	BfError		error;
 
-	if (!bf_filter_open((const uint8 *) bytes, length, length, &filter,
-						&error))
-		bf_raise(&error, malformed_sqlstate);
+	if (bf_filter_open((const uint8 *) bytes, length, length, &filter, &error))
+		return true;
+	report(&error, malformed_sqlstate,
+		   hint_for((const uint8 *) bytes, length), context);
+	return false;
 }
 
 /* Raise 22004 where a parameter that has no NULL meaning is NULL. */

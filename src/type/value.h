@@ -6,6 +6,7 @@
 #define BLOOMEXT_VALUE_H
 
 #include "fmgr.h"
+#include "nodes/nodes.h"
 
 #include "compat.h"
 #include "type/pieces.h"
@@ -41,6 +42,8 @@ extern const BfMerge bf_merge_intersection;
 
 pg_noreturn extern void bf_raise(const BfError *error,
 								 int malformed_sqlstate);
+pg_noreturn extern void bf_raise_format(const BfError *error,
+										const uint8 *bytes, Size length);
 
 extern const BfStrategy *bf_strategy_argument(text *name);
 extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
@@ -58,8 +61,8 @@ extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_copy(Datum datum, BfValue *value);
 extern void bf_value_bind(BfValue *value, BfFunnel funnel);
 extern struct varlena *bf_value_open(Datum datum, BfFilter *filter);
-extern void bf_value_check(const char *bytes, Size length,
-						   int malformed_sqlstate);
+extern bool bf_value_check(const char *bytes, Size length,
+						   int malformed_sqlstate, Node *context);
 extern bool bf_value_has_text(uint64 length);
 extern void bf_value_lacks_text(int level, uint64 length);
 

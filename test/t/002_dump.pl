@@ -160,6 +160,13 @@ is( $node->safe_psql('postgres', q{
 			OR i.hashes NOT BETWEEN 1 AND 255 OR i.bits <> 128 OR octet_length(bf_export(f, 'redis')) <> 16 OR f | f <> f}),
 	'0', 'what was taken is valid');
 
+# Guava's bytes are told from others.
+open my $stream, '>:raw', "$dir/guava" or die $!;
+print $stream binary_copy(pack('H*', substr($node->safe_psql('postgres', q{SELECT bf_export(bf_create(10) || 'one')}), 2)));
+close $stream;
+($status, $out, $err) = $node->psql('postgres', "COPY malformed (f) FROM '$dir/guava' (FORMAT binary)");
+like($err, qr/HINT: .*bf_import\(.*'guava'\)/, 'the hint says what to call');
+
 # The unchanged bytes are taken, of course.
 open my $file, '>:raw', "$dir/good" or die $!;
 print $file binary_copy($value);
@@ -169,6 +176,21 @@ is( $node->safe_psql('postgres', qq{
 		COPY malformed (f) FROM '$dir/good' (FORMAT binary);
 		SELECT f = bf_create(10) || 'one' FROM malformed}),
 	't', 'the original is taken');
+
+# COPY passes over malformed text, where it can.
+SKIP:
+{
+	skip 'COPY has no ON_ERROR before 17', 1
+	  if $node->safe_psql('postgres', 'SHOW server_version_num') < 170000;
+	open my $rows, '>', "$dir/rows" or die $!;
+	print $rows "$_\n" for $node->safe_psql('postgres', q{SELECT '\\' || (bf_create(10) || 'one')::text}), 'nonsense', '\\\\x00', 'base64:YmY=';
+	close $rows;
+	is( $node->safe_psql('postgres', qq{
+			TRUNCATE malformed;
+			COPY malformed (f) FROM '$dir/rows' (ON_ERROR ignore);
+			SELECT count(*), bool_and(f @> 'one') FROM malformed}),
+		'1|t', 'COPY with ON_ERROR ignore');
+}
 
 $node->stop;
 done_testing();
