@@ -154,17 +154,35 @@ CREATE FUNCTION bf_add_all(bloomfilter, anyarray) RETURNS bloomfilter
 COMMENT ON FUNCTION bf_add_all(bloomfilter, anyarray) IS
 	'the filter with all elements of the array added; NULL elements are skipped, a NULL array adds nothing';
 
+CREATE FUNCTION bf_add_all(bloomfilter, text) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_add_all_literal'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_add_all(bloomfilter, text) IS
+	'bf_add_all of an array of text that is written as a literal, {a,b}';
+
 CREATE FUNCTION bf_contains_all(bloomfilter, anyarray) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains_all'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_contains_all(bloomfilter, anyarray) IS
 	'whether all elements of the array were probably added; NULL elements are skipped';
 
+CREATE FUNCTION bf_contains_all(bloomfilter, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contains_all_literal'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_contains_all(bloomfilter, text) IS
+	'bf_contains_all of an array of text that is written as a literal, {a,b}';
+
 CREATE FUNCTION bf_contains_each(bloomfilter, anyarray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_contains_each'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_contains_each(bloomfilter, anyarray) IS
 	'an answer of bf_contains for each element of the array, NULL for NULL';
+
+CREATE FUNCTION bf_contains_each(bloomfilter, text) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_contains_each_literal'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_contains_each(bloomfilter, text) IS
+	'bf_contains_each of an array of text that is written as a literal, {a,b}';
 
 -- Whole filters
 
@@ -863,11 +881,23 @@ CREATE FUNCTION bf_live_contains_each(rel regclass, elems anyarray, "column" nam
 COMMENT ON FUNCTION bf_live_contains_each(regclass, anyarray, name) IS
 	'an answer of bf_live_contains for each element of the array, NULL for NULL';
 
+CREATE FUNCTION bf_live_contains_each(rel regclass, elems text, "column" name = NULL) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains_each_literal'
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_live_contains_each(regclass, text, name) IS
+	'bf_live_contains_each of an array of text that is written as a literal, {a,b}';
+
 CREATE FUNCTION bf_live_contains_all(rel regclass, elems anyarray, "column" name = NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains_all'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_live_contains_all(regclass, anyarray, name) IS
 	'false: surely not every element of the array is in a row of the table; NULL elements are skipped';
+
+CREATE FUNCTION bf_live_contains_all(rel regclass, elems text, "column" name = NULL) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains_all_literal'
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bf_live_contains_all(regclass, text, name) IS
+	'bf_live_contains_all of an array of text that is written as a literal, {a,b}';
 
 CREATE FUNCTION bf_live_filter(rel regclass) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_live_filter'

@@ -84,6 +84,11 @@ SELECT bf_live_contains_each('live', '{{-7,7},{NULL,0}}'::int[]), bf_live_contai
 	bf_live_contains_all('live', '{}'::int[]), bf_live_contains(NULL, -7) IS NULL AS nowhere;
 DROP INDEX live_i;
 CREATE INDEX live_i ON live USING bloomfilter (t) WITH (funnel = utf16, strategy = guava32);
+SELECT bf_live_contains_each('live', '{' || t || ',no,NULL}') AS each, bf_live_contains_all('live', '{' || t || ',NULL}') AS every,
+	bf_live_contains_all('live', '{' || t || ',no}', 't') AS not_every, bf_live_contains_each('live', NULL) IS NULL AS nothing
+FROM live WHERE t = 't7';
+SELECT bf_live_contains_each('live', '{no}'), bf_live_contains_all('live', '{no}');
+SELECT bf_live_contains_each('live', 'no');
 SELECT strategy, funnel, expected, fpp, pages FROM bf_live_info('live_i');
 SELECT bf_live_contains('live_i', 't7'), bf_live_contains('live_i', 't0');
 -- Options mean nothing until the index is rebuilt.

@@ -381,6 +381,13 @@ from (select name, f, f::text as before from vals
 where result::text is distinct from before
 order by 1, 2;
 
+-- Nor does an array of nothing but NULLs have a kind.
+select name from vals, (values ('{}'::text[]), ('{NULL}')) a(a)
+where bf_add_all(f, a)::text <> f::text or bf_add_all(f, a::bytea[])::text <> f::text or bf_add_all(f, a::int[])::text <> f::text
+   or not bf_contains_all(f, a) or not bf_contains_all(f, a::int[])
+   or bf_contains_each(f, a::bytea[]) <> a::boolean[] or bf_contains_each(f, a::int[]) <> a::boolean[]
+order by 1;
+
 -- A type that cannot be an element is refused even then.
 select pg_temp.outcome('select bf_add(bf_create(10), null::numeric)') as add,
        pg_temp.outcome('select bf_create(10) || null::date[]') as add,
@@ -469,6 +476,39 @@ select bf_add_all(bf_create(10), array[['a', 'b'], ['c', 'd']]) =
        bf_add_all(bf_create(10), array['a', 'b', 'c', 'd']) as matrix,
        bf_add_all(bf_create(10), '[5:6]={a,b}'::text[]) =
        bf_add_all(bf_create(10), array['a', 'b']) as bounds;
+
+-- Arrays without a type, as drivers send them, are arrays of text; what has an
+-- array's type is what it was.
+create domain pg_temp.titles as text[];
+create domain pg_temp.numbers as bigint[];
+prepare each (text, text) as select bf_contains_each(bf_add_all(bf_create(10), $1), $2);
+prepare untyped as select bf_contains_each(bf_add_all(bf_create(10), $1), $2);
+select parameter_types from pg_prepared_statements where name = 'untyped';
+execute untyped('{a,"b c",NULL}', '{a,b,"b c",NULL}');
+deallocate each;
+deallocate untyped;
+select bf_add_all(e, '{a,b}') = f as add_all, bf_add_all(e, ' [2:3]={a,b}') = f as bounds, bf_add_all(e, '{{a},{b}}') = f as matrix,
+       bf_add_all(e, '{}') = e as none, bf_add_all(e, null) = e as null, bf_add_all(null, '{a}') is null as null,
+       bf_contains_all(f, '{a,b}') as all, bf_contains_all(f, '{a,c}') as not_all, bf_contains_all(f, null) is null as null,
+       bf_contains_each(f, '[0:3]={a,c,NULL,b}') as each, bf_contains_each(f, null) is null as null
+from (select bf_create(10) as e, bf_create(10) || 'a' || 'b' as f) v;
+select bf_add_all(e, '{a,b}'::titles) = f as domain, bf_add_all(e, '{a,b}'::text[]) = f as text, bf_add_all(e, '{a,b}'::varchar[]) = f as varchar,
+       bf_add_all(e, '{a,b}'::name[]) = f as name, bf_add_all(e, '{1,2}'::int[]) = n as int, bf_add_all(e, '{1,2}'::numbers) = bf_add_all(e, '{1,2}'::bigint[]) as bigint,
+       bf_contains_each(n, '{1,3}'::smallint[]) as smallint, bf_contains_all(n, '{1,2}'::numbers) as numbers
+from (select bf_create(10) as e, bf_create(10) || 'a' || 'b' as f, bf_create(10) || 1 || 2 as n) v;
+select name, bf_contains_each(f, '{one,two}'), bf_contains_all(f, '{one,NULL}') from vals where name like 'utf%' order by name;
+create function pg_temp.hinted(query text) returns text language plpgsql as $$
+declare hint text;
+begin
+    execute query;
+    return 'ok';
+exception when others then
+    get stacked diagnostics hint = pg_exception_hint;
+    return concat_ws(': ', sqlstate, hint);
+end $$;
+select q, pg_temp.hinted('select ' || q)
+from unnest(array['bf_add_all(bf_create(10), ''a'')', 'bf_add_all(bf_create(10), '''')', 'bf_contains_all(bf_create(10), ''a,b'')',
+                  'bf_contains_each(bf_create(10), ''{a'')', 'bf_add_all(bf_create(10) || 1, ''{1}'')']) q;
 
 -- varchar, name, char(n), domains and bare literals.
 create domain pg_temp.title as text check (value <> 'forbidden');

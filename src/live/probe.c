@@ -25,6 +25,7 @@
 
 #include "live/live.h"
 #include "type/elements.h"
+#include "type/literal.h"
 
 /* Positions derived first. */
 #define FIRST_POSITIONS	2
@@ -32,6 +33,8 @@
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_all);
+PG_FUNCTION_INFO_V1(bloomext_live_contains_each_literal);
+PG_FUNCTION_INFO_V1(bloomext_live_contains_all_literal);
 
 /* What a call site keeps. */
 typedef struct Site
@@ -315,4 +318,18 @@ bloomext_live_contains_all(PG_FUNCTION_ARGS)
 			PG_RETURN_BOOL(false);
 	}
 	PG_RETURN_BOOL(true);
+}
+
+/* bf_live_contains_each(table or index, text of an array, column) */
+Datum
+bloomext_live_contains_each_literal(PG_FUNCTION_ARGS)
+{
+	return bf_call_with_array(fcinfo, bloomext_live_contains_each);
+}
+
+/* bf_live_contains_all(table or index, text of an array, column) */
+Datum
+bloomext_live_contains_all_literal(PG_FUNCTION_ARGS)
+{
+	return bf_call_with_array(fcinfo, bloomext_live_contains_all);
 }

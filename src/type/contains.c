@@ -8,11 +8,14 @@
 
 #include "type/call.h"
 #include "type/elements.h"
+#include "type/literal.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains);
 PG_FUNCTION_INFO_V1(bloomext_contained);
 PG_FUNCTION_INFO_V1(bloomext_contains_all);
 PG_FUNCTION_INFO_V1(bloomext_contains_each);
+PG_FUNCTION_INFO_V1(bloomext_contains_all_literal);
+PG_FUNCTION_INFO_V1(bloomext_contains_each_literal);
 
 static bool
 contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
@@ -96,4 +99,18 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 		answer += elements.count;
 	}
 	PG_RETURN_ARRAYTYPE_P(answers);
+}
+
+/* bf_contains_all(bloomfilter, text of an array) */
+Datum
+bloomext_contains_all_literal(PG_FUNCTION_ARGS)
+{
+	return bf_call_with_array(fcinfo, bloomext_contains_all);
+}
+
+/* bf_contains_each(bloomfilter, text of an array) */
+Datum
+bloomext_contains_each_literal(PG_FUNCTION_ARGS)
+{
+	return bf_call_with_array(fcinfo, bloomext_contains_each);
 }

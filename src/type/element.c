@@ -140,7 +140,10 @@ bf_element_type_of(Oid type, Node *expression, Oid collation,
 	bf_element_type(type, collation, element);
 }
 
-/* Describe the element, or array of elements, that a function is called with. */
+/*
+ * Describe the element, or array of elements, that a function is called with.
+ * An array may be text that spells an array of text: see literal.c.
+ */
 void
 bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 							BfElementType *element)
@@ -148,8 +151,9 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argument);
 	Node	   *call = (Node *) fcinfo->flinfo->fn_expr;
 	List	   *arguments = NIL;
+	bool		literal = array && type == TEXTOID;
 
-	if (array)
+	if (array && !literal)
 		type = get_element_type(getBaseType(type));
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of an element");
@@ -158,9 +162,11 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 	else if (IsA(call, OpExpr))
 		arguments = ((OpExpr *) call)->args;
 	bf_element_type_of(type,
-					   !array && argument < list_length(arguments) ?
+					   (!array || literal) && argument < list_length(arguments) ?
 					   list_nth(arguments, argument) : NULL,
 					   PG_GET_COLLATION(), element);
+	if (literal)
+		element->type = TEXTOID;
 }
 
 /* Whether elements are of the same kind, integers of whatever width. */

@@ -37,10 +37,12 @@ bf_elements_start(BfElements *elements, const BfElementType *type,
 
 /* Hash an element of the piece. */
 static void
-hash_element(BfElements *elements, const BfFilter *filter, BfFunnel funnel,
-			 Datum value)
+hash_element(BfElements *elements, const BfFilter *filter, Datum value)
 {
 	BfHash	   *hash = &elements->hashes[elements->hashed];
+	BfFunnel	funnel = bf_element_bind(filter->strategy,
+										 (BfFunnel) filter->header.funnel,
+										 elements->type);
 
 	if (bf_element_hash(filter->strategy, funnel, elements->type, value, hash))
 	{
@@ -54,14 +56,11 @@ hash_element(BfElements *elements, const BfFilter *filter, BfFunnel funnel,
 
 /*
  * Hash the next piece as a filter takes it; false after the last.  Raises 22023
- * where the filter holds another kind of elements.
+ * where the filter holds another kind of elements; NULLs are of no kind.
  */
 bool
 bf_elements_next(BfElements *elements, const BfFilter *filter)
 {
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 (BfFunnel) filter->header.funnel,
-										 elements->type);
 	bool		any = false;
 	MemoryContext caller;
 	Datum		value;
@@ -78,7 +77,7 @@ bf_elements_next(BfElements *elements, const BfFilter *filter)
 		CHECK_FOR_INTERRUPTS();
 		any = true;
 		if (!null)
-			hash_element(elements, filter, funnel, value);
+			hash_element(elements, filter, value);
 	}
 	MemoryContextSwitchTo(caller);
 	return any;

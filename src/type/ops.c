@@ -20,6 +20,7 @@
 #include "type/call.h"
 #include "type/elements.h"
 #include "type/fill.h"
+#include "type/literal.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_create);
@@ -27,6 +28,7 @@ PG_FUNCTION_INFO_V1(bloomext_create_buckets);
 PG_FUNCTION_INFO_V1(bloomext_create_bits);
 PG_FUNCTION_INFO_V1(bloomext_add);
 PG_FUNCTION_INFO_V1(bloomext_add_all);
+PG_FUNCTION_INFO_V1(bloomext_add_all_literal);
 PG_FUNCTION_INFO_V1(bloomext_remove);
 PG_FUNCTION_INFO_V1(bloomext_plain);
 PG_FUNCTION_INFO_V1(bloomext_union);
@@ -194,8 +196,6 @@ add_elements(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 filter->header.funnel, &call->element);
 	BfElements	elements;
 	BfValue		value = {0};
 
@@ -210,7 +210,9 @@ add_elements(PG_FUNCTION_ARGS)
 		if (elements.hashed > 0 && value.varlena == NULL)
 		{
 			bf_value_copy(PG_GETARG_DATUM(0), &value);
-			bf_value_bind(&value, funnel);
+			bf_value_bind(&value, bf_element_bind(filter->strategy,
+												  filter->header.funnel,
+												  &call->element));
 		}
 		bf_value_add(&value, elements.hashes, elements.hashed);
 	}
@@ -224,6 +226,13 @@ Datum
 bloomext_add_all(PG_FUNCTION_ARGS)
 {
 	return change(fcinfo, add_elements, true);
+}
+
+/* bf_add_all(bloomfilter, text of an array) */
+Datum
+bloomext_add_all_literal(PG_FUNCTION_ARGS)
+{
+	return bf_call_with_array(fcinfo, bloomext_add_all);
 }
 
 static Datum

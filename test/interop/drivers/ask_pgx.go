@@ -1,0 +1,64 @@
+// What test/t/011_drivers.pl asks of each driver, by pgx 5.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+var ctx = context.Background()
+
+func text(s string) *string { return &s }
+
+func show(answers []*bool) {
+	words := make([]string, len(answers))
+	for i, answer := range answers {
+		words[i] = "-"
+		if answer != nil {
+			words[i] = fmt.Sprint(*answer)[:1]
+		}
+	}
+	fmt.Println(strings.Join(words, " "))
+}
+
+func ask[T any](c *pgx.Conn, query string, parameters ...any) (answer T) {
+	if err := c.QueryRow(ctx, query, parameters...).Scan(&answer); err != nil {
+		log.Fatalf("%s: %v", query, err)
+	}
+	return
+}
+
+func run(c *pgx.Conn, query string, parameters ...any) {
+	if _, err := c.Exec(ctx, query, parameters...); err != nil {
+		log.Fatalf("%s: %v", query, err)
+	}
+}
+
+func main() {
+	c, err := pgx.Connect(ctx, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close(ctx)
+	elements := []*string{text("plain"), text(`with "quotes", {braces} and \`), text("ünï"), nil}
+	more := append(append([]*string{}, elements...), text("other"))
+
+	for _, added := range [][]*string{elements, nil, {}} {
+		run(c, "UPDATE filters SET f = bf_add_all(f, $1::text[])", added)
+		show(ask[[]*bool](c, "SELECT bf_contains_each(f, $1::text[]) FROM filters", more))
+	}
+	run(c, "UPDATE filters SET f = bf_add(f, $1)", nil)
+	show([]*bool{
+		ask[*bool](c, "SELECT bf_contains_all(f, $1::text[]) FROM filters", elements),
+		ask[*bool](c, "SELECT bf_contains_all(f, $1::text[]) FROM filters", more)})
+	show(ask[[]*bool](c, "SELECT bf_live_contains_each('titles', $1::text[])", []*string{text("title"), text("other"), nil}))
+	show([]*bool{
+		ask[*bool](c, "SELECT bf_live_contains_all('titles', $1::text[])", []*string{text("title"), nil}),
+		ask[*bool](c, "SELECT bf_live_contains_all('titles', $1::text[])", []string{"title", "other"})})
+	stream := ask[[]byte](c, "SELECT bf_export(f) FROM filters")
+	show([]*bool{ask[*bool](c, "SELECT $1::bytea::bloomfilter = f FROM filters", stream)})
+}
