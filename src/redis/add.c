@@ -376,12 +376,18 @@ prepare_growth(Adding *adding)
 	const BfLayer *newest = &remote->layers[remote->header.layers - 1];
 	BfError		error;
 
+	if (remote->header.layers == BF_MAX_LAYERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("filter at key \"%s\" cannot grow any further",
+						remote->key),
+				 errdetail("It has %d layers.", BF_MAX_LAYERS)));
 	adding->shapes = count_shapes(remote);
 	adding->capacity = bf_growth_capacity(strategy, newest,
 										  remote->header.expansion);
 	if (!bf_growth_next(strategy, newest, remote->header.expansion,
 						&adding->next, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
 	if (bf_layout_bytes(remote->layout, &adding->next) > BF_REDIS_MAX_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -22,8 +22,6 @@
 #include "redis/layout.h"
 #include "type/value.h"
 
-#define MAX_SHARDS	1024
-
 static const BfLayout *const layouts[] = {
 	&bf_layout_guava,
 	&bf_layout_growing,
@@ -58,12 +56,12 @@ shards_option(const char *option)
 
 	if (strncmp(option, "shards=", 7) != 0 ||
 		!bf_read_number(option + 7, &shards) ||
-		shards < 1 || shards > MAX_SHARDS)
+		shards < 1 || shards > BF_MAX_SHARDS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid layout option \"%s\"", option),
 				 errhint("The only option is shards=N, with N from 1 to %d.",
-						 MAX_SHARDS)));
+						 BF_MAX_SHARDS)));
 	return (int) shards;
 }
 
@@ -256,11 +254,15 @@ bool
 bf_read_rate(const char *text, double *rate)
 {
 	char	   *end;
+	double		value;
 
 	if (text == NULL || strspn(text, "0123456789.eE+-") != strlen(text))
 		return false;
-	*rate = strtod(text, &end);
-	return end != text && *end == '\0' && *rate > 0 && *rate < 1;
+	value = strtod(text, &end);
+	if (end == text || *end != '\0' || !(value > 0 && value < 1))
+		return false;
+	*rate = value;
+	return true;
 }
 
 /* Write what a filter is into fields of ours; unknown ones are empty. */
@@ -289,18 +291,30 @@ bf_write_own(const BfLayout *layout, const BfHeader *header,
 	values[BF_OWN_LAYOUT] = pstrdup(layout->name);
 }
 
-/* Read n and p, which are both known, or neither. */
-static bool
-read_sizing(const char *expected, const char *fpp, BfHeader *header)
+/*
+ * Read n and p: both or, where they are not both known, or not what so many bits
+ * can be for, neither.
+ */
+bool
+bf_read_sizing(const char *expected, const char *fpp, uint64_t bits,
+			   BfHeader *header)
 {
-	header->expected = 0;
-	header->fpp = 0;
-	if (expected == NULL || fpp == NULL)
-		return false;
-	if (expected[0] == '\0' && fpp[0] == '\0')
-		return true;
-	return bf_read_number(expected, &header->expected) &&
-		bf_read_rate(fpp, &header->fpp);
+	uint64		number;
+	double		rate;
+	bool		known = bf_read_number(expected, &number) &&
+		bf_read_rate(fpp, &rate) && bf_sizing_is_valid(number, rate, bits);
+
+	header->expected = known ? number : 0;
+	header->fpp = known ? rate : 0;
+	return known;
+}
+
+/* Do fields of ours say that n and p are not known? */
+static bool
+is_unsized(const char *expected, const char *fpp)
+{
+	return expected != NULL && expected[0] == '\0' &&
+		fpp != NULL && fpp[0] == '\0';
 }
 
 /* Read what bf_write_shape() wrote: a header, and its first layer. */
@@ -322,7 +336,9 @@ bf_read_shape(char *const *values, BfHeader *header, BfLayer *layer,
 	if (!bf_read_number(values[BF_SHAPE_BITS], &shape.bits) ||
 		!bf_read_hashes(values[BF_SHAPE_HASHES], &shape.hashes) ||
 		shape.bits == 0 || shape.bits > BF_REDIS_MAX_BYTES * 8 ||
-		!read_sizing(values[BF_SHAPE_EXPECTED], values[BF_SHAPE_FPP], header))
+		(!bf_read_sizing(values[BF_SHAPE_EXPECTED], values[BF_SHAPE_FPP],
+						 shape.bits, header) &&
+		 !is_unsized(values[BF_SHAPE_EXPECTED], values[BF_SHAPE_FPP])))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid bits, hashes, expected or fpp in Redis");
 	header->strategy = strategy->id;

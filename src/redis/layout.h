@@ -12,6 +12,9 @@
 
 #define BF_MAX_FIELDS		8
 
+/* Filters that one can be spread over. */
+#define BF_MAX_SHARDS		1024
+
 /* A field of a layout's hash. */
 typedef struct BfField
 {
@@ -85,6 +88,8 @@ extern char *bf_own_key(const char *key);
 extern bool bf_read_number(const char *text, uint64_t *number);
 extern bool bf_read_hashes(const char *text, uint32_t *hashes);
 extern bool bf_read_rate(const char *text, double *rate);
+extern bool bf_read_sizing(const char *expected, const char *fpp,
+						   uint64_t bits, BfHeader *header);
 extern void bf_write_own(const BfLayout *layout, const BfHeader *header,
 						 const BfLayer *layer, char **values);
 extern void bf_write_shape(const BfHeader *header, const BfLayer *layer,

@@ -90,6 +90,9 @@ read_config(char *const *values, BfHeader *header, BfLayer *first,
 
 	if (!bf_read_shape(values, header, first, error))
 		return false;
+	if (bf_strategy_by_id(header->strategy)->counts_elements)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "strategy in Redis that grows another way");
 	if (!bf_read_number(values[EXPANSION], &expansion) || expansion < 1 ||
 		expansion > BF_MAX_EXPANSION)
 		return bf_fail(error, BF_ERROR_MALFORMED,

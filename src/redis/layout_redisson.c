@@ -116,11 +116,8 @@ read_config(char *const *values, BfHeader *header, BfLayer *first,
 					   "invalid size or hashIterations in Redis");
 	header->strategy = bf_redisson.id;
 	header->funnel = BF_FUNNEL_UNBOUND;
-	header->expected = 0;
-	header->fpp = 0;
-	if (bf_read_number(values[EXPECTED], &header->expected) &&
-		!bf_read_rate(values[PROBABILITY], &header->fpp))
-		header->expected = 0;
+	(void) bf_read_sizing(values[EXPECTED], values[PROBABILITY], shape.bits,
+						  header);
 	*first = (BfLayer) {
 		.bits = shape.bits,
 		.hashes = shape.hashes,

@@ -337,9 +337,7 @@ inspect(Oid server, const char *key, BfRemote *whole, BfRemote *part,
 		bf_redisbloom_describe(part);
 	for (int i = whole->shards - 1; i >= 0; i--)
 	{
-		bf_remote_describe(server, bf_shard_key(key, i), part);
-		if (part->layout != whole->layout)
-			bf_remote_missing(part);
+		bf_remote_describe_shard(whole, i, part);
 		if (part->layout == &bf_layout_redisbloom)
 			bf_redisbloom_describe(part);
 		else
@@ -468,7 +466,8 @@ bloomext_redis_drop(PG_FUNCTION_ARGS)
 	for (int i = 0; i < whole.shards; i++)
 	{
 		bf_remote_describe(server, bf_shard_key(key, i), &shard);
-		if (shard.layout == whole.layout || shard.orphan == whole.layout)
+		if (bf_remote_is_shard(&shard, &whole) ||
+			(shard.layout == NULL && shard.orphan == whole.layout))
 			dropped |= drop_remote(&shard);
 	}
 	PG_RETURN_BOOL(dropped);

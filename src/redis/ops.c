@@ -95,12 +95,7 @@ describe(Call *call, Oid server, const char *key)
 	if (whole.shards == 0)
 		call->remotes[0] = whole;
 	for (int i = 0; i < whole.shards; i++)
-	{
-		bf_remote_describe(server, bf_shard_key(key, i), &call->remotes[i]);
-		if (call->remotes[i].layout != whole.layout ||
-			call->remotes[i].shards > 0)
-			bf_remote_missing(&call->remotes[i]);
-	}
+		bf_remote_describe_shard(&whole, i, &call->remotes[i]);
 	call->server = server;
 	call->described = GetCurrentTimestamp();
 	call->key = pstrdup(key);

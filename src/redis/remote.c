@@ -7,7 +7,8 @@
  * What says so twice is an error, as only one of the two can be true.
  *
  * Everything read is checked as bytes from anywhere are, before anything is
- * derived from it.
+ * derived from it.  What is described as one filter has all its layers, unless
+ * its server has them; what is described as sharded has none, and is no shard.
  */
 #include "postgres.h"
 
@@ -303,7 +304,7 @@ read_shards(BfConnection *connection, const redisReply *reply,
 		return;
 	layout = values[0] ? bf_layout_by_name(values[0]) : NULL;
 	if (layout == NULL || !bf_read_number(values[1], &shards) ||
-		shards < 1 || shards > PG_INT16_MAX)
+		shards < 1 || shards > BF_MAX_SHARDS)
 		bf_connection_nonsense(connection,
 							   "A filter's shards are not described as they should be.");
 	claim(remote, layout);
@@ -430,6 +431,25 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 					 beside, count, remote);
 	bf_connection_done(connection);
 	pfree(command.data);
+}
+
+/*
+ * Whether what was found at a shard's key is a shard of a filter: one filter,
+ * of the same layout.
+ */
+bool
+bf_remote_is_shard(const BfRemote *remote, const BfRemote *whole)
+{
+	return remote->layout == whole->layout && remote->shards == 0;
+}
+
+/* Describe a shard of a sharded filter, which must be there. */
+void
+bf_remote_describe_shard(const BfRemote *whole, int shard, BfRemote *remote)
+{
+	bf_remote_describe(whole->server, bf_shard_key(whole->key, shard), remote);
+	if (!bf_remote_is_shard(remote, whole))
+		bf_remote_missing(remote);
 }
 
 /* The filter that is to be at a key: what describes it, is filled in. */

@@ -21,7 +21,7 @@ typedef struct BfRemote
 	bool		occupied;		/* there is none, but something else is */
 	int			shards;			/* it is spread over; 0: none */
 	BfHeader	header;
-	BfLayer    *layers;
+	BfLayer    *layers;			/* NULL: a sharded, or a native filter's */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
 	size_t		reply_limit;	/* of bf_remote_call(); 0: the usual one */
 	bool		configured;		/* does its hash describe it? */
@@ -30,6 +30,10 @@ typedef struct BfRemote
 
 extern void bf_remote_describe(Oid server, const char *key,
 							   BfRemote *remote);
+extern bool bf_remote_is_shard(const BfRemote *remote,
+							   const BfRemote *whole);
+extern void bf_remote_describe_shard(const BfRemote *whole, int shard,
+									 BfRemote *remote);
 extern void bf_remote_plan(Oid server, const char *key,
 						   const BfLayout *layout, const BfHeader *header,
 						   BfLayer *layers, BfRemote *remote);
