@@ -5,8 +5,8 @@
  * Without a cluster there is one.  With one (option cluster), a key's slot
  * tells the node: its part in braces, or else all of it, by CRC16 modulo
  * 16384.  Which node serves a slot is learnt as it is told, by MOVED, and
- * forgotten when that node cannot be reached; all that is not known goes to the
- * server's own address.
+ * forgotten when that node cannot be reached, or when a server or account was
+ * changed since; all that is not known goes to the server's own address.
  *
  * Only a server with the option follows redirections: any other could send us,
  * and the account's password, wherever it likes.
@@ -31,7 +31,7 @@ typedef struct SlotKey
 typedef struct Slot
 {
 	SlotKey		key;
-	char		node[BF_NODE_SIZE];
+	BfNode		node;
 } Slot;
 
 static HTAB *slots = NULL;
@@ -83,7 +83,7 @@ slot_key(Oid server, const char *key)
 
 /* Remember, or forget (NULL), the node of a key's slot. */
 static void
-learn(Oid server, const char *key, const char *node)
+learn(Oid server, const char *key, const BfNode *node)
 {
 	SlotKey		id = slot_key(server, key);
 	Slot	   *slot;
@@ -103,7 +103,7 @@ learn(Oid server, const char *key, const char *node)
 	else
 	{
 		slot = hash_search(slots, &id, HASH_ENTER, NULL);
-		strlcpy(slot->node, node, BF_NODE_SIZE);
+		slot->node = *node;
 	}
 }
 
@@ -113,23 +113,20 @@ bf_cluster_route(Oid server, const char *key)
 {
 	SlotKey		id = slot_key(server, key);
 	Slot	   *slot = slots ? hash_search(slots, &id, HASH_FIND, NULL) : NULL;
-	char		node[BF_NODE_SIZE];
+	BfNode		node;
 	BfConnection *connection;
 
 	if (slot == NULL)
-		return bf_connection_open(server, "");
+		return bf_connection_open(server, NULL);
 
 	/* Forgotten unless it can be reached. */
-	strlcpy(node, slot->node, BF_NODE_SIZE);
+	node = slot->node;
 	learn(server, key, NULL);
-	connection = bf_connection_open(server, node);
-	if (connection->cluster)
-	{
-		learn(server, key, node);
-		return connection;
-	}
-	/* It is no cluster any more. */
-	return bf_connection_open(server, "");
+	connection = bf_connection_open(server, &node);
+	if (connection == NULL)
+		return bf_connection_open(server, NULL);
+	learn(server, key, &node);
+	return connection;
 }
 
 /*
@@ -137,7 +134,7 @@ bf_cluster_route(Oid server, const char *key)
  * is the one that says so.
  */
 static bool
-parse_node(const BfConnection *connection, const char *error, char *node)
+parse_node(const BfConnection *connection, const char *error, BfNode *node)
 {
 	const char *at = strrchr(error, ' ');
 	const char *colon = at ? strrchr(at, ':') : NULL;
@@ -147,10 +144,11 @@ parse_node(const BfConnection *connection, const char *error, char *node)
 		at[1] == '?')
 		return false;
 	if (colon == at + 1)
-		snprintf(node, BF_NODE_SIZE, "%s:%d", connection->context->tcp.host,
-				 port);
+		snprintf(node->address, BF_NODE_SIZE, "%s:%d",
+				 connection->context->tcp.host, port);
 	else
-		strlcpy(node, at + 1, BF_NODE_SIZE);
+		strlcpy(node->address, at + 1, BF_NODE_SIZE);
+	node->changes = connection->changes;
 	return true;
 }
 
@@ -161,7 +159,7 @@ parse_node(const BfConnection *connection, const char *error, char *node)
  */
 BfRedirect
 bf_cluster_redirect(const BfConnection *connection, const char *error,
-					const char *key, char *node)
+					const char *key, BfNode *node)
 {
 	if (!connection->cluster)
 		return BF_REDIRECT_NONE;

@@ -20,6 +20,6 @@ extern unsigned bf_cluster_slot(const char *key);
 extern BfConnection *bf_cluster_route(Oid server, const char *key);
 extern BfRedirect bf_cluster_redirect(const BfConnection *connection,
 									  const char *error, const char *key,
-									  char *node);
+									  BfNode *node);
 
 #endif							/* BLOOMEXT_CLUSTER_H */

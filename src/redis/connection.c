@@ -13,15 +13,22 @@
  * A connection is only worth keeping when it owes no reply, is not within a
  * command and watches no key.  Transactions and subtransactions that abort
  * close those that are or do: so an error may be raised anywhere, and what
- * hiredis allocated goes with the connection.  Changes of a server or mapping
- * close its connections as soon as they are idle.
+ * hiredis allocated goes with the connection.
+ *
+ * Any change of a server, mapping or wrapper makes all connections outdated:
+ * which of them it is about is not worth finding out (a mapping that is made
+ * concerns those who went by PUBLIC's).  Such connections are closed as soon as
+ * they are idle.  What a server said about its cluster's nodes is forgotten with
+ * it, so that no password goes where only an older server has pointed.
  *
  * Before an idle connection is used again it is looked at: one that the server
  * has closed, or that has been idle long enough for something between us to
  * have forgotten it, is made anew.
  *
  * A password goes into the AUTH command and nowhere else.  What the server
- * answers to AUTH is not repeated, as some errors quote the command.
+ * answers to AUTH is not repeated, as some errors quote the command.  A role
+ * that needs a password has to need it in Redis, too: one that serves us before
+ * AUTH trusts the machine that we run on, and gets none.
  */
 #include "postgres.h"
 
@@ -53,7 +60,13 @@
 /* More elements than any array that we ask for. */
 #define MAX_ELEMENTS	65536
 
+/* Times that a server's options are read anew because they change. */
+#define MAX_TRIES		3
+
 static HTAB *connections = NULL;
+
+/* Changes of servers, mappings and wrappers that this backend has seen. */
+static uint64 changes = 0;
 
 /*
  * hiredis's functions that build replies, and ours, which check sizes first
@@ -151,6 +164,13 @@ is_busy(const BfConnection *connection)
 		connection->watching || connection->pending > 0;
 }
 
+/* Was it made of a server or mapping that may be another one now? */
+static bool
+is_outdated(const BfConnection *connection)
+{
+	return connection->changes != changes;
+}
+
 /* Close what an error left within something, or what has become outdated. */
 static void
 tidy(void)
@@ -162,7 +182,7 @@ tidy(void)
 	while ((connection = hash_seq_search(&scan)) != NULL)
 	{
 		free_reply(connection);
-		if (is_busy(connection) || connection->invalid)
+		if (is_busy(connection) || is_outdated(connection))
 			close_connection(connection);
 	}
 }
@@ -183,21 +203,21 @@ at_subtransaction_end(SubXactEvent event, SubTransactionId mine,
 		tidy();
 }
 
-/* A server or user mapping has changed; hash 0: any may have. */
+/* A wrapper, server or user mapping has changed. */
 static void
 at_catalog_change(Datum arg, int cache, uint32 hash)
 {
-	HASH_SEQ_STATUS scan;
-	BfConnection *connection;
+	changes++;
+}
 
-	hash_seq_init(&scan, connections);
-	while ((connection = hash_seq_search(&scan)) != NULL)
-	{
-		if (hash == 0 ||
-			(cache == FOREIGNSERVEROID && hash == connection->server_hash) ||
-			(cache == USERMAPPINGOID && hash == connection->mapping_hash))
-			connection->invalid = true;
-	}
+/*
+ * How many such changes have been seen: what was learnt of a server holds only
+ * as long as this is the same.
+ */
+uint64
+bf_connection_changes(void)
+{
+	return changes;
 }
 
 static void
@@ -212,6 +232,8 @@ initialize(void)
 							  HASH_ELEM | HASH_BLOBS);
 	RegisterXactCallback(at_transaction_end, NULL);
 	RegisterSubXactCallback(at_subtransaction_end, NULL);
+	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, at_catalog_change,
+								  (Datum) 0);
 	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, at_catalog_change,
 								  (Datum) 0);
 	CacheRegisterSyscacheCallback(USERMAPPINGOID, at_catalog_change,
@@ -560,6 +582,34 @@ code_length(const redisReply *error)
 }
 
 /*
+ * Make sure that a server wants a password, before it gets ours: it answers
+ * NOAUTH, and nothing else, to a command that comes first.
+ */
+static void
+prove_password(BfConnection *connection)
+{
+	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
+	const redisReply *reply;
+	bool		error;
+
+	connection->pending = 1;
+	bf_connection_send(connection, ping, sizeof(ping) - 1);
+	reply = bf_connection_receive(connection);
+	error = reply->type == REDIS_REPLY_ERROR;
+	if (error && strncmp(reply->str, "NOAUTH", 6) == 0)
+		return;
+	/* Who may not PING is somebody already. */
+	if (error && strncmp(reply->str, "NOPERM", 6) != 0)
+		bf_connection_raise(connection, reply->str, reply->len);
+	ereport(ERROR,
+			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
+			 errmsg("password is required"),
+			 errdetail("Non-superusers cannot connect if Redis server \"%s\" does not request a password.",
+					   connection->name),
+			 errhint("Give the default user of Redis a password, or switch it off. A superuser may set the mapping's option \"password_required\" to false.")));
+}
+
+/*
  * Introduce ourselves: account, database, and a PING that makes sure that
  * somebody is there.
  */
@@ -606,24 +656,33 @@ introduce(BfConnection *connection, const BfServer *server)
 	pfree(commands.data);
 }
 
+/*
+ * Read a server and our mapping for it, both as they are at one moment: the one
+ * may say where to take what the other says.
+ */
 static void
-connect_to_server(BfConnection *connection)
+read_server(BfConnection *connection, BfServer *server)
 {
-	BfServer	server;
+	for (int tries = 0; tries < MAX_TRIES; tries++)
+	{
+		connection->changes = changes;
+		bf_server_read(connection->key.server, connection->key.user, server);
+		AcceptInvalidationMessages();
+		if (!is_outdated(connection))
+			break;
+	}
+}
 
-	bf_server_read(connection->key.server, connection->key.user, &server);
-	strlcpy(connection->name, server.name, NAMEDATALEN);
-	connection->server_hash =
-		GetSysCacheHashValue1(FOREIGNSERVEROID, ObjectIdGetDatum(server.oid));
-	connection->mapping_hash =
-		GetSysCacheHashValue1(USERMAPPINGOID, ObjectIdGetDatum(server.mapping));
-	connection->invalid = false;
-	connection->may_lack_password = !server.password_required;
-	connection->has_password = server.password != NULL;
-	connection->tls = server.tls;
-	connection->cluster = server.cluster;
-	connection->connect_timeout = server.connect_timeout;
-	connection->command_timeout = server.command_timeout;
+static void
+connect_to_server(BfConnection *connection, const BfServer *server)
+{
+	strlcpy(connection->name, server->name, NAMEDATALEN);
+	connection->may_lack_password = !server->password_required;
+	connection->proven = server->needs_password;
+	connection->tls = server->tls;
+	connection->cluster = server->cluster;
+	connection->connect_timeout = server->connect_timeout;
+	connection->command_timeout = server->command_timeout;
 	connection->sending = false;
 	connection->watching = false;
 	connection->pending = 0;
@@ -632,24 +691,28 @@ connect_to_server(BfConnection *connection)
 
 	connection->connecting = true;
 	set_deadline(connection);
-	open_socket(connection, &server);
+	open_socket(connection, server);
 	await_connect(connection);
-	if (server.tls)
-		bf_tls_start(connection->context, &server);
-	introduce(connection, &server);
+	if (server->tls)
+		bf_tls_start(connection->context, server);
+	if (server->needs_password)
+		prove_password(connection);
+	introduce(connection, server);
 	connection->connecting = false;
 	bf_connection_done(connection);
 }
 
 /*
  * A connection of the current user to a server, or to a node of its cluster;
- * the caller has checked that the user may use the server.
+ * the caller has checked that the user may use the server.  NULL where what has
+ * named the node is a server, or was given an account, that may be another now.
  */
 BfConnection *
-bf_connection_open(Oid server, const char *node)
+bf_connection_open(Oid server, const BfNode *node)
 {
 	BfConnectionKey key;
 	BfConnection *connection;
+	BfServer	options;
 	bool		found;
 
 	if (connections == NULL)
@@ -657,20 +720,27 @@ bf_connection_open(Oid server, const char *node)
 	memset(&key, 0, sizeof(key));
 	key.server = server;
 	key.user = GetUserId();
-	strlcpy(key.node, node, BF_NODE_SIZE);
+	if (node != NULL)
+		strlcpy(key.node, node->address, BF_NODE_SIZE);
 	connection = hash_search(connections, &key, HASH_ENTER, &found);
 	if (!found)
 		memset((char *) connection + sizeof(key), 0,
 			   sizeof(BfConnection) - sizeof(key));
 
 	if (connection->context != NULL &&
-		(connection->invalid || is_busy(connection) || !is_alive(connection)))
+		(is_outdated(connection) || is_busy(connection) ||
+		 !is_alive(connection)))
 		close_connection(connection);
 	/* A role that was a superuser may be none any more. */
-	if (connection->context != NULL && !connection->has_password &&
+	if (connection->context != NULL && !connection->proven &&
 		!connection->may_lack_password && !superuser())
 		close_connection(connection);
-	if (connection->context == NULL)
-		connect_to_server(connection);
+	if (connection->context != NULL)
+		return node == NULL || node->changes == changes ? connection : NULL;
+
+	read_server(connection, &options);
+	if (node != NULL && node->changes != connection->changes)
+		return NULL;
+	connect_to_server(connection, &options);
 	return connection;
 }

@@ -12,6 +12,13 @@
 /* "host:port" of a cluster's node; "": what the server's options say. */
 #define BF_NODE_SIZE	264
 
+/* A node that a server has named. */
+typedef struct BfNode
+{
+	char		address[BF_NODE_SIZE];
+	uint64		changes;		/* bf_connection_changes() of that server */
+} BfNode;
+
 /* What names a connection: all its bytes count, so pad with zeros. */
 typedef struct BfConnectionKey
 {
@@ -26,11 +33,9 @@ typedef struct BfConnection
 	char		name[NAMEDATALEN];	/* of the server, for messages */
 	redisContext *context;		/* NULL: closed */
 	redisReply *reply;			/* the last one received */
-	uint32		server_hash;	/* of the syscache entries it stems from */
-	uint32		mapping_hash;
-	bool		invalid;		/* these have changed */
+	uint64		changes;		/* bf_connection_changes() when it was made */
 	bool		may_lack_password;
-	bool		has_password;
+	bool		proven;			/* the server wanted our password */
 	bool		tls;
 	bool		cluster;
 	bool		connecting;
@@ -49,7 +54,8 @@ typedef struct BfConnection
 /* No reply but those that carry a filter's bits is longer, by far. */
 #define BF_REPLY_LIMIT	((size_t) 1024 * 1024)
 
-extern BfConnection *bf_connection_open(Oid server, const char *node);
+extern uint64 bf_connection_changes(void);
+extern BfConnection *bf_connection_open(Oid server, const BfNode *node);
 extern void bf_connection_send(BfConnection *connection, const void *bytes,
 							   size_t length);
 extern redisReply *bf_connection_receive(BfConnection *connection);

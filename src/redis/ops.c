@@ -42,6 +42,7 @@ typedef struct Call
 	Oid			server;
 	char	   *key;			/* NULL: nothing is known */
 	TimestampTz described;
+	uint64		changes;		/* bf_connection_changes() before that */
 	int			shards;			/* 0: the filter is one */
 	int			parts;			/* remotes: the filter, or its shards */
 	BfRemote   *remotes;
@@ -84,6 +85,7 @@ describe(Call *call, Oid server, const char *key)
 	BfRemote	whole;
 
 	call->key = NULL;
+	call->changes = bf_connection_changes();
 	MemoryContextReset(call->context);
 	old = MemoryContextSwitchTo(call->context);
 	bf_remote_describe(server, key, &whole);
@@ -108,6 +110,7 @@ is_known(const Call *call, Oid server, const char *key)
 {
 	return call->key != NULL && call->server == server &&
 		strcmp(call->key, key) == 0 &&
+		call->changes == bf_connection_changes() &&
 		!TimestampDifferenceExceeds(call->described, GetCurrentTimestamp(),
 									KEEP_FOR);
 }

@@ -9,8 +9,9 @@
  *
  * As in postgres_fdw, a role that is no superuser needs a password in its
  * mapping: without one, it would be the operating system's user of the server
- * that Redis trusts, not the role.  A superuser may waive that by the mapping's
- * option password_required.
+ * that Redis trusts, not the role.  That Redis asks for it is proven when we
+ * connect.  A superuser may waive both by the mapping's option
+ * password_required.
  *
  * This file does without hiredis: a build that has none can still restore a
  * dump.
@@ -270,15 +271,13 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 	UserMapping *mapping = GetUserMapping(user, server);
 
 	*result = defaults;
-	result->oid = server;
-	result->mapping = mapping->umid;
 	result->name = found->servername;
 	apply_options(result, found->options, ForeignServerRelationId);
 	apply_options(result, mapping->options, UserMappingRelationId);
 	check_server(result);
 
-	if (result->password == NULL && result->password_required &&
-		!superuser_arg(user))
+	result->needs_password = result->password_required && !superuser_arg(user);
+	if (result->password == NULL && result->needs_password)
 		ereport(ERROR,
 				(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
 				 errmsg("password is required"),

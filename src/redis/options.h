@@ -10,8 +10,6 @@
 /* A foreign server and the current user's mapping, read and checked. */
 typedef struct BfServer
 {
-	Oid			oid;
-	Oid			mapping;
 	char	   *name;
 	char	   *host;			/* NULL: socket */
 	char	   *socket;
@@ -25,6 +23,7 @@ typedef struct BfServer
 	char	   *username;		/* NULL: the default user */
 	char	   *password;		/* NULL: none */
 	bool		password_required;
+	bool		needs_password; /* password_required, by this user */
 } BfServer;
 
 extern Oid	bf_server_usable(const char *name);

@@ -105,7 +105,7 @@ static void
 receive_oldest(BfPipeline *pipeline)
 {
 	BfUnit	   *unit = linitial(pipeline->sent);
-	char		node[BF_NODE_SIZE];
+	BfNode		node;
 	char	   *error;
 	const redisReply *reply;
 
@@ -116,7 +116,7 @@ receive_oldest(BfPipeline *pipeline)
 		pipeline->handler(pipeline->connection, reply, unit->number,
 						  pipeline->arg);
 	else if (bf_cluster_redirect(pipeline->connection, error, pipeline->key,
-								 node) != BF_REDIRECT_NONE)
+								 &node) != BF_REDIRECT_NONE)
 	{
 		pipeline->redirected = lappend(pipeline->redirected, unit);
 		return;
@@ -213,26 +213,28 @@ static void
 follow(BfPipeline *pipeline, BfUnit *unit)
 {
 	TimestampTz start = GetCurrentTimestamp();
-	char		node[BF_NODE_SIZE];
+	BfNode		node;
 	bool		asking = false;
 
 	for (int moves = 0;;)
 	{
 		BfConnection *connection = asking ?
-			bf_connection_open(pipeline->server, node) :
-			bf_cluster_route(pipeline->server, pipeline->key);
+			bf_connection_open(pipeline->server, &node) : NULL;
 		char	   *error;
-		const redisReply *reply = try_unit(pipeline, connection, unit, asking,
-											&error);
+		const redisReply *reply;
 		BfRedirect	redirect;
 
+		asking = connection != NULL;
+		if (!asking)
+			connection = bf_cluster_route(pipeline->server, pipeline->key);
+		reply = try_unit(pipeline, connection, unit, asking, &error);
 		if (error == NULL)
 		{
 			pipeline->handler(connection, reply, unit->number, pipeline->arg);
 			bf_connection_done(connection);
 			return;
 		}
-		redirect = bf_cluster_redirect(connection, error, pipeline->key, node);
+		redirect = bf_cluster_redirect(connection, error, pipeline->key, &node);
 		asking = redirect == BF_REDIRECT_ASK && unit->replies == 1;
 		if (redirect == BF_REDIRECT_NONE ||
 			(!asking && redirect != BF_REDIRECT_MOVED &&

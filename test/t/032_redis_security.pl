@@ -14,7 +14,10 @@ use RedisServer;
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
-my $redis = RedisServer->new;
+$ENV{REDISCLI_AUTH} = 'default-password';
+my @closed = (options => [ '--requirepass', $ENV{REDISCLI_AUTH} ]);
+my $redis = RedisServer->new(@closed);
+my $open = RedisServer->new;
 $redis->cli('ACL', 'SETUSER', 'app', 'on', '>app-password', '~app:*', '~{app:*', '+@all');
 $redis->cli('ACL', 'SETUSER', 'reader', 'on', '>reader-password', '~*', '+@read', '+eval', '+multi', '+exec', '+ping', '-getbit');
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -35,13 +38,15 @@ sub as_role
 sql(qq{
 	CREATE EXTENSION bloomext;
 	CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
+	CREATE SERVER open FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$open->{socket}');
 	CREATE ROLE app; CREATE ROLE reader; CREATE ROLE stranger; CREATE ROLE bare; CREATE ROLE other_bare;
-	GRANT USAGE ON FOREIGN SERVER cache TO app, reader, bare, other_bare;
+	GRANT USAGE ON FOREIGN SERVER cache TO app, reader, bare;
+	GRANT USAGE ON FOREIGN SERVER open TO other_bare;
 	CREATE USER MAPPING FOR app SERVER cache OPTIONS (username 'app', password 'app-password');
 	CREATE USER MAPPING FOR reader SERVER cache OPTIONS (username 'reader', password 'reader-password');
 	CREATE USER MAPPING FOR bare SERVER cache;
-	CREATE USER MAPPING FOR other_bare SERVER cache OPTIONS (password_required 'false');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+	CREATE USER MAPPING FOR other_bare SERVER open OPTIONS (password_required 'false');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (password '$ENV{REDISCLI_AUTH}');
 });
 
 # USAGE is what lets a role reach a server, its mapping what it is there.
@@ -62,7 +67,7 @@ is(as_role('app', "SELECT bf_redis_add('127.0.0.1:6379', 'app:f', 'x')"), '42704
 
 # Passwords.
 is(as_role('bare', "SELECT bf_redis_create('cache', 'f', 10)"), '2F003', 'a mapping without a password');
-is(as_role('other_bare', "SELECT bf_redis_create('cache', 'f', 10)"), 't', 'unless a superuser waived it');
+is(as_role('other_bare', "SELECT bf_redis_create('open', 'f', 10)"), 't', 'unless a superuser waived it');
 is(as_role('bare', "ALTER USER MAPPING FOR bare SERVER cache OPTIONS (password_required 'false')"), '42501',
 	'which only a superuser can');
 is(as_role('reader', "SELECT string_agg(umoptions::text, '') FROM pg_user_mappings WHERE usename <> 'reader'"), '',
@@ -82,14 +87,14 @@ my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate
 like($err, qr/38000/, 'a role does not go by a connection of another');
 
 # A role that is a superuser no more.
-sql("CREATE ROLE fallen SUPERUSER; CREATE USER MAPPING FOR fallen SERVER cache; GRANT USAGE ON FOREIGN SERVER cache TO fallen");
+sql("CREATE ROLE fallen SUPERUSER; CREATE USER MAPPING FOR fallen SERVER open; GRANT USAGE ON FOREIGN SERVER open TO fallen");
 ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate
-	SET ROLE fallen; SELECT bf_redis_create('cache', 'fallen', 10); RESET ROLE; ALTER ROLE fallen NOSUPERUSER;
-	SET ROLE fallen; SELECT bf_redis_contains('cache', 'fallen', 'x')");
+	SET ROLE fallen; SELECT bf_redis_create('open', 'fallen', 10); RESET ROLE; ALTER ROLE fallen NOSUPERUSER;
+	SET ROLE fallen; SELECT bf_redis_contains('open', 'fallen', 'x')");
 is("$out $err" =~ /^t\b.*2F003/s ? 1 : 0, 1, 'has no cached connection either');
 
 # A server or mapping that changes takes effect at once.
-my $second = RedisServer->new(port => RedisServer::free_port());
+my $second = RedisServer->new(port => RedisServer::free_port(), @closed);
 is(sql("SELECT bf_redis_create('cache', 'moving', 10);
 		ALTER SERVER cache OPTIONS (DROP socket, host '127.0.0.1', port '$second->{port}');
 		SELECT bf_redis_create('cache', 'moving', 10);
