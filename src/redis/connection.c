@@ -29,6 +29,9 @@
  * answers to AUTH is not repeated, as some errors quote the command.  A role
  * that needs a password has to need it in Redis, too: one that serves us before
  * AUTH trusts the machine that we run on, and gets none.
+ *
+ * An answer is bounded in bytes, and in what hiredis makes of them: the elements
+ * of all its arrays are counted as a whole, and a line has an end.
  */
 #include "postgres.h"
 
@@ -57,11 +60,18 @@
 /* Connections idle for longer, in ms, are not trusted to be alive. */
 #define MAX_IDLE		60000
 
-/* More elements than any array that we ask for. */
-#define MAX_ELEMENTS	65536
+/*
+ * More elements than any reply that we ask for has, and than any has of those
+ * that are not bits: what hiredis makes of them takes some 2 MB, and 8.
+ */
+#define MAX_ELEMENTS	(256 * 1024)
+#define MAX_OBJECTS		65536
 
 /* Times that a server's options are read anew because they change. */
 #define MAX_TRIES		3
+
+/* No line of a reply is longer: lengths, numbers, and errors. */
+#define MAX_LINE		(64 * 1024)
 
 static HTAB *connections = NULL;
 
@@ -79,15 +89,41 @@ static redisReply bits[] = {
 	{.type = REDIS_REPLY_INTEGER,.integer = 1}
 };
 
+/* Count something that takes memory; false where that is too much. */
+static bool
+count_object(const redisReadTask *task)
+{
+	BfConnection *connection = task->privdata;
+
+	return ++connection->objects <= MAX_OBJECTS;
+}
+
 static void *
 create_array(const redisReadTask *task, compat_reply_count elements)
 {
-	if (elements > MAX_ELEMENTS)
-		return NULL;
+	BfConnection *connection = task->privdata;
+
 	/* Replies hold arrays, but these none: what is freed is not deep. */
-	if (task->parent != NULL && task->parent->parent != NULL)
+	if (!count_object(task) || elements > MAX_ELEMENTS ||
+		(task->parent != NULL && task->parent->parent != NULL))
+		return NULL;
+	connection->elements += elements;
+	if (connection->elements > MAX_ELEMENTS)
 		return NULL;
 	return hiredis_functions.createArray(task, elements);
+}
+
+static void *
+create_string(const redisReadTask *task, char *bytes, size_t length)
+{
+	return count_object(task) ?
+		hiredis_functions.createString(task, bytes, length) : NULL;
+}
+
+static void *
+create_nil(const redisReadTask *task)
+{
+	return count_object(task) ? hiredis_functions.createNil(task) : NULL;
 }
 
 static void *
@@ -96,7 +132,8 @@ create_integer(const redisReadTask *task, long long value)
 	redisReply *array;
 
 	if (task->parent == NULL || (value != 0 && value != 1))
-		return hiredis_functions.createInteger(task, value);
+		return count_object(task) ?
+			hiredis_functions.createInteger(task, value) : NULL;
 	array = task->parent->obj;
 	array->element[task->idx] = &bits[value];
 	return &bits[value];
@@ -126,16 +163,22 @@ free_object(void *reply)
 	freeReplyObject(reply);
 }
 
-/* Have a context's replies built by our functions. */
+/* Have a connection's replies built by our functions. */
 static void
-set_functions(redisContext *context)
+set_functions(BfConnection *connection)
 {
-	hiredis_functions = *context->reader->fn;
+	redisReader *reader = connection->context->reader;
+
+	hiredis_functions = *reader->fn;
 	own_functions = hiredis_functions;
+	own_functions.createString = create_string;
 	own_functions.createArray = create_array;
 	own_functions.createInteger = create_integer;
+	own_functions.createNil = create_nil;
 	own_functions.freeObject = free_object;
-	context->reader->fn = &own_functions;
+	compat_refuse_resp3(&own_functions);
+	reader->fn = &own_functions;
+	reader->privdata = connection;
 }
 
 static void
@@ -448,8 +491,24 @@ bf_connection_send(BfConnection *connection, const void *bytes, size_t length)
 }
 
 /*
+ * Raise that what has come of a reply is a line without an end: hiredis would
+ * search it from its start whenever more comes.
+ */
+static void
+check_line(BfConnection *connection)
+{
+	const redisReader *reader = connection->context->reader;
+
+	if (reader->len - reader->pos > MAX_LINE &&
+		memchr(reader->buf + reader->pos, '\n', MAX_LINE) == NULL)
+		bf_connection_nonsense(connection,
+							   "A line is longer than any that was asked for.");
+}
+
+/*
  * Receive the next reply.  It stays valid until the next one is received, or
- * bf_connection_done().
+ * bf_connection_done().  With the last one that is due, nothing may be left:
+ * after an answer too many, none is the one that it is taken for.
  */
 redisReply *
 bf_connection_receive(BfConnection *connection)
@@ -467,6 +526,7 @@ bf_connection_receive(BfConnection *connection)
 								   reader->errstr);
 		if (reply != NULL)
 			break;
+		check_line(connection);
 		CHECK_FOR_INTERRUPTS();
 		if (!read_some(connection))
 			wait_for_socket(connection, WL_SOCKET_READABLE);
@@ -474,6 +534,10 @@ bf_connection_receive(BfConnection *connection)
 	connection->reply = reply;
 	connection->pending--;
 	connection->received = 0;
+	connection->elements = 0;
+	connection->objects = 0;
+	if (connection->pending == 0 && reader->pos < reader->len)
+		bf_connection_nonsense(connection, "There are more answers than commands.");
 	set_deadline(connection);
 	return reply;
 }
@@ -489,7 +553,8 @@ bf_connection_done(BfConnection *connection)
 
 /*
  * Whether a connection that has been idle still serves: nothing is to be read
- * from it, not even its end.
+ * from it, not even its end.  Nothing has been read too much, either: see
+ * bf_connection_receive(), and hiredis takes what TLS has decrypted whole.
  */
 static bool
 is_alive(const BfConnection *connection)
@@ -551,7 +616,7 @@ open_socket(BfConnection *connection, const BfServer *server)
 	if (context->err != 0)
 		fail_lost(connection, context->errstr);
 	(void) fcntl(context->fd, F_SETFD, FD_CLOEXEC);
-	set_functions(context);
+	set_functions(connection);
 }
 
 /* Wait until the socket is connected. */
@@ -687,6 +752,8 @@ connect_to_server(BfConnection *connection, const BfServer *server)
 	connection->watching = false;
 	connection->pending = 0;
 	connection->received = 0;
+	connection->elements = 0;
+	connection->objects = 0;
 	connection->reply_limit = BF_REPLY_LIMIT;
 
 	connection->connecting = true;

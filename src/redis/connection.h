@@ -49,6 +49,8 @@ typedef struct BfConnection
 	size_t		progress;		/* bytes since the deadline was set */
 	size_t		received;		/* bytes since the last whole reply */
 	size_t		reply_limit;	/* of these */
+	size_t		elements;		/* of that reply, arrays in arrays included */
+	size_t		objects;		/* of these, what takes memory of its own */
 } BfConnection;
 
 /* No reply but those that carry a filter's bits is longer, by far. */
