@@ -424,7 +424,8 @@ bf_remote_add(const BfRemote *remote, BfItems *items)
 
 	bf_pipeline_start(&pipeline, remote->server, remote->key,
 					  grows ? take_grown : take_added, &adding);
-	for (int from = 0; from < items->count; from += adding.batch)
+	for (int from = 0; from < items->count && !adding.stale;
+		 from += adding.batch)
 	{
 		int			count = Min(adding.batch, items->count - from);
 		StringInfo	unit = bf_pipeline_unit(&pipeline, grows ? 1 :
@@ -435,6 +436,7 @@ bf_remote_add(const BfRemote *remote, BfItems *items)
 			append_grow(unit, &adding, items->item + from, count);
 		else
 			append_add(unit, &adding, items->item + from, count);
+		bf_items_forget(remote, items->item + from, count);
 		bf_pipeline_send(&pipeline, unit);
 	}
 	bf_pipeline_finish(&pipeline);

@@ -204,14 +204,16 @@ bf_remote_contains(const BfRemote *remote, BfItems *items)
 
 	bf_pipeline_start(&pipeline, remote->server, remote->key, take_reply,
 					  &lookup);
-	for (int from = 0; from < items->count; from += lookup.batch)
+	for (int from = 0; from < items->count && !lookup.stale;
+		 from += lookup.batch)
 	{
+		int			count = Min(lookup.batch, items->count - from);
 		StringInfo	unit = bf_pipeline_unit(&pipeline, is_single(remote) ? 1 :
 											2 + commands_in_unit(remote));
 
 		CHECK_FOR_INTERRUPTS();
-		append_unit(unit, remote, items->item + from,
-					Min(lookup.batch, items->count - from));
+		append_unit(unit, remote, items->item + from, count);
+		bf_items_forget(remote, items->item + from, count);
 		bf_pipeline_send(&pipeline, unit);
 	}
 	bf_pipeline_finish(&pipeline);

@@ -179,6 +179,23 @@ bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer,
 	return in->hashes;
 }
 
+/*
+ * Free what bf_item_bits() has computed of items: once their bits have been
+ * asked for, 1 kB each is too much to keep.
+ */
+void
+bf_items_forget(const BfRemote *remote, BfItem *item, int count)
+{
+	if (bf_strategy_by_id(remote->header.strategy)->hash_is_complete)
+		return;
+	for (int i = 0; i < count; i++)
+	{
+		pfree(item[i].hash.digests);
+		item[i].hash.digests = NULL;
+		item[i].hash.ndigests = 0;
+	}
+}
+
 /* Whether the bits of an item are all set in a reply. */
 bool
 bf_item_is_set(BfConnection *connection, redisReply **bit, uint32 hashes)

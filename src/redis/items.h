@@ -32,6 +32,7 @@ extern void bf_items_add(BfItems *items, const BfRemote *remote,
 
 extern uint32 bf_item_bits(BfItem *item, const BfRemote *remote,
 						   uint32 layer, uint64 *bits);
+extern void bf_items_forget(const BfRemote *remote, BfItem *item, int count);
 extern bool bf_item_is_set(BfConnection *connection, redisReply **bit,
 						   uint32 hashes);
 extern bool bf_remote_contains(const BfRemote *remote, BfItems *items);

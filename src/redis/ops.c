@@ -9,18 +9,22 @@
  * command can see, the hash of a Guava filter that had none, is looked for once
  * a second.
  *
+ * Arrays are worked on in pieces, so that memory does not grow with them.  A
+ * filter that grows cuts a round short, and the next one takes no more than
+ * twice what that has done: else all that is left would be hashed and sent
+ * again for each layer.
+ *
  * A filter that is not there is an error and never a "no".
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "redis/arguments.h"
+#include "redis/arrays.h"
 #include "redis/items.h"
 
 PG_FUNCTION_INFO_V1(bloomext_redis_add);
@@ -31,8 +35,11 @@ PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 /* A description is looked at again after so many ms. */
 #define KEEP_FOR	1000
 
-/* Changes of a filter within one call that are put up with. */
+/* Changes of a filter that are put up with while nothing is done. */
 #define MAX_CHANGES	20
+
+/* Elements that a round takes at least, while there are such. */
+#define MIN_BATCH	100
 
 /* What a call site keeps. */
 typedef struct Call
@@ -46,15 +53,15 @@ typedef struct Call
 	int			shards;			/* 0: the filter is one */
 	int			parts;			/* remotes: the filter, or its shards */
 	BfRemote   *remotes;
+	MemoryContext round;		/* of what one round needs */
 } Call;
 
-/* Elements of one call, and what is known of them. */
+/* Elements of one call, or a piece of them, and what is known of them. */
 typedef struct Elements
 {
 	Datum	   *values;
-	bool	   *nulls;
 	bool	   *answers;
-	bool	   *done;
+	bool	   *done;			/* or NULL, which needs nothing done */
 	int			count;
 } Elements;
 
@@ -72,6 +79,9 @@ get_call(FunctionCallInfo fcinfo, bool array)
 		call->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 											  "bloomext Redis filter",
 											  ALLOCSET_SMALL_SIZES);
+		call->round = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
+											"bloomext Redis round",
+											ALLOCSET_DEFAULT_SIZES);
 		fcinfo->flinfo->fn_extra = call;
 	}
 	return call;
@@ -115,20 +125,24 @@ is_known(const Call *call, Oid server, const char *key)
 									KEEP_FOR);
 }
 
-/* Hash the elements that are not done, each for its part of the filter. */
+/*
+ * Hash elements that are not done, a batch at most, each for its part of the
+ * filter.
+ */
 static BfItems *
-hash_elements(const Call *call, const Elements *elements, bool ask)
+hash_elements(const Call *call, const Elements *elements, int batch, bool ask)
 {
 	BfItems    *items = palloc0(sizeof(BfItems) * call->parts);
 
-	for (int i = 0; i < elements->count; i++)
+	for (int i = 0; i < elements->count && batch > 0; i++)
 	{
 		Datum		value = elements->values[i];
 		int			part = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (elements->nulls[i] || elements->done[i])
+		if (elements->done[i])
 			continue;
+		batch--;
 		if (call->shards > 0)
 			part = bf_items_shard(&call->remotes[0], call->shards,
 								  &call->element, value);
@@ -154,32 +168,63 @@ note_answers(Elements *elements, const BfItems *items)
 	}
 }
 
+/* How many elements are still to be done. */
+static int
+count_left(const Elements *elements)
+{
+	int			left = 0;
+
+	for (int i = 0; i < elements->count; i++)
+		left += !elements->done[i];
+	return left;
+}
+
+/* Do something with a batch of elements; false where the filter has changed. */
+static bool
+run_round(Call *call, Elements *elements, int batch, Operation operation,
+		  bool ask)
+{
+	BfItems    *items = hash_elements(call, elements, batch, ask);
+	bool		same = true;
+
+	for (int i = 0; i < call->parts; i++)
+	{
+		same &= operation(&call->remotes[i], &items[i]);
+		note_answers(elements, &items[i]);
+	}
+	return same;
+}
+
 /* Do something with elements; again with those that a change left undone. */
 static void
 process(Call *call, Oid server, const char *key, Elements *elements,
 		Operation operation, bool ask)
 {
-	for (int changes = 0;; changes++)
+	MemoryContext old = MemoryContextSwitchTo(call->round);
+	int			left = count_left(elements);
+	int			batch = left;
+	int			changes = 0;
+
+	do
 	{
-		bool		finished = true;
-		BfItems    *items;
+		int			before = left;
+		bool		same;
 
 		if (!is_known(call, server, key))
 			describe(call, server, key);
-		items = hash_elements(call, elements, ask);
-		for (int i = 0; i < call->parts; i++)
-		{
-			finished &= operation(&call->remotes[i], &items[i]);
-			note_answers(elements, &items[i]);
-		}
-		if (finished)
-			return;
-		call->key = NULL;
-		if (changes >= MAX_CHANGES + elements->count)
+		same = run_round(call, elements, batch, operation, ask);
+		MemoryContextReset(call->round);
+		left = count_left(elements);
+		batch = same ? left : Max(2 * (before - left), MIN_BATCH);
+		if (!same)
+			call->key = NULL;
+		changes = left < before ? 0 : changes + 1;
+		if (left > 0 && changes > MAX_CHANGES)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("filter at key \"%s\" keeps changing", key)));
-	}
+	} while (left > 0);
+	MemoryContextSwitchTo(old);
 }
 
 /* One element. */
@@ -190,13 +235,53 @@ process_one(FunctionCallInfo fcinfo, Operation operation, bool ask)
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	Datum		value = PG_GETARG_DATUM(2);
-	bool		null = false;
 	bool		answer = false;
 	bool		done = false;
-	Elements	elements = {&value, &null, &answer, &done, 1};
+	Elements	elements = {&value, &answer, &done, 1};
 
 	process(call, server, key, &elements, operation, ask);
 	return answer;
+}
+
+/* An array for the answers to an array's elements, without bounds. */
+static ArrayType *
+make_answers(ArrayType *array)
+{
+	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	bool		nulls = array_contains_nulls(array);
+	Size		head = nulls ? ARR_OVERHEAD_WITHNULLS(1, count) :
+		ARR_OVERHEAD_NONULLS(1);
+	ArrayType  *answers;
+
+	if (count == 0)
+		return construct_empty_array(BOOLOID);
+	answers = palloc0(head + count);
+	SET_VARSIZE(answers, head);
+	answers->ndim = 1;
+	answers->dataoffset = nulls ? head : 0;
+	answers->elemtype = BOOLOID;
+	ARR_DIMS(answers)[0] = count;
+	ARR_LBOUND(answers)[0] = 1;
+	return answers;
+}
+
+/* Append a piece's answers, of which the first is number `from`. */
+static void
+append_answers(ArrayType *answers, const BfArrayPieces *pieces,
+			   const Elements *elements, int from)
+{
+	bits8	   *bitmap = ARR_NULLBITMAP(answers);
+	char	   *at = (char *) answers + VARSIZE(answers);
+
+	for (int i = 0; i < elements->count; i++)
+	{
+		if (pieces->nulls[i])
+			continue;
+		*at++ = elements->answers[i];
+		if (bitmap != NULL)
+			bitmap[(from + i) / 8] |= 1 << (from + i) % 8;
+	}
+	SET_VARSIZE(answers, at - (char *) answers);
 }
 
 /* An array of elements: an answer for each, NULL for NULL. */
@@ -207,26 +292,27 @@ process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
-	const BfElementType *type = &call->element;
+	ArrayType  *answers = make_answers(array);
 	Elements	elements;
-	Datum	   *answers;
-	int			lower = 1;
+	BfArrayPieces	pieces;
+	int			from = 0;
 
-	deconstruct_array(array, type->type, type->typlen, type->typbyval,
-					  type->typalign, &elements.values, &elements.nulls,
-					  &elements.count);
-	elements.answers = palloc0(Max(elements.count, 1));
-	elements.done = palloc0(Max(elements.count, 1));
-	process(call, server, key, &elements, operation, ask);
-
-	answers = palloc(sizeof(Datum) * Max(elements.count, 1));
-	for (int i = 0; i < elements.count; i++)
-		answers[i] = BoolGetDatum(elements.answers[i]);
-	if (elements.count == 0)
-		return PointerGetDatum(construct_empty_array(BOOLOID));
-	return PointerGetDatum(construct_md_array(answers, elements.nulls, 1,
-											  &elements.count, &lower, BOOLOID,
-											  1, true, TYPALIGN_CHAR));
+	bf_array_pieces_start(array, &pieces);
+	elements.values = pieces.values;
+	elements.answers = palloc(BF_ARRAY_PIECE);
+	elements.done = palloc(BF_ARRAY_PIECE);
+	/* Nothing to ask for is asked for, too: the filter must be there. */
+	do
+	{
+		(void) bf_array_pieces_next(&pieces);
+		elements.count = pieces.count;
+		memset(elements.answers, false, pieces.count);
+		memcpy(elements.done, pieces.nulls, pieces.count);
+		process(call, server, key, &elements, operation, ask);
+		append_answers(answers, &pieces, &elements, from);
+		from += pieces.count;
+	} while (pieces.count == BF_ARRAY_PIECE);
+	return PointerGetDatum(answers);
 }
 
 /* bf_redis_add(server, key, element): true: it was surely new */

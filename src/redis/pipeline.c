@@ -3,15 +3,16 @@
  *	  Commands about keys of one slot, sent one after another without waiting.
  *
  * Redis works on one command while we write the next.  How many may be under
- * way is bounded, so that neither side has to keep much.  Small units are
- * gathered, so that they do not cost a system call each.
+ * way is bounded, and how long they are, so that neither side has to keep much.
+ * Small units are gathered, so that they do not cost a system call each.
  *
  * An error that the server answers is raised only when all replies are in: so
  * the connection stays in step and is kept.  In a cluster, units that were
  * turned away are sent again, one by one, to where they belong.  They were not
- * executed, so nothing is done twice.  A transaction cannot be asked of a node
- * that is still importing its slot (ASK covers one command), so it waits until
- * the slot has moved.
+ * executed, so nothing is done twice; and what follows goes there, too, so that
+ * few units are kept for that.  A transaction cannot be asked of a node that is
+ * still importing its slot (ASK covers one command), so it waits until the slot
+ * has moved.
  */
 #include "postgres.h"
 
@@ -24,6 +25,9 @@
 
 /* Units under way at most, where they are quickly done. */
 #define WINDOW			32
+
+/* Bytes of these at most, unless it is one. */
+#define MAX_KEPT		(4 * 1024 * 1024)
 
 /* Bytes that are sent at a time, as many as Redis reads at a time. */
 #define GATHER			(16 * 1024)
@@ -112,6 +116,7 @@ receive_oldest(BfPipeline *pipeline)
 	flush(pipeline);
 	reply = receive_unit(pipeline->connection, unit, &error);
 	pipeline->sent = list_delete_first(pipeline->sent);
+	pipeline->kept -= unit->bytes.len;
 	if (error == NULL)
 		pipeline->handler(pipeline->connection, reply, unit->number,
 						  pipeline->arg);
@@ -148,9 +153,18 @@ write_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit)
 static void
 send_unit(BfPipeline *pipeline, BfUnit *unit)
 {
-	if (list_length(pipeline->sent) >= pipeline->window)
+	while (pipeline->sent != NIL &&
+		   (list_length(pipeline->sent) >= pipeline->window ||
+			pipeline->kept + unit->bytes.len > MAX_KEPT))
 		receive_oldest(pipeline);
+	if (pipeline->redirected != NIL)
+	{
+		bf_pipeline_finish(pipeline);
+		pipeline->connection = bf_cluster_route(pipeline->server,
+												pipeline->key);
+	}
 	pipeline->sent = lappend(pipeline->sent, unit);
+	pipeline->kept += unit->bytes.len;
 	if (unit->writer != NULL || unit->bytes.len >= GATHER)
 	{
 		flush(pipeline);

@@ -41,6 +41,7 @@ typedef struct BfPipeline
 	int			units;
 	StringInfoData unsent;		/* bytes of units that are gathered */
 	List	   *sent;			/* units that are not answered yet */
+	size_t		kept;			/* bytes of these */
 	List	   *redirected;		/* units to be sent elsewhere */
 	char	   *error;			/* the first one, to be raised at the end */
 } BfPipeline;

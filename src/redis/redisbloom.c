@@ -350,7 +350,7 @@ run_batches(const BfRemote *remote, BfItems *items, int replies,
 
 	bf_pipeline_start(&pipeline, remote->server, remote->key, handler,
 					  &batches);
-	for (int from = 0; from < items->count; from += BATCH)
+	for (int from = 0; from < items->count && !batches.gone; from += BATCH)
 	{
 		StringInfo	unit = bf_pipeline_unit(&pipeline, replies);
 

@@ -46,7 +46,7 @@ sql(qq{
 			answer := bf_redis_add('cache', key, 'Element ' || n);
 			answers := answers || answer::text;
 			IF n = 1 THEN
-				EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'redis-cli -s $redis->{socket} ' || meanwhile);
+				EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; redis-cli -s $redis->{socket} ' || meanwhile);
 			END IF;
 		END LOOP;
 		RETURN answers;

@@ -1,4 +1,4 @@
-# What servers answer: it is taken for no more than was asked, and memory is bounded.
+# What servers answer, and arrays of many elements: work and memory are bounded.
 use strict;
 use warnings;
 
@@ -44,24 +44,28 @@ sql("CREATE EXTENSION bloomext;
 	 CREATE FUNCTION peak() RETURNS int LANGUAGE sql AS
 		 \$\$ SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+)')::int / 1024 \$\$;");
 
+my $log = "$PostgreSQL::Test::Utils::tmp_check/commands";
+sub said { my $said = -e $log ? slurp_file($log) : ''; unlink $log; return $said; }
+
 # Answers that are small on the wire and large in memory.
 my %blobs = (integer => ":2\r\n", nil => "\$-1\r\n", empty => "\$0\r\n\r\n", status => "+\r\n", array => "*0\r\n");
 my $size = 20_000_000;
 my $wire = FaultServer->new(sub {
 	my ($state, $name, @arguments) = @_;
 	return FaultServer::ok() if $name eq 'PING';
-	my ($key) = grep { /^(blob|line|twice|once|silent):/ } @arguments;
+	my ($key) = grep { /^(blob|line|twice|once|never|silent):/ } @arguments;
 	my ($kind, $what) = split /:/, $key // ':';
 	my $description = FaultServer::array(FaultServer::bulk('string'), FaultServer::bulk("\1\5\0\0\0\4"),
 		FaultServer::integer(38), (FaultServer::bulk(undef)) x ($name eq 'EVAL' ? $arguments[1] - 1 : 0));
 	return '' if $kind eq 'silent';
 	if ($name eq 'EVAL' && $arguments[0] =~ /TYPE/)
 	{
+		append_to_file($log, "describe\n") if $kind eq 'never';
 		return $description;
 	}
 	return '+' . 'x' x $size if $kind eq 'line';
-	# The head and k for each element.
-	return FaultServer::array(FaultServer::integer(1 * 2**40 + 5 * 2**32 + 4),
+	# The head and k for each element; 1 is no head that was described.
+	return FaultServer::array(FaultServer::integer($kind eq 'never' ? 1 : 1 * 2**40 + 5 * 2**32 + 4),
 		(":1\r\n") x ((@arguments - 4) / 3)) x ($kind eq 'twice' ? 2 : 1) if $name eq 'BITFIELD_RO';
 	return ":1\r\n" unless $name eq 'GET';
 	my $array = "*60000\r\n" . $blobs{$what} x 60000;
@@ -88,6 +92,46 @@ for my $condition ('OTHERS', 'query_canceled OR OTHERS')
 	is(session("DO \$\$ BEGIN PERFORM bf_redis_contains('hasty', 'silent:', 'x'); EXCEPTION WHEN $condition THEN RAISE 'HV000' USING ERRCODE = 'HV000'; END \$\$"),
 		$condition eq 'OTHERS' ? '57014' : 'HV000', "a time-out in PL/pgSQL: WHEN $condition");
 }
+
+# A filter that is another one whenever it is asked for.
+my $elements = "(SELECT array_agg(i::text) FROM generate_series(1, 200) i)";
+said();
+is(session("SELECT bf_redis_contains('wire', 'never:', $elements)"), '55006', 'a filter that never stays the same');
+cmp_ok(said() =~ tr/\n//, '<=', 22, 'is given up, however many elements there are');
+
+# Filters that grow while they are added to: traffic and memory do not grow with
+# layers times elements.
+sub received { return $redis->cli('INFO', 'stats') =~ /total_net_input_bytes:(\d+)/ ? $1 : die }
+sql("SELECT bf_redis_create('cache', 'grow', 100, 0.001, expansion => 1)");
+my $before = received();
+my $grown = sql("SELECT bf_redis_add('cache', 'grow', ARRAY['x']);
+	SELECT peak() AS before \\gset
+	SELECT count(*) FILTER (WHERE NOT a) < 1000 FROM unnest(bf_redis_add('cache', 'grow', (SELECT array_agg('title ' || i) FROM generate_series(1, 5000) i))) a;
+	SELECT peak() - :before");
+my $sent = int((received() - $before) / 1e6);
+like($grown, qr/^\{t\}\nt\n\d+$/, 'elements that make a filter grow are added');
+cmp_ok($sent, '<', 4, "5,000 of them: $sent MB");
+is(sql("SELECT bool_and(a) FROM unnest(bf_redis_contains('cache', 'grow', (SELECT array_agg('title ' || i) FROM generate_series(1, 5000) i))) a"), 't', 'and all are found');
+
+# Arrays: pieces meet, NULLs stay in their places, memory does not grow.
+sql("SELECT bf_redis_create('cache', 'pieces', 100000, 0.5)");
+for my $count (0, 1, 65535, 65536, 65537, 131072, 140000)
+{
+	is(sql("WITH e AS (SELECT array_agg(CASE WHEN i % 7 <> 3 THEN i END ORDER BY i) AS e FROM generate_series(1, $count) i)
+			SELECT coalesce(cardinality(bf_redis_add('cache', 'pieces', coalesce(e, '{}'))), 0),
+				(SELECT count(*) FROM unnest(bf_redis_contains('cache', 'pieces', coalesce(e, '{}'))) WITH ORDINALITY a(a, i)
+				 WHERE a IS DISTINCT FROM CASE WHEN i % 7 <> 3 THEN true END) FROM e"), "$count|0", "$count elements");
+}
+is(sql("SELECT array_dims(bf_redis_contains('cache', 'pieces', ARRAY[[1, 2], [NULL, 4]]))"), '[1:4]', 'of more dimensions');
+is(session("SELECT bf_redis_contains('cache', 'missing', '{}'::int[])"), '42704', 'nothing asked of nothing');
+sql("CREATE TABLE numbers AS SELECT array_agg((i % 30000)::smallint) AS a FROM generate_series(1, 1000000) i");
+my $array = sql("SELECT bf_redis_contains('cache', 'pieces', ARRAY[1::smallint]);
+	SELECT cardinality(a) AS known, peak() AS before FROM numbers \\gset
+	SELECT cardinality(bf_redis_contains('cache', 'pieces', a)) FROM numbers;
+	SELECT peak() - :before");
+like($array, qr/\n1000000\n\d+$/, 'a million elements');
+my ($megabytes) = $array =~ /(\d+)$/;
+cmp_ok($megabytes, '<', 4 * 2 + 16, "of two bytes each take $megabytes MB");
 
 $node->stop;
 done_testing();
