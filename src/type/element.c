@@ -10,17 +10,10 @@
  * collation) is refused: 'A' added and 'a' asked for would be a false
  * negative.  citext reaches our text functions by an implicit relabelling, so
  * we look through that too.
- *
- * Text is hashed as UTF-8 (or UTF-16) whatever the database's encoding, so
- * that filters mean the same in every database and in every service.  In
- * SQL_ASCII only bytes below 128 have a known meaning.
  */
 #include "postgres.h"
 
-#include "catalog/pg_conversion.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -31,6 +24,7 @@
 #include "core/bytes.h"
 #include "type/element.h"
 #include "type/pieces.h"
+#include "type/text.h"
 #include "type/value.h"
 
 static const char *const kind_names[BF_KINDS] = {
@@ -250,133 +244,41 @@ integer_value(BfKind kind, Datum value)
 	}
 }
 
-static bool
-is_ascii(const unsigned char *bytes, int length)
-{
-	for (int i = 0; i < length; i++)
-	{
-		if (IS_HIGHBIT_SET(bytes[i]))
-			return false;
-	}
-	return true;
-}
-
 /*
- * Convert text of the database's encoding to UTF-8, by PostgreSQL's own
- * conversion: a session may have another default, by its search_path, but no
- * other bits.
+ * Hash text, or an integer's decimal text, by a funnel of text.  What is made
+ * on the way is freed, unless the strategy has yet to read it.
  */
-static unsigned char *
-convert(unsigned char *bytes, int length)
-{
-	static Oid	conversion = InvalidOid;
-	Size		room = (Size) length * MAX_CONVERSION_GROWTH + 1;
-	unsigned char *converted;
-
-	if (!OidIsValid(conversion))
-		conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE,
-										   GetDatabaseEncoding(), PG_UTF8);
-	if (!OidIsValid(conversion))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("there is no conversion from encoding \"%s\" to \"UTF8\"",
-						GetDatabaseEncodingName())));
-	converted = palloc_extended(room, MCXT_ALLOC_HUGE);
-	pg_do_encoding_conversion_buf(conversion, GetDatabaseEncoding(), PG_UTF8,
-								  bytes, length, converted,
-								  (int) Min(room, INT_MAX), false);
-	return converted;
-}
-
-/* Convert text of the database's encoding to UTF-8; *length is updated. */
-static const unsigned char *
-to_utf8(const unsigned char *bytes, int *length)
-{
-	unsigned char *converted;
-
-	if (GetDatabaseEncoding() == PG_UTF8 || is_ascii(bytes, *length))
-		return bytes;
-	if (GetDatabaseEncoding() == PG_SQL_ASCII)
-		ereport(ERROR,
-				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-				 errmsg("text with bytes above 127 has no known encoding in a SQL_ASCII database"),
-				 errhint("Add it as bytea, or use a database with an encoding.")));
-	converted = convert((unsigned char *) bytes, *length);
-	*length = strlen((char *) converted);
-	return converted;
-}
-
-/* Store a UTF-16 code unit, in either order. */
-static unsigned char *
-put_unit(unsigned char *out, uint32 unit, bool big_endian)
-{
-	*out++ = big_endian ? unit >> 8 : unit & 0xff;
-	*out++ = big_endian ? unit & 0xff : unit >> 8;
-	return out;
-}
-
-/*
- * Convert UTF-8 to UTF-16 code units; *length is updated.  Little-endian, or
- * as Java's charset "UTF-16" has it: big-endian after a byte order mark, but
- * nothing at all for nothing.
- */
-static const unsigned char *
-utf8_to_utf16(const unsigned char *utf8, int *length, bool marked)
-{
-	/* No character takes more than twice its bytes: 1 -> 2, 3 -> 2, 4 -> 4. */
-	unsigned char *units = palloc_extended((Size) *length * 2 + 2,
-										   MCXT_ALLOC_HUGE);
-	unsigned char *out = units;
-	const unsigned char *end = utf8 + *length;
-
-	if (marked && *length > 0)
-		out = put_unit(out, 0xfeff, true);
-	for (; utf8 < end; utf8 += pg_utf_mblen(utf8))
-	{
-		uint32		c = utf8_to_unicode(utf8);
-
-		if (c >= 0x10000)
-		{
-			out = put_unit(out, 0xd800 + ((c - 0x10000) >> 10), marked);
-			c = 0xdc00 + ((c - 0x10000) & 0x3ff);
-		}
-		out = put_unit(out, c, marked);
-	}
-	*length = out - units;
-	return units;
-}
-
-/* Hash text in UTF-8; scratch memory is left to the current context. */
-static void
-hash_utf8(const BfStrategy *strategy, BfFunnel funnel,
-		  const unsigned char *bytes, int length, BfHash *hash)
-{
-	if (funnel == BF_FUNNEL_UTF16)
-		bytes = utf8_to_utf16(bytes, &length, strategy->utf16_is_marked);
-	bf_hash_bytes(strategy, bytes, length, hash);
-}
-
-/* Hash text, or an integer's decimal text, by a funnel of text. */
 static void
 hash_text(const BfStrategy *strategy, BfFunnel funnel, BfKind kind,
 		  Datum value, BfHash *hash)
 {
-	struct varlena *text;
+	void	   *text;
 	const unsigned char *bytes;
-	int			length;
+	const unsigned char *converted;
+	size_t		length;
 
-	if (kind != BF_KIND_TEXT)
+	if (kind == BF_KIND_TEXT)
 	{
-		char	   *decimal = palloc(MAXINT8LEN + 1);
-
-		length = pg_lltoa(integer_value(kind, value), decimal);
-		hash_utf8(strategy, funnel, (unsigned char *) decimal, length, hash);
-		return;
+		text = PG_DETOAST_DATUM_PACKED(value);
+		length = VARSIZE_ANY_EXHDR(text);
+		bytes = (unsigned char *) VARDATA_ANY(text);
 	}
-	text = PG_DETOAST_DATUM_PACKED(value);
-	length = VARSIZE_ANY_EXHDR(text);
-	bytes = to_utf8((unsigned char *) VARDATA_ANY(text), &length);
-	hash_utf8(strategy, funnel, bytes, length, hash);
+	else
+	{
+		text = palloc(MAXINT8LEN + 1);
+		length = pg_lltoa(integer_value(kind, value), text);
+		bytes = text;
+	}
+	converted = funnel == BF_FUNNEL_UTF16 ?
+		bf_text_as_utf16(bytes, &length, strategy->utf16_is_marked) :
+		bf_text_as_utf8(bytes, &length);
+	bf_hash_bytes(strategy, converted, length, hash);
+	if (!strategy->hash_is_complete)
+		return;
+	if (converted != bytes)
+		pfree((void *) converted);
+	if (text != DatumGetPointer(value))
+		pfree(text);
 }
 
 /*
@@ -419,7 +321,7 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 				struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
 
 				bf_hash_bytes(strategy, DatumGetBfBytes(bytes),
-							   VARSIZE_ANY_EXHDR(bytes), hash);
+						   VARSIZE_ANY_EXHDR(bytes), hash);
 			}
 			return true;
 

@@ -1,6 +1,7 @@
 # Text hashes as UTF-8 whatever the database's encoding: the same filters in
 # UTF8, LATIN1, WIN1252 and EUC_JP databases; a SQL_ASCII database takes ASCII
-# and refuses the rest, because nobody knows what its bytes mean.
+# and refuses the rest, because nobody knows what its bytes mean.  Text that is
+# not valid, as settings of a connection may be, is refused where it is converted.
 use strict;
 use warnings;
 
@@ -96,6 +97,67 @@ foreach my $query (
 is( $node->safe_psql('db_SQL_ASCII',
 		"SELECT (bf_create(10) || '\\xe9'::bytea) \@> '\\xe9'::bytea, (bf_create(10) || 'a') \@> 'a'"),
 	't|t', 'SQL_ASCII takes bytea and ASCII');
+
+# Long texts are converted in pieces: characters lie across the ends of those.
+foreach my $case ([ 'LATIN1', 'c3a9', 2500000 ], [ 'EUC_JP', 'e6a899', 1500000 ], [ 'WIN1252', 'e282ac', 2500000 ])
+{
+	my ($encoding, $character, $count) = @$case;
+	foreach my $f ("'guava', 'utf8'", "'guava', 'utf16'", "'cassandra'")
+	{
+		my $sql = "SELECT bf_positions(bf_create(1000, 0.01, $f), repeat('a', n) || repeat(" . utf8($character) . ", $count)) FROM generate_series(0, 2) n";
+		my $want = $node->safe_psql('db_UTF8', $sql);
+		ok($want ne '' && $node->safe_psql("db_$encoding", $sql) eq $want, "$encoding, $f: a long text as in UTF8");
+	}
+}
+
+# Text that is not valid, for reasons of each kind and of any length: PostgreSQL
+# does not look into what a connection sets as it starts.
+sub outcomes
+{
+	my ($database, $bytes, @queries) = @_;
+	local $ENV{PGOPTIONS} = "-c app.x=$bytes";
+	my ($status, $out, $err) = $node->psql($database,
+		"\\set VERBOSITY sqlstate\n" . join(";\n", @queries), on_error_stop => 0);
+	return $status != 0 ? "crashed: $err" : join ' ', "$out\n$err" =~ /(?<=ERROR:  )\w+|^(?:found|lost)$/mg;
+}
+
+$node->safe_psql('db_UTF8', q(
+	CREATE TABLE invalid (x text); CREATE INDEX ON invalid USING bloomfilter (x) WITH (funnel = 'utf16', expected = 100)));
+my $x = "repeat(current_setting('app.x'), %d)";
+my @converting = (
+	"SELECT bf_contains(bf_create(10, 0.1, 'guava', 'utf16'), $x)",
+	"SELECT bf_create(10, 0.1, 'guava32', 'utf16') || $x",
+	"SELECT bf_add(bf_create(10, 0.1, 'cassandra'), $x)",
+	"SELECT bf_create(10, 0.1, 'tale2009') \@> $x",
+	"SELECT bf_create(10, 0.1, 'tale2009') \@> any (ARRAY[$x])",
+	"SELECT bf_positions(bf_create(10, 0.1, 'cassandra'), $x)",
+	"SELECT bf_contains_all(bf_create(10, 0.1, 'guava', 'utf16'), ARRAY['a', $x])",
+	"SELECT bf_contains_each(bf_create(10, 0.1, 'tale2009'), ARRAY['a', $x])",
+	"SELECT bf_add_all(bf_create(10, 0.1, 'cassandra'), ARRAY['a', $x])",
+	"SELECT bf_agg($x, 10, 0.1, 'tale2009')",
+	"INSERT INTO invalid VALUES ($x)",
+	"SELECT bf_live_contains('invalid', $x)");
+my @as_is = (
+	"SELECT CASE WHEN (bf_create(10, 0.0001) || $x) \@> $x THEN 'found' ELSE 'lost' END",
+	"SELECT CASE WHEN bf_contains_all(bf_agg($x, 10, 0.0001), ARRAY[$x]) THEN 'found' ELSE 'lost' END");
+foreach my $bytes ("\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
+	"\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "a\xff", "\xc3\xa9\xc3", "\xff\xe6\xa8\x99" x 100, "\x80" x 1000)
+{
+	my $name = unpack('H16', $bytes);
+	foreach my $count (1, 7, 5000)
+	{
+		is( outcomes('db_UTF8', $bytes, map { s/%d/$count/gr } @converting),
+			join(' ', ('22021') x @converting), "$count times $name is refused where it is converted");
+		is( outcomes('db_UTF8', $bytes, map { s/%d/$count/gr } @as_is),
+			'found found', "$count times $name is found where it is not");
+	}
+}
+# Of other encodings every text is converted.
+foreach my $bytes ("\xff", "\xa4", "a\x8f\xa1", "\xa4\xa2\xa4")
+{
+	is( outcomes('db_EUC_JP', $bytes, map { s/%d/5001/gr } grep { !/invalid/ } @converting, "SELECT bf_create(10) || $x"),
+		join(' ', ('22021') x (@converting - 1)), 'EUC_JP: ' . unpack('H*', $bytes) . ' is refused');
+}
 
 $node->stop;
 done_testing();

@@ -1,0 +1,23 @@
+/*
+ * text.h
+ *	  Text of the database's encoding as UTF-8 and as UTF-16.
+ */
+#ifndef BLOOMEXT_TEXT_H
+#define BLOOMEXT_TEXT_H
+
+#include "mb/pg_wchar.h"
+
+extern const unsigned char *bf_text_to_utf8(const unsigned char *text,
+											size_t *length);
+extern const unsigned char *bf_text_as_utf16(const unsigned char *text,
+											 size_t *length, bool marked);
+
+/* Text as UTF-8, which it mostly is: see bf_text_to_utf8(). */
+static inline const unsigned char *
+bf_text_as_utf8(const unsigned char *text, size_t *length)
+{
+	return GetDatabaseEncoding() == PG_UTF8 ? text :
+		bf_text_to_utf8(text, length);
+}
+
+#endif							/* BLOOMEXT_TEXT_H */
