@@ -4,8 +4,8 @@
 
 /*
  * An element is a text, or any other listed type by the anyelement form, which
- * says 0A000 for types that are none. Untyped literals, varchar and name reach
- * the text form by PostgreSQL's own rules.
+ * says 0A000 for types that are none. Untyped literals, varchar, char(n) and
+ * name reach the text form by PostgreSQL's own rules.
  *
  * COST is in units of cpu_operator_cost, about 10 ns here: a lookup in a large
  * filter takes some 100 to 300 ns.
@@ -855,6 +855,66 @@ CREATE OPERATOR CLASS bloomfilter_uuid_ops
 	OPERATOR 1 =;
 COMMENT ON OPERATOR CLASS bloomfilter_uuid_ops USING bloomfilter IS
 	'live filter of uuid elements';
+
+CREATE OPERATOR CLASS bloomfilter_name_ops
+	DEFAULT FOR TYPE name USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_name_ops USING bloomfilter IS
+	'live filter of name elements';
+
+CREATE OPERATOR CLASS bloomfilter_bpchar_ops
+	DEFAULT FOR TYPE bpchar USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_bpchar_ops USING bloomfilter IS
+	'live filter of char(n) elements';
+
+CREATE OPERATOR CLASS bloomfilter_oid_ops
+	DEFAULT FOR TYPE oid USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_oid_ops USING bloomfilter IS
+	'live filter of oid elements';
+
+CREATE OPERATOR CLASS bloomfilter_date_ops
+	DEFAULT FOR TYPE date USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_date_ops USING bloomfilter IS
+	'live filter of date elements';
+
+CREATE OPERATOR CLASS bloomfilter_timestamp_ops
+	DEFAULT FOR TYPE timestamp USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_timestamp_ops USING bloomfilter IS
+	'live filter of timestamp elements';
+
+CREATE OPERATOR CLASS bloomfilter_timestamptz_ops
+	DEFAULT FOR TYPE timestamptz USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_timestamptz_ops USING bloomfilter IS
+	'live filter of timestamptz elements';
+
+CREATE OPERATOR CLASS bloomfilter_bool_ops
+	DEFAULT FOR TYPE bool USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_bool_ops USING bloomfilter IS
+	'live filter of boolean elements';
+
+CREATE OPERATOR CLASS bloomfilter_char_ops
+	DEFAULT FOR TYPE "char" USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_char_ops USING bloomfilter IS
+	'live filter of "char" elements';
+
+CREATE OPERATOR CLASS bloomfilter_inet_ops
+	DEFAULT FOR TYPE inet USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_inet_ops USING bloomfilter IS
+	'live filter of inet and cidr elements';
+
+CREATE OPERATOR CLASS bloomfilter_macaddr_ops
+	DEFAULT FOR TYPE macaddr USING bloomfilter AS
+	OPERATOR 1 =;
+COMMENT ON OPERATOR CLASS bloomfilter_macaddr_ops USING bloomfilter IS
+	'live filter of macaddr elements';
 
 -- Every other type, to be refused when the index is built: see validate.c.
 CREATE OPERATOR CLASS bloomfilter_anyelement_ops

@@ -178,7 +178,7 @@ build_element(Build *build, Datum value)
 
 	if (!bf_element_hash(build->strategy, build->funnel, &build->element,
 						 value, &hash))
-		bf_element_does_not_fit(value);
+		bf_element_does_not_fit(&build->element, value);
 	if (build->spool == NULL)
 		range_add(&build->live, &build->range, &hash);
 	else

@@ -31,7 +31,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	bf_live_open(index, &live);
 	if (!bf_element_hash(live.strategy, live.funnel, &live.element, values[0],
 						 &hash))
-		bf_element_does_not_fit(values[0]);
+		bf_element_does_not_fit(&live.element, values[0]);
 	pair = (BfHashPair) {hash.h1, hash.h2};
 	bf_deferred_add(index, &pair);
 	MemoryContextReset(CurrentMemoryContext);

@@ -57,6 +57,7 @@ typedef struct Asked
 	Datum		value;
 	const BfStrategy *strategy; /* NULL: not hashed yet */
 	BfFunnel	funnel;
+	bool		ignores_blanks;
 	bool		fits;			/* can it be in such a filter at all? */
 	BfHashPair	pair;
 } Asked;
@@ -109,20 +110,27 @@ bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 						live->shape.hashes - first));
 }
 
-/* Hash an element as a filter takes it. */
+/*
+ * Hash an element as a filter takes it: where the column is char(n), 'a ' is
+ * what 'a' is.
+ */
 static void
 hash_for(Asked *asked, const BfLive *live)
 {
+	BfElementType element = *asked->element;
 	BfHash		hash;
 
-	if (asked->strategy == live->strategy && asked->funnel == live->funnel)
+	if (asked->strategy == live->strategy && asked->funnel == live->funnel &&
+		asked->ignores_blanks == live->element.ignores_blanks)
 		return;
-	bf_element_bind(live->strategy, live->funnel, asked->element);
-	asked->fits = bf_element_hash(live->strategy, live->funnel,
-								  asked->element, asked->value, &hash);
+	bf_element_bind(live->strategy, live->funnel, &element);
+	element.ignores_blanks |= live->element.ignores_blanks;
+	asked->fits = bf_element_hash(live->strategy, live->funnel, &element,
+								  asked->value, &hash);
 	asked->pair = (BfHashPair) {hash.h1, hash.h2};
 	asked->strategy = live->strategy;
 	asked->funnel = live->funnel;
+	asked->ignores_blanks = live->element.ignores_blanks;
 }
 
 /* Whether a filter may hold an element. */

@@ -46,15 +46,6 @@ complain(Class *class, const char *what)
 	class->valid = false;
 }
 
-/* Whether there is a class for a type: see bf_element_type(). */
-static bool
-is_element(Oid type)
-{
-	return type == TEXTOID || type == BYTEAOID || type == UUIDOID ||
-		type == INT2OID || type == INT4OID || type == INT8OID ||
-		type == ANYELEMENTOID;
-}
-
 static void
 check_operator(Class *class, Form_pg_amop member)
 {
@@ -96,7 +87,7 @@ bflive_validate(Oid opclass)
 	functions = SearchSysCacheList1(AMPROCNUM,
 									ObjectIdGetDatum(form->opcfamily));
 
-	if (!is_element(class.type))
+	if (class.type != ANYELEMENTOID && !bf_type_can_be_element(class.type))
 		complain(&class, psprintf("is for type %s, which cannot be an element",
 								  format_type_be(class.type)));
 	if (OidIsValid(form->opckeytype))

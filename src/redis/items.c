@@ -150,7 +150,7 @@ bf_items_add(BfItems *items, const BfRemote *remote,
 									 source);
 
 	if (!fits && !ask)
-		bf_element_does_not_fit(value);
+		bf_element_does_not_fit(element, value);
 	if (!ask || remote->header.funnel != BF_FUNNEL_UNBOUND)
 		return;
 	if (funnel == BF_FUNNEL_INT)

@@ -197,7 +197,7 @@ add_element(BfSizedState *state, MemoryContext context,
 
 	if (!bf_element_hash(state->strategy, state->plan.header.funnel, element,
 						 value, &hash))
-		bf_element_does_not_fit(value);
+		bf_element_does_not_fit(element, value);
 	state->added++;
 	if (state->strategy->hash_is_complete)
 		add_pair(state, context, (BfHashPair) {hash.h1, hash.h2});

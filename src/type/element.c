@@ -6,18 +6,31 @@
  * A filter is bound to one funnel; the kinds that a funnel takes are told
  * here, and a value of another kind is an error, never a silent miss.
  *
+ * A strategy knows kinds only, as other implementations do: a date is the
+ * integer that Java's toEpochDay() gives, and so on.  So a stored filter does
+ * not know a date from an integer.  A live filter does, by its column, and
+ * what is asked for must be of a type whose equal values have equal bytes.
+ *
+ * Values that are equal have the same bytes, or their type is no element.
  * Text whose equality is not that of its bytes (citext, a nondeterministic
  * collation) is refused: 'A' added and 'a' asked for would be a false
- * negative.  citext reaches our text functions by an implicit relabelling, so
- * we look through that too.
+ * negative.  Such types reach functions of text by an implicit cast, of a
+ * value or of an array, so we look what it was cast from.
  */
 #include "postgres.h"
 
+#include <sys/socket.h>
+
 #include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
+#include "utils/date.h"
+#include "utils/inet.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
 #include "utils/uuid.h"
 
 #include "compat.h"
@@ -27,13 +40,32 @@
 #include "type/text.h"
 #include "type/value.h"
 
-static const char *const kind_names[BF_KINDS] = {
-	[BF_KIND_TEXT] = "text",
-	[BF_KIND_BYTEA] = "bytea",
-	[BF_KIND_INT2] = "smallint",
-	[BF_KIND_INT4] = "integer",
-	[BF_KIND_INT8] = "bigint",
-	[BF_KIND_UUID] = "uuid"
+/* The types that can be elements. */
+static const struct ElementRow
+{
+	Oid			type;
+	BfKind		kind;			/* what strategies take it for */
+	BfForm		form;
+	Oid			alike;			/* the one that stands for those like it */
+}			elements[] = {
+	{TEXTOID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
+	{VARCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
+	{BPCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
+	{NAMEOID, BF_KIND_TEXT, BF_FORM_NAME, TEXTOID},
+	{BYTEAOID, BF_KIND_BYTEA, BF_FORM_BYTEA, BYTEAOID},
+	{UUIDOID, BF_KIND_UUID, BF_FORM_UUID, UUIDOID},
+	{MACADDROID, BF_KIND_BYTEA, BF_FORM_MACADDR, MACADDROID},
+	{INETOID, BF_KIND_BYTEA, BF_FORM_INET, INETOID},
+	{CIDROID, BF_KIND_BYTEA, BF_FORM_INET, INETOID},
+	{BOOLOID, BF_KIND_INT2, BF_FORM_BOOL, BOOLOID},
+	{CHAROID, BF_KIND_INT2, BF_FORM_CHAR, CHAROID},
+	{INT2OID, BF_KIND_INT2, BF_FORM_INT2, INT8OID},
+	{INT4OID, BF_KIND_INT4, BF_FORM_INT4, INT8OID},
+	{INT8OID, BF_KIND_INT8, BF_FORM_INT8, INT8OID},
+	{OIDOID, BF_KIND_INT8, BF_FORM_OID, OIDOID},
+	{DATEOID, BF_KIND_INT4, BF_FORM_DATE, DATEOID},
+	{TIMESTAMPOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPOID},
+	{TIMESTAMPTZOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPTZOID}
 };
 
 /* Kinds by what they have in common. */
@@ -67,44 +99,71 @@ funnel_holds(BfFunnel funnel)
 	return "no";
 }
 
+/* The row of a type that is no domain; NULL if it cannot be an element. */
+static const struct ElementRow *
+find_element(Oid type)
+{
+	for (int i = 0; i < lengthof(elements); i++)
+	{
+		if (elements[i].type == type)
+			return &elements[i];
+	}
+	return NULL;
+}
+
+bool
+bf_type_can_be_element(Oid type)
+{
+	return find_element(type) != NULL;
+}
+
+/*
+ * An expression of a type that cannot be an element that can be one instead,
+ * by which equal values stay equal; where there is one, it is IMMUTABLE, so
+ * that an index takes it.
+ */
+static const char *
+expression_instead(Oid type)
+{
+	TypeCacheEntry *entry;
+
+	if (type == NUMERICOID)
+		return "trim_scale(...)::text";
+	if (IsBinaryCoercible(type, TEXTOID))
+		return "lower(...::text)";
+	if (IsPolymorphicType(type))
+		return "...::text::text[]";
+	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
+	return OidIsValid(entry->hash_extended_proc) ?
+		psprintf("%s(..., 0)", get_func_name(entry->hash_extended_proc)) :
+		"...::text";
+}
+
+pg_noreturn static void
+refuse(Oid type)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("type %s cannot be an element of a bloom filter",
+					format_type_be(type)),
+			 errhint("Use an expression of text, bytea, integer or another type that can be one, equal for equal values, e.g. %s.",
+					 expression_instead(getBaseType(type)))));
+}
+
 /* Describe an element type, or raise that it cannot be one. */
 void
 bf_element_type(Oid type, Oid collation, BfElementType *element)
 {
 	Oid			base = getBaseType(type);
+	const struct ElementRow *row = find_element(base);
 
+	if (row == NULL)
+		refuse(type);
 	element->type = type;
-	element->is_name = base == NAMEOID;
-	switch (base)
-	{
-		case TEXTOID:
-		case VARCHAROID:
-		case NAMEOID:
-			element->kind = BF_KIND_TEXT;
-			break;
-		case BYTEAOID:
-			element->kind = BF_KIND_BYTEA;
-			break;
-		case INT2OID:
-			element->kind = BF_KIND_INT2;
-			break;
-		case INT4OID:
-			element->kind = BF_KIND_INT4;
-			break;
-		case INT8OID:
-			element->kind = BF_KIND_INT8;
-			break;
-		case UUIDOID:
-			element->kind = BF_KIND_UUID;
-			break;
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("type %s cannot be an element of a bloom filter",
-							format_type_be(type)),
-					 errhint("Elements are text, bytea, smallint, integer, bigint or uuid: cast it to one of these, e.g. ...::text.")));
-	}
-
+	element->kind = row->kind;
+	element->form = row->form;
+	element->alike = row->alike;
+	element->ignores_blanks = base == BPCHAROID;
 	if (element->kind == BF_KIND_TEXT && OidIsValid(collation) &&
 		!get_collation_isdeterministic(collation))
 		ereport(ERROR,
@@ -116,22 +175,75 @@ bf_element_type(Oid type, Oid collation, BfElementType *element)
 						 &element->typalign);
 }
 
+/* What an expression was before it was cast silently. */
+static Node *
+without_implicit_casts(Node *expression)
+{
+	for (;;)
+	{
+		CoercionForm form = COERCE_EXPLICIT_CAST;
+		Node	   *argument = NULL;
+
+		if (IsA(expression, RelabelType))
+		{
+			form = ((RelabelType *) expression)->relabelformat;
+			argument = (Node *) ((RelabelType *) expression)->arg;
+		}
+		else if (IsA(expression, ArrayCoerceExpr))
+		{
+			form = ((ArrayCoerceExpr *) expression)->coerceformat;
+			argument = (Node *) ((ArrayCoerceExpr *) expression)->arg;
+		}
+		else if (IsA(expression, CoerceViaIO))
+		{
+			form = ((CoerceViaIO *) expression)->coerceformat;
+			argument = (Node *) ((CoerceViaIO *) expression)->arg;
+		}
+		else if (IsA(expression, FuncExpr))
+		{
+			form = ((FuncExpr *) expression)->funcformat;
+			if (form == COERCE_IMPLICIT_CAST)
+				argument = linitial(((FuncExpr *) expression)->args);
+		}
+		if (form != COERCE_IMPLICIT_CAST)
+			return expression;
+		expression = argument;
+	}
+}
+
+/* The type of an element, or, of an array of them, of its elements. */
+static Oid
+type_of_elements(Oid type)
+{
+	Oid			of_array = get_element_type(getBaseType(type));
+
+	return OidIsValid(of_array) ? of_array : type;
+}
+
 /*
- * Describe an element by the expression that gives it: a text argument is what
- * it was before it was silently taken for text.
+ * Describe an element by its declared type and the expression that gives it,
+ * or an array of it.  If that was something else before it was silently cast,
+ * that must be alike; only integers stay what they are by any cast.
  */
 void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
 				   BfElementType *element)
 {
-	if (type == TEXTOID && expression != NULL)
-	{
-		while (IsA(expression, RelabelType) &&
-			   ((RelabelType *) expression)->relabelformat == COERCE_IMPLICIT_CAST)
-			expression = (Node *) ((RelabelType *) expression)->arg;
-		type = exprType(expression);
-	}
 	bf_element_type(type, collation, element);
+	if (expression != NULL && !IS_INTEGER(element->kind))
+	{
+		Oid			origin = exprType(without_implicit_casts(expression));
+		BfElementType other;
+
+		origin = type_of_elements(origin);
+		bf_element_type(origin, collation, &other);
+		if (!bf_element_is_alike(element, &other))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("an element of type %s is not taken for %s in silence",
+							format_type_be(origin), format_type_be(type)),
+					 errhint("Write the cast: ...::%s.", format_type_be(type))));
+	}
 }
 
 /*
@@ -145,30 +257,33 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argument);
 	Node	   *call = (Node *) fcinfo->flinfo->fn_expr;
 	List	   *arguments = NIL;
-	bool		literal = array && type == TEXTOID;
 
-	if (array && !literal)
-		type = get_element_type(getBaseType(type));
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of an element");
+	if (array)
+	{
+		/* The values of a column of pg_stats are of any type. */
+		if (IsPolymorphicType(getBaseType(type)))
+			refuse(type);
+		type = type_of_elements(type);
+	}
 	if (IsA(call, FuncExpr))
 		arguments = ((FuncExpr *) call)->args;
 	else if (IsA(call, OpExpr))
 		arguments = ((OpExpr *) call)->args;
+	else if (IsA(call, ScalarArrayOpExpr))
+		arguments = ((ScalarArrayOpExpr *) call)->args;
 	bf_element_type_of(type,
-					   (!array || literal) && argument < list_length(arguments) ?
+					   argument < list_length(arguments) ?
 					   list_nth(arguments, argument) : NULL,
 					   PG_GET_COLLATION(), element);
-	if (literal)
-		element->type = TEXTOID;
 }
 
-/* Whether elements are of the same kind, integers of whatever width. */
+/* Whether elements may be equal, and have equal bytes if they are. */
 bool
 bf_element_is_alike(const BfElementType *left, const BfElementType *right)
 {
-	return left->kind == right->kind ||
-		(IS_INTEGER(left->kind) && IS_INTEGER(right->kind));
+	return left->alike == right->alike;
 }
 
 /* Whether elements of a kind can be in a filter of a (bound) funnel. */
@@ -218,67 +333,148 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("strategy \"%s\" does not take %s elements",
-							strategy->name, kind_names[element->kind])));
+							strategy->name,
+							format_type_be(getBaseType(element->type)))));
 	}
 	else if (!funnel_takes(strategy, funnel, element->kind))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter holds %s elements, not %s",
-						funnel_holds(funnel), kind_names[element->kind]),
+						funnel_holds(funnel),
+						format_type_be(getBaseType(element->type))),
 				 errhint("Cast the element, or build the filter of the other kind.")));
 	return funnel;
 }
 
-/* The integer in a datum of an integer kind. */
+/*
+ * The integer that an element is.  Dates and timestamps count from 1970, as
+ * other languages do, modulo 2^32 and 2^64, so that each has an integer of its
+ * own, infinity and what is far off too.
+ */
 static int64
-integer_value(BfKind kind, Datum value)
+integer_value(BfForm form, Datum value)
 {
-	switch (kind)
+	const uint32 days = POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE;
+
+	switch (form)
 	{
-		case BF_KIND_INT2:
+		case BF_FORM_BOOL:
+			return DatumGetBool(value) ? 1 : 0;
+		case BF_FORM_CHAR:
+			return (int8) DatumGetChar(value);
+		case BF_FORM_INT2:
 			return DatumGetInt16(value);
-		case BF_KIND_INT4:
+		case BF_FORM_INT4:
 			return DatumGetInt32(value);
+		case BF_FORM_OID:
+			return DatumGetObjectId(value);
+		case BF_FORM_DATE:
+			return (int32) ((uint32) DatumGetDateADT(value) + days);
+		case BF_FORM_TIMESTAMP:
+			return (int64) ((uint64) DatumGetTimestamp(value) +
+							days * (uint64) USECS_PER_DAY);
 		default:
 			return DatumGetInt64(value);
 	}
 }
 
-/*
- * Hash text, or an integer's decimal text, by a funnel of text.  What is made
- * on the way is freed, unless the strategy has yet to read it.
- */
-static void
-hash_text(const BfStrategy *strategy, BfFunnel funnel, BfKind kind,
-		  Datum value, BfHash *hash)
+/* What is hashed, or will be when it is in the filter's encoding. */
+typedef struct Bytes
 {
-	void	   *text;
-	const unsigned char *bytes;
-	const unsigned char *converted;
+	const unsigned char *data;
 	size_t		length;
+	void	   *memory;			/* made for it; or the datum's own, or NULL */
+} Bytes;
 
-	if (kind == BF_KIND_TEXT)
+static inline Bytes
+varlena_bytes(Datum value)
+{
+	struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
+
+	return (Bytes) {
+		.data = (unsigned char *) VARDATA_ANY(varlena),
+		.length = VARSIZE_ANY_EXHDR(varlena),
+		.memory = varlena
+	};
+}
+
+static inline Bytes
+name_bytes(Datum value)
+{
+	char	   *name = NameStr(*DatumGetName(value));
+
+	return (Bytes) {(unsigned char *) name, strlen(name)};
+}
+
+static inline Bytes
+decimal_bytes(int64 integer)
+{
+	char	   *decimal = palloc(MAXINT8LEN + 1);
+	int			length = pg_lltoa(integer, decimal);
+
+	return (Bytes) {(unsigned char *) decimal, length, decimal};
+}
+
+/* 4 or 6, the bits of the network mask, and the address. */
+static inline Bytes
+inet_bytes(Datum value)
+{
+	const inet *address = DatumGetInetPP(value);
+	unsigned char *bytes = palloc(2 + ip_addrsize(address));
+
+	bytes[0] = ip_family(address) == PGSQL_AF_INET ? 4 : 6;
+	bytes[1] = ip_bits(address);
+	memcpy(bytes + 2, ip_addr(address), ip_addrsize(address));
+	return (Bytes) {bytes, 2 + ip_addrsize(address), bytes};
+}
+
+/* The bytes of an element, text in the database's encoding. */
+static inline Bytes
+element_bytes(const BfElementType *element, Datum value)
+{
+	switch (element->form)
 	{
-		text = PG_DETOAST_DATUM_PACKED(value);
-		length = VARSIZE_ANY_EXHDR(text);
-		bytes = (unsigned char *) VARDATA_ANY(text);
+		case BF_FORM_TEXT:
+		case BF_FORM_BYTEA:
+			return varlena_bytes(value);
+		case BF_FORM_NAME:
+			return name_bytes(value);
+		case BF_FORM_UUID:
+			return (Bytes) {DatumGetUUIDP(value)->data, UUID_LEN};
+		case BF_FORM_MACADDR:
+			return (Bytes) {(unsigned char *) DatumGetMacaddrP(value),
+				sizeof(macaddr)};
+		case BF_FORM_INET:
+			return inet_bytes(value);
+		default:
+			return decimal_bytes(integer_value(element->form, value));
 	}
-	else
-	{
-		text = palloc(MAXINT8LEN + 1);
-		length = pg_lltoa(integer_value(kind, value), text);
-		bytes = text;
-	}
-	converted = funnel == BF_FUNNEL_UTF16 ?
-		bf_text_as_utf16(bytes, &length, strategy->utf16_is_marked) :
-		bf_text_as_utf8(bytes, &length);
-	bf_hash_bytes(strategy, converted, length, hash);
+}
+
+/*
+ * Hash an element by a funnel of text or of bytes.  What is made on the way is
+ * freed, unless the strategy has yet to read it.
+ */
+static inline void
+hash_element(const BfStrategy *strategy, BfFunnel funnel,
+			 const BfElementType *element, Datum value, BfHash *hash)
+{
+	Bytes		bytes = element_bytes(element, value);
+	const unsigned char *data = bytes.data;
+
+	if (element->ignores_blanks)
+		bytes.length = bpchartruelen((char *) data, bytes.length);
+	if (funnel == BF_FUNNEL_UTF8)
+		data = bf_text_as_utf8(data, &bytes.length);
+	else if (funnel == BF_FUNNEL_UTF16)
+		data = bf_text_as_utf16(data, &bytes.length, strategy->utf16_is_marked);
+	bf_hash_bytes(strategy, data, bytes.length, hash);
 	if (!strategy->hash_is_complete)
 		return;
-	if (converted != bytes)
-		pfree((void *) converted);
-	if (text != DatumGetPointer(value))
-		pfree(text);
+	if (data != bytes.data)
+		pfree((void *) data);
+	if (bytes.memory != NULL && bytes.memory != DatumGetPointer(value))
+		pfree(bytes.memory);
 }
 
 /*
@@ -308,27 +504,14 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 	{
 		case BF_FUNNEL_UTF8:
 		case BF_FUNNEL_UTF16:
-			if (element->is_name)
-				value = DirectFunctionCall1(name_text, value);
-			hash_text(strategy, funnel, element->kind, value, hash);
-			return true;
-
 		case BF_FUNNEL_BYTES:
-			if (element->kind == BF_KIND_UUID)
-				bf_hash_bytes(strategy, DatumGetUUIDP(value)->data, UUID_LEN, hash);
-			else
-			{
-				struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
-
-				bf_hash_bytes(strategy, DatumGetBfBytes(bytes),
-						   VARSIZE_ANY_EXHDR(bytes), hash);
-			}
+			hash_element(strategy, funnel, element, value, hash);
 			return true;
 
 		case BF_FUNNEL_INT:
 		case BF_FUNNEL_LONG:
 			{
-				int64		integer = integer_value(element->kind, value);
+				int64		integer = integer_value(element->form, value);
 				uint8		bytes[8];
 
 				if (funnel == BF_FUNNEL_INT &&
@@ -346,13 +529,13 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 	return false;
 }
 
-/* Raise that a bigint cannot be added to a filter of integers. */
+/* Raise that an integer cannot be added to a filter of narrower ones. */
 void
-bf_element_does_not_fit(Datum value)
+bf_element_does_not_fit(const BfElementType *element, Datum value)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("filter holds integer elements, and %lld is out of their range",
-					(long long) DatumGetInt64(value)),
+					(long long) integer_value(element->form, value)),
 			 errhint("Build the filter of bigint elements.")));
 }

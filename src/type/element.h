@@ -11,6 +11,25 @@
 #include "compat.h"
 #include "strategy/strategy.h"
 
+/* How the datum of an element becomes what its kind says. */
+typedef enum BfForm
+{
+	BF_FORM_TEXT,
+	BF_FORM_NAME,
+	BF_FORM_BYTEA,
+	BF_FORM_UUID,
+	BF_FORM_MACADDR,
+	BF_FORM_INET,
+	BF_FORM_BOOL,
+	BF_FORM_CHAR,
+	BF_FORM_INT2,
+	BF_FORM_INT4,
+	BF_FORM_INT8,
+	BF_FORM_OID,
+	BF_FORM_DATE,
+	BF_FORM_TIMESTAMP
+} BfForm;
+
 /*
  * What a call site knows of its element argument, found out once and kept in
  * fn_extra.
@@ -19,7 +38,9 @@ typedef struct BfElementType
 {
 	Oid			type;			/* as declared, for messages */
 	BfKind		kind;
-	bool		is_name;		/* a name, to be converted to text */
+	BfForm		form;
+	Oid			alike;			/* what elements that may be equal share */
+	bool		ignores_blanks; /* text without its trailing blanks */
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
@@ -32,6 +53,7 @@ extern void bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
 										bool array, BfElementType *element);
 extern bool bf_element_is_alike(const BfElementType *left,
 								const BfElementType *right);
+extern bool bf_type_can_be_element(Oid type);
 extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element);
 extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
@@ -39,6 +61,7 @@ extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element, Datum value,
 							BfHash *hash);
-pg_noreturn extern void bf_element_does_not_fit(Datum value);
+pg_noreturn extern void bf_element_does_not_fit(const BfElementType *element,
+												Datum value);
 
 #endif							/* BLOOMEXT_ELEMENT_H */

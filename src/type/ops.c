@@ -172,7 +172,7 @@ add_element(PG_FUNCTION_ARGS)
 
 	if (!bf_element_hash(filter->strategy, funnel, &call->element,
 						 PG_GETARG_DATUM(1), &hash))
-		bf_element_does_not_fit(PG_GETARG_DATUM(1));
+		bf_element_does_not_fit(&call->element, PG_GETARG_DATUM(1));
 	/* What is there already leaves all but counters as they are. */
 	if (funnel == filter->header.funnel &&
 		filter->header.cell_bits == BF_CELL_BIT &&
