@@ -85,36 +85,47 @@ COMMENT ON FUNCTION bf_create_bits(bigint, int, text, text) IS
 
 -- Elements
 
+CREATE FUNCTION bf_element_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_element_support'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_element_support(internal) IS
+	'refuses constants that are silently taken for text';
+
 -- What makes a filter of a filter and something else is strict in the filter
 -- alone: NULL changes nothing, where a NULL answer would lose a stored filter.
 -- So NULL | f is NULL, but f | NULL is f: the operators have no commutators.
 CREATE FUNCTION bf_add(bloomfilter, text) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_add(bloomfilter, text) IS
 	'the filter with the element added; NULL adds nothing';
 
 CREATE FUNCTION bf_contains(bloomfilter, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_contains(bloomfilter, text) IS
 	'false: the element was surely not added; true: it probably was';
 
 CREATE FUNCTION bf_contained(text, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contained'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_contained(text, bloomfilter) IS
 	'implementation of the <@ operator';
 
 CREATE FUNCTION bf_remove(bloomfilter, text) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_remove'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_remove(bloomfilter, text) IS
 	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes bits from other elements, the one way to lose one';
 
 CREATE FUNCTION bf_positions(bloomfilter, text) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_positions(bloomfilter, text) IS
 	'positions of the element in the first layer, in order of derivation';
 
@@ -925,7 +936,8 @@ COMMENT ON OPERATOR CLASS bloomfilter_anyelement_ops USING bloomfilter IS
 
 CREATE FUNCTION bf_live_contains(rel regclass, elem text, "column" name = NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
-	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_live_contains(regclass, text, name) IS
 	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
 
@@ -1073,7 +1085,8 @@ COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int,
 
 CREATE FUNCTION bf_redis_add(server name, key text, element text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_redis_add(name, text, text) IS
 	'adds the element to a filter in Redis; true: it was surely new';
 
@@ -1121,7 +1134,8 @@ COMMENT ON FUNCTION bf_redis_add(name, text, uuid[]) IS
 
 CREATE FUNCTION bf_redis_contains(server name, key text, element text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_contains'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_redis_contains(name, text, text) IS
 	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
 

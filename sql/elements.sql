@@ -151,6 +151,10 @@ create function pg_temp.silent() returns table (call text, outcome text) languag
     from unnest(array['f @> l', 'f @> d', 'l <@ f', 'bf_contains(f, l)', 'bf_add(f, d) = f', 'f || l = f', 'bf_positions(f, l) is null',
         'f @> any (a)', 'f @> any (da)', 'f @> any (ad)', 'f @> all (a)', 'f @> any (array[l])', 'f @> any (array[d, d])', 'l <@ any (array[f])', 'd <@ all (array[f])',
         'bf_contains_all(f, a)', 'bf_contains_all(f, da)', 'bf_contains_all(f, ad)', 'bf_contains_each(f, a) is null', 'bf_add_all(f, ad) = f',
+        -- Constants, of which the planner keeps no more than the text.
+        'f @> ''HELLO''::loud', '''HELLO''::louder <@ f', 'bf_add(f, ''HELLO''::louder) = f', 'f || ''HELLO''::loud = f', 'bf_positions(f, ''HELLO''::loud) is null',
+        'f @> ''a'' and f @> any (array[''HELLO'']::loud[])', 'case when f @> ''HELLO''::loud then true end', 'exists (select where f @> ''HELLO''::loud)',
+        'bf_live_contains(''silent'', ''HELLO''::loud)', 'bf_contains_all(f, array[''HELLO'']::loud[])', 'bf_contains_all(f, ''{HELLO}''::loudest)',
         'bf_live_contains(''silent'', l)', 'bf_live_contains_all(''silent'', a)', 'bf_live_contains_each(''silent'', ad) is null']) call $$;
 select * from pg_temp.silent() where outcome <> '0A000';
 drop cast (loud as text);
@@ -161,6 +165,12 @@ drop cast (loud as text);
 create function whisper(l loud) returns text language plpgsql immutable strict as $$ begin return lower(textin(loud_out(l))); end $$;
 create cast (loud as text) with function whisper(loud) as implicit;
 select * from pg_temp.silent() where outcome <> '0A000';
+-- Parameters, whose values are constants to the planner, and variables.
+prepare asked (louder) as select f @> $1 from silent;
+select pg_temp.outcome('execute asked (''HELLO'')') as parameter;
+deallocate asked;
+do $$ declare v loud := 'HELLO'; begin perform f @> v from silent; raise warning 'taken for text'; exception when feature_not_supported then end $$;
+do $$ declare v loud := 'HELLO'; g bloomfilter := bf_create(10) || 'hello'; begin if g @> v is not null then raise warning 'taken for text'; end if; exception when feature_not_supported then end $$;
 -- Said out loud, it is text.
 select f @> l::text as scalar, f @> any (a::text[]) as elements, bf_contains_all(f, ad::text[]) as domain from silent;
 -- text's own kin are no strangers.

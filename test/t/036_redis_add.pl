@@ -141,5 +141,25 @@ is( sql("SELECT bf_fetch('cache', 'shared') = bf_agg(t, 40000) FROM
 	't', 'and every bit is there');
 is(left_over(), 0, 'nothing left over');
 
+# Elements of other types are what they are in a filter, and what is only taken
+# for text is none.
+sql("SELECT bf_redis_create('cache', 'days', 1000, 0.0001)");
+is(sql("SELECT bf_redis_add('cache', 'days', d) FROM unnest(ARRAY[date '2024-02-29', 'infinity']) AS d"), "t\nt", 'dates are added');
+is( sql("SELECT bf_redis_contains('cache', 'days', date '2024-02-29'), bf_redis_contains('cache', 'days', 19782), bf_redis_contains('cache', 'days', date 'infinity'),
+		bf_redis_contains('cache', 'days', date '2024-03-01')"), 't|t|t|f', 'and found');
+sql("CREATE TABLE padded AS SELECT '2'::char(20) AS c");
+is(sql("SELECT bf_redis_contains('cache', 'shared', c), bf_redis_add('cache', 'shared', '1   '::char(4)) FROM padded"),
+	't|f', 'char(n) goes without its padding');
+SKIP:
+{
+	skip 'no citext', 6 unless sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'");
+	sql("CREATE EXTENSION citext; CREATE TABLE folded AS SELECT 'A'::citext AS c, '{A}'::citext[] AS a");
+	foreach my $element ('c', 'a', 'ARRAY[c, c]', "'A'::citext", "ARRAY['A']::citext[]")
+	{
+		like(outcome("SELECT bf_redis_contains('cache', 'shared', $element) FROM folded"), qr/^(0A000|42725)$/, "$element of citext is refused");
+	}
+	like(outcome("SELECT bf_redis_add('cache', 'shared', a) FROM folded"), qr/^(0A000|42725)$/, 'and not added');
+}
+
 $node->stop;
 done_testing();
