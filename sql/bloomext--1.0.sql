@@ -159,6 +159,38 @@ CREATE FUNCTION bf_positions(bloomfilter, anyelement) RETURNS bigint[]
 COMMENT ON FUNCTION bf_positions(bloomfilter, anyelement) IS
 	'positions of the element in the first layer, in order of derivation';
 
+-- A "char" is as far from text as from anyelement, so it has forms of its own.
+
+CREATE FUNCTION bf_add(bloomfilter, "char") RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_add(bloomfilter, "char") IS
+	'the filter with the element added';
+
+CREATE FUNCTION bf_contains(bloomfilter, "char") RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contains'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contains(bloomfilter, "char") IS
+	'false: the element was surely not added; true: it probably was';
+
+CREATE FUNCTION bf_contained("char", bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_contained'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_contained("char", bloomfilter) IS
+	'implementation of the <@ operator';
+
+CREATE FUNCTION bf_remove(bloomfilter, "char") RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomext_remove'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_remove(bloomfilter, "char") IS
+	'the counting filter with the element taken out once; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+
+CREATE FUNCTION bf_positions(bloomfilter, "char") RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'bloomext_positions'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_positions(bloomfilter, "char") IS
+	'positions of the element in the first layer, in order of derivation';
+
 CREATE FUNCTION bf_add_all(bloomfilter, anyarray) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add_all'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
@@ -440,6 +472,26 @@ CREATE OPERATOR <@ (
 	COMMUTATOR = @>
 );
 COMMENT ON OPERATOR <@ (anyelement, bloomfilter) IS
+	'was the element probably added?';
+
+CREATE OPERATOR || (
+	LEFTARG = bloomfilter, RIGHTARG = "char", FUNCTION = bf_add
+);
+COMMENT ON OPERATOR || (bloomfilter, "char") IS
+	'add an element';
+
+CREATE OPERATOR @> (
+	LEFTARG = bloomfilter, RIGHTARG = "char", FUNCTION = bf_contains,
+	COMMUTATOR = <@
+);
+COMMENT ON OPERATOR @> (bloomfilter, "char") IS
+	'was the element probably added?';
+
+CREATE OPERATOR <@ (
+	LEFTARG = "char", RIGHTARG = bloomfilter, FUNCTION = bf_contained,
+	COMMUTATOR = @>
+);
+COMMENT ON OPERATOR <@ ("char", bloomfilter) IS
 	'was the element probably added?';
 
 CREATE OPERATOR CLASS bloomfilter_ops DEFAULT FOR TYPE bloomfilter USING hash AS
@@ -945,6 +997,12 @@ CREATE FUNCTION bf_live_contains(rel regclass, elem anyelement, "column" name = 
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
 COMMENT ON FUNCTION bf_live_contains(regclass, anyelement, name) IS
+	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
+
+CREATE FUNCTION bf_live_contains(rel regclass, elem "char", "column" name = NULL) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bf_live_contains(regclass, "char", name) IS
 	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
 
 CREATE FUNCTION bf_live_contains_each(rel regclass, elems anyarray, "column" name = NULL) RETURNS boolean[]
