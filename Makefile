@@ -32,7 +32,7 @@ REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(sort $(wildcard sql/*.sq
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
-EXTRA_CLEAN = test/unit/unit test/unit/unit-asan results
+EXTRA_CLEAN = test/unit/unit test/unit/unit-asan test/work/build results
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -55,3 +55,18 @@ test/unit/unit-asan: $(UNIT_SOURCES) $(UNIT_HEADERS) $(PRIVATE_HEADERS)
 unitcheck: test/unit/unit test/unit/unit-asan
 	test/unit/unit test/vectors
 	test/unit/unit-asan test/vectors
+
+# The module that counts its work, for test/t/006_work.pl.
+WORK_DIR = test/work/build
+WORK_FLAGS = -O1 -fsanitize-coverage=trace-pc
+
+$(WORK_DIR)/bloomext.so: $(OBJS:src/%=$(WORK_DIR)/%) $(WORK_DIR)/count.o
+	$(CC) $(CFLAGS) -shared -o $@ $^ $(LDFLAGS) $(SHLIB_LINK)
+
+$(WORK_DIR)/%.o: src/%.c $(PRIVATE_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) $(WORK_FLAGS) -c -o $@ $<
+
+$(WORK_DIR)/%.o: test/work/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<

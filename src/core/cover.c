@@ -61,7 +61,7 @@ square(uint32_t d, Matrix to)
  * that of covering without a subset of the kind left out.
  */
 double
-bf_cover(uint32_t d, const double *chance, uint64_t subsets)
+bf_cover(uint32_t d, const double *chance, uint64_t subsets, BfPause pause)
 {
 	Matrix		to;
 	double		state[BF_MAX_COVERED + 1] = {1};
@@ -69,6 +69,7 @@ bf_cover(uint32_t d, const double *chance, uint64_t subsets)
 	make_transitions(d, chance, to);
 	for (; subsets > 0; subsets >>= 1)
 	{
+		pause();
 		for (uint32_t s = d + 1; (subsets & 1) && s-- > 0;)
 		{
 			double		sum = 0;

@@ -10,7 +10,10 @@
 /* Places that bf_cover() can tell apart. */
 #define BF_MAX_COVERED		64
 
-extern double bf_cover(uint32_t d, const double *chance,
-					   uint64_t subsets);
+/* What a long computation calls every now and then; it may not return. */
+typedef void (*BfPause) (void);
+
+extern double bf_cover(uint32_t d, const double *chance, uint64_t subsets,
+					   BfPause pause);
 
 #endif							/* BLOOMEXT_COVER_H */

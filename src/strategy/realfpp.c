@@ -26,7 +26,7 @@
  * The random numbers are a fixed sequence, so the result is a function of its
  * arguments; it is accurate to some percent (10 % where p is below 1e-5 and n
  * below 5) and takes 10 to 200 ms, up to 1 s for 63 hashes.  So it makes a pause
- * after every probe, in which the caller may give up: nothing is held.
+ * after every draw, in which the caller may give up: nothing is held.
  *
  * Redisson's alternating sum is, with g = h1 + h2, the words h1 + q * g at even
  * indexes and (q + 1) * g at odd ones: multiples of one word, which coincide
@@ -43,7 +43,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/cover.h"
 #include "strategy/realfpp.h"
 
 /* A filter with more positions than this per bit is full. */
@@ -475,7 +474,7 @@ draw_pairs(Model *model, const Probe *probe, Tally *tally)
 
 	if (d < 2 || k < 2)
 		return;
-	for (int draw = 0; draw < PAIR_DRAWS; draw++)
+	for (int draw = 0; draw < PAIR_DRAWS; draw++, model->pause())
 	{
 		uint32_t	i,
 					j;
@@ -556,7 +555,6 @@ tally_even(const Model *model, const Probe *probe, Tally *tally)
 static void
 tally_probe(Model *model, const Probe *probe, Tally *tally)
 {
-	model->pause();
 	tally_even(model, probe, tally);
 	draw_pairs(model, probe, tally);
 	draw_odd(model, probe, tally);
@@ -610,7 +608,8 @@ distinct_fpp(Model *model, uint64_t elements)
 	for (uint32_t j = 1; j <= model->hashes; j++)
 		tally.chance[j] *= (double) PROBES / probes;
 	normalize(tally.chance, model->hashes);
-	return bf_cover(model->hashes, tally.chance, elements);
+	return bf_cover(model->hashes, tally.chance, elements,
+					model->pause);
 }
 
 /* ---- Alternating sums -------------------------------------------------- */
@@ -687,7 +686,7 @@ cover_table(const Model *model, Table *table, uint64_t elements)
 			sum += chance[even];
 		if (sum <= 0 || (double) elements * log(sum) < -40)
 			continue;
-		term = bf_cover(evens, chance, elements);
+		term = bf_cover(evens, chance, elements, model->pause);
 		result += __builtin_popcount(missed) % 2 == 0 ? term : -term;
 	}
 	return result > 0 ? result : 0;
@@ -762,7 +761,8 @@ coinciding_fpp(Model *model, uint64_t elements, double *chance)
 		for (uint32_t j = 1; j <= d; j++)
 			tallies[d].chance[j] /= weights[d];
 		normalize(tallies[d].chance, d);
-		fpp += chance[d] * bf_cover(d, tallies[d].chance, elements);
+		fpp += chance[d] * bf_cover(d, tallies[d].chance, elements,
+									 model->pause);
 	}
 	return fpp;
 }
@@ -771,7 +771,8 @@ coinciding_fpp(Model *model, uint64_t elements, double *chance)
 
 /* k throws for the probe, and k * n throws that must cover them. */
 static double
-independent_fpp(uint64_t bits, uint32_t hashes, uint64_t elements)
+independent_fpp(uint64_t bits, uint32_t hashes, uint64_t elements,
+				BfPause pause)
 {
 	double		m = (double) bits;
 	double		distinct[BF_MAX_COVERED + 1] = {1};
@@ -789,7 +790,7 @@ independent_fpp(uint64_t bits, uint32_t hashes, uint64_t elements)
 	{
 		chance[1] = d / m;
 		chance[0] = 1 - chance[1];
-		fpp += distinct[d] * bf_cover(d, chance, elements * hashes);
+		fpp += distinct[d] * bf_cover(d, chance, elements * hashes, pause);
 	}
 	return fpp;
 }
@@ -818,7 +819,7 @@ bf_real_fpp(const BfDerivation *derivation, uint64_t bits, uint32_t hashes,
 	if (hashes > BF_MAX_COVERED || load > MAX_LOAD)
 		return pow(-expm1(-load), hashes);
 	if (derivation == NULL)
-		return independent_fpp(bits, hashes, elements);
+		return independent_fpp(bits, hashes, elements, pause);
 
 	model.mask = UINT64_MAX >> (64 - derivation->word_bits);
 	model.folded_bits = derivation->word_bits -

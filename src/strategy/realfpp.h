@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/cover.h"
+
 /* How a derivation takes the sign out of a word. */
 typedef enum BfFold
 {
@@ -27,9 +29,6 @@ typedef struct BfDerivation
 	bool		squares;		/* h1 + i * h2 + i * i */
 	bool		alternating;	/* h1, h1 + h2, 2 h1 + h2, 2 h1 + 2 h2, ... */
 } BfDerivation;
-
-/* What a long computation calls every millisecond or so; it may not return. */
-typedef void (*BfPause) (void);
 
 extern double bf_real_fpp(const BfDerivation *derivation, uint64_t bits,
 						  uint32_t hashes, uint64_t elements, BfPause pause);
