@@ -32,7 +32,7 @@ REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(sort $(wildcard sql/*.sq
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
-EXTRA_CLEAN = test/unit/unit test/unit/unit-asan test/work/build results
+EXTRA_CLEAN = test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build results
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -70,3 +70,38 @@ $(WORK_DIR)/%.o: src/%.c $(PRIVATE_HEADERS)
 $(WORK_DIR)/%.o: test/work/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+# The fuzz targets: core/ and strategy/ alone, or with the server's part that is
+# in test/fuzz/server.c.  They want clang and its runtime; see test/fuzz/run.
+FUZZ_CC = $(eval FUZZ_CC := $(shell test/fuzz/compiler))$(FUZZ_CC)
+FUZZ_SECONDS = 15
+FUZZ_DIR = test/fuzz/build
+FUZZ_CORE = $(patsubst src/%.c,$(FUZZ_DIR)/%.o,$(wildcard src/core/*.c src/strategy/*.c)) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
+FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value guava redisbloom bits sizing)
+FUZZ_FLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -ffp-contract=off -fno-omit-frame-pointer -Isrc -Itest/unit \
+	-fsanitize=address,undefined -fno-sanitize-recover=all
+
+$(FUZZ_DIR)/fuzz-guava: STREAM = guava
+$(FUZZ_DIR)/fuzz-redisbloom: STREAM = redisbloom
+$(FUZZ_DIR)/fuzz-guava $(FUZZ_DIR)/fuzz-redisbloom: test/fuzz/stream.c $(FUZZ_CORE)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -DSTREAM='"$(STREAM)"' -o $@ $^ -lm
+
+$(FUZZ_DIR)/fuzz-%: test/fuzz/%.c $(FUZZ_CORE)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
+
+$(FUZZ_DIR)/%.o: src/%.c $(PRIVATE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(FUZZ_DIR)/%.o: test/unit/%.c $(UNIT_HEADERS) $(PRIVATE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
+
+$(FUZZ_DIR)/%.o: test/fuzz/%.c test/fuzz/fuzz.h $(PRIVATE_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
+
+.PHONY: fuzz fuzzcheck
+fuzz: $(FUZZ_TARGETS)
+fuzzcheck: fuzz
+	test/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)

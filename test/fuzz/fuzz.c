@@ -1,0 +1,364 @@
+/*
+ * fuzz.c
+ *	  What is done with every filter that opens, whoever wrote its bytes.
+ *
+ * Memory is malloc's, of the exact size, so that the sanitizer sees each byte
+ * that is touched beyond it.
+ */
+#include "fuzz.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/estimate.h"
+#include "strategy/filter.h"
+#include "strategy/growth.h"
+#include "pieces.h"
+
+/* Filters of more layers than this are asked for fewer elements. */
+#define MANY_LAYERS		8
+
+/* What test/unit/pieces.c, which is linked here, checks. */
+void
+check_at(const char *file, int line, bool ok, const char *format,...)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "%s:%d: %s\n", file, line, format);
+	abort();
+}
+
+/* The next bytes as a little-endian number. */
+uint64_t
+take(Input *input, int bytes)
+{
+	uint64_t	value = 0;
+
+	for (int i = 0; i < bytes && input->left > 0; i++, input->left--)
+		value |= (uint64_t) *input->at++ << (8 * i);
+	return value;
+}
+
+double
+take_double(Input *input)
+{
+	uint8_t		bytes[8];
+
+	bf_store_le64(bytes, take(input, 8));
+	return bf_load_double(bytes);
+}
+
+/* Zeroed memory of exactly this size. */
+void *
+allocate(size_t size)
+{
+	void	   *memory = calloc(size, 1);
+
+	REQUIRE(memory != NULL || size == 0);
+	return memory;
+}
+
+uint8_t *
+copy_bytes(const uint8_t *bytes, size_t length)
+{
+	uint8_t    *copy = allocate(length);
+
+	if (length > 0)
+		memcpy(copy, bytes, length);
+	return copy;
+}
+
+/* An empty value of a header and layers that some decoder let pass. */
+uint8_t *
+make_filter(const BfHeader *header, BfLayer *layers, BfFilter *filter)
+{
+	uint64_t	length;
+	uint8_t    *value;
+	BfError		error;
+
+	REQUIRE(bf_format_size(header, layers, &length, &error));
+	value = allocate(length);
+	bf_format_encode(header, layers, value);
+	REQUIRE(bf_filter_open(value, length, length, filter, &error));
+	return value;
+}
+
+/* The first bytes of a value, as slices of a stored one. */
+void
+open_slices(const uint8_t *bytes, size_t length)
+{
+	BfFilter	filter;
+	BfError		error;
+	uint32_t	layers;
+	size_t		cuts[] = {0, 1, 31, 71, 72, 73, 112, length / 2, length - 1};
+
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++)
+	{
+		uint8_t    *slice;
+
+		if (cuts[i] >= length)
+			continue;
+		slice = copy_bytes(bytes, cuts[i]);
+		if (bf_format_layers(slice, cuts[i], &layers, &error) &&
+			bf_filter_open(slice, cuts[i], length, &filter, &error))
+		{
+			REQUIRE(cuts[i] >= BF_PREFIX_SIZE(layers));
+			REQUIRE(!filter.whole && filter.header.layers == layers);
+		}
+		free(slice);
+	}
+}
+
+/* What opened is canonical: written again, it is the same prefix. */
+static void
+check_canonical(const BfFilter *filter)
+{
+	size_t		prefix = BF_PREFIX_SIZE(filter->header.layers);
+	BfLayer    *layers = allocate(sizeof(BfLayer) * filter->header.layers);
+	uint8_t    *written = allocate(prefix);
+	uint64_t	end = prefix;
+	uint32_t	index = 0;
+	BfLayer		layer;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		REQUIRE(layer.offset == end);
+		REQUIRE(layer.bytes * 8 >= layer.bits * filter->header.cell_bits);
+		REQUIRE(layer.hashes >= 1 && layer.hashes <= BF_MAX_HASHES);
+		end += layer.bytes;
+		layers[index - 1] = layer;
+	}
+	REQUIRE(end == filter->length);
+	bf_format_encode(&filter->header, layers, written);
+	REQUIRE(memcmp(written, filter->bytes, prefix) == 0);
+	free(written);
+	free(layers);
+}
+
+/* Positions are within the layer, and the same asked for piece by piece. */
+static void
+check_positions(const BfFilter *filter, const BfHash *hash)
+{
+	uint32_t	index = 0;
+	BfLayer		layer;
+
+	while (bf_format_next_layer(filter, &index, &layer) && index <= MANY_LAYERS)
+	{
+		uint64_t   *all = allocate(sizeof(uint64_t) * layer.hashes);
+		uint32_t	half = layer.hashes / 2;
+		uint64_t   *rest = allocate(sizeof(uint64_t) * (layer.hashes - half));
+
+		filter->strategy->positions(hash, layer.bits, 0, layer.hashes, all);
+		filter->strategy->positions(hash, layer.bits, half,
+									layer.hashes - half, rest);
+		for (uint32_t i = 0; i < layer.hashes; i++)
+			REQUIRE(all[i] < layer.bits);
+		REQUIRE(memcmp(all + half, rest,
+					   sizeof(uint64_t) * (layer.hashes - half)) == 0);
+		free(rest);
+		free(all);
+	}
+}
+
+/* Add an element as the type's code does, as far as no layer is appended. */
+static void
+add(BfFilter *filter, const BfHash *hash)
+{
+	uint32_t	index = 0;
+	BfLayer		newest;
+
+	if (filter->header.cell_bits == BF_CELL_COUNTER)
+		bf_filter_count(filter, hash, 1);
+	else if (filter->header.layers == 1)
+		bf_filter_add(filter, hash, 1);
+	else
+	{
+		while (bf_format_next_layer(filter, &index, &newest))
+			;
+		REQUIRE(bf_layer_add(filter, &newest, hash) <= newest.hashes);
+	}
+}
+
+/* Nothing that was added is denied. */
+static void
+check_elements(BfFilter *filter)
+{
+	static const uint8_t text[200] = "title";
+	static const size_t lengths[] = {5, 0, 17, 200};
+	BfHash		hashes[4];
+	bool		found[4];
+	int			count = filter->header.layers > MANY_LAYERS ? 1 : 4;
+
+	for (int i = 0; i < count; i++)
+	{
+		hash_element(filter->strategy, text, lengths[i], &hashes[i]);
+		check_positions(filter, &hashes[i]);
+		add(filter, &hashes[i]);
+		REQUIRE(filter_contains(filter, &hashes[i]));
+	}
+	filter_contains_batch(filter, hashes, count, found);
+	for (int i = 0; i < count; i++)
+		REQUIRE(found[i]);
+	if (filter->header.cell_bits == BF_CELL_COUNTER)
+	{
+		for (int i = 0; i < count; i++)
+			bf_filter_count(filter, &hashes[i], -1);
+	}
+	for (int i = 0; i < count; i++)
+		free_hash(&hashes[i]);
+}
+
+/* What the bits say is a number, and a probability is one. */
+static void
+check_fullness(const BfFilter *filter)
+{
+	uint8_t		width = filter->header.cell_bits;
+	uint32_t	index = 0;
+	BfLayer		layer;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		uint64_t	set = bf_cells_count(filter->bytes + layer.offset,
+										 layer.bytes, width);
+		double		fpp = bf_estimate_fpp(set, layer.bits, layer.hashes);
+		double		count = bf_estimate_count(set, layer.bits, layer.hashes);
+
+		REQUIRE(set <= layer.bits);
+		REQUIRE(fpp >= 0 && fpp <= 1);
+		REQUIRE(count >= 0 && isfinite(count));
+		/* The next layer is refused, or is one. */
+		if (filter->header.expansion > 0)
+		{
+			BfLayer		next;
+			BfError		error;
+
+			(void) bf_growth_capacity(filter->strategy, &layer,
+									  filter->header.expansion);
+			if (bf_growth_next(filter->strategy, &layer,
+							   filter->header.expansion, &next, &error))
+				REQUIRE(next.bits > 0 && next.hashes >= 1 &&
+						next.hashes <= BF_MAX_HASHES);
+		}
+	}
+}
+
+/* Merging with the filter as it came adds nothing, and takes nothing away. */
+static void
+check_merge(const BfFilter *filter, const uint8_t *before)
+{
+	uint32_t	index = 0;
+	BfLayer		layer;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		const uint8_t *bits = filter->bytes + layer.offset;
+		uint8_t    *merged = copy_bytes(before + layer.offset, layer.bytes);
+
+		if (filter->header.cell_bits == BF_CELL_COUNTER)
+		{
+			uint8_t    *plain = allocate(bf_layer_bytes(layer.bits, BF_CELL_BIT));
+
+			bf_counters_add(merged, bits, layer.bytes);
+			bf_counters_min(merged, bits, layer.bytes);
+			REQUIRE(memcmp(merged, bits, layer.bytes) == 0);
+			bf_counters_to_bits(bits, layer.bits, plain);
+			free(plain);
+		}
+		else
+		{
+			bf_bits_or(merged, bits, layer.bytes);
+			REQUIRE(memcmp(merged, bits, layer.bytes) == 0);
+			bf_bits_and(merged, bits, layer.bytes);
+			REQUIRE(memcmp(merged, bits, layer.bytes) == 0);
+		}
+		free(merged);
+	}
+}
+
+/* A layer's bits in another order, and back. */
+static void
+check_orders(const BfFilter *filter)
+{
+	uint32_t	index = 0;
+	BfLayer		layer;
+
+	while (bf_format_next_layer(filter, &index, &layer))
+	{
+		size_t		bytes = (layer.bits + 7) / 8;
+
+		for (int order = BF_ORDER_REDIS; order <= BF_ORDER_BITSET; order++)
+		{
+			uint8_t    *foreign = allocate(bytes);
+			uint8_t    *stored = allocate(layer.bytes);
+
+			bf_bits_to_order(order, filter->bytes + layer.offset, foreign,
+							 bytes);
+			bf_bits_from_order(order, foreign, bytes, stored);
+			REQUIRE(memcmp(stored, filter->bytes + layer.offset,
+						   layer.bytes) == 0);
+			free(stored);
+			free(foreign);
+		}
+	}
+}
+
+/* Write a filter as a stream and read it: the same bits in the same layers. */
+void
+round_trip(const BfStream *stream, const BfFilter *filter)
+{
+	BfLayer    *layers = allocate(sizeof(BfLayer) * BF_MAX_LAYERS);
+	size_t		prefix = BF_PREFIX_SIZE(filter->header.layers);
+	BfHeader	header;
+	BfFilter	copy;
+	BfError		error;
+	uint64_t	length;
+
+	if (stream->measure(filter, &length, &error))
+	{
+		uint8_t    *written = allocate(length);
+		uint8_t    *value;
+
+		stream_write(filter, written);
+		/* A sizing that no dump can say is not read back. */
+		if (stream->inspect(written, length, &header, layers, &error))
+		{
+			header.funnel = filter->header.funnel;
+			value = make_filter(&header, layers, &copy);
+			stream_read(stream, written, &copy, value);
+			REQUIRE(copy.length == filter->length);
+			REQUIRE(memcmp(value + prefix, filter->bytes + prefix,
+						   filter->length - prefix) == 0);
+			free(value);
+		}
+		free(written);
+	}
+	free(layers);
+}
+
+/* Do everything with bytes that may be a filter. */
+void
+exercise(const uint8_t *bytes, size_t length)
+{
+	uint8_t    *value = copy_bytes(bytes, length);
+	BfFilter	filter;
+	BfError		error;
+
+	if (bf_filter_open(value, length, length, &filter, &error))
+	{
+		REQUIRE(filter.whole);
+		check_canonical(&filter);
+		check_fullness(&filter);
+		check_elements(&filter);
+		check_merge(&filter, bytes);
+		if (filter.header.cell_bits == BF_CELL_BIT)
+		{
+			check_orders(&filter);
+			if (filter.strategy->stream != NULL)
+				round_trip(filter.strategy->stream, &filter);
+		}
+	}
+	else
+		REQUIRE(error.code == BF_ERROR_MALFORMED && error.message[0] != '\0');
+	free(value);
+}

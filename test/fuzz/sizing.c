@@ -1,0 +1,91 @@
+/*
+ * sizing.c
+ *	  Fuzz what sizes filters: n, p, buckets, expansion; and what these are
+ *	  said to have for false positives.
+ */
+#include "fuzz.h"
+
+#include "strategy/growth.h"
+
+/* More bits than a value holds: refused by whoever makes one. */
+#define TOO_MANY_BITS	(UINT64_C(1) << 33)
+
+/* Inputs of which one is asked for its real rate. */
+#define ASKED_OF		256
+
+/* What a rule makes, its strategy accepts. */
+static void
+check_shape(const BfStrategy *strategy, BfShape shape)
+{
+	BfError		error;
+
+	REQUIRE(shape.bits > 0 && shape.bits % strategy->bits_multiple == 0);
+	REQUIRE(shape.hashes >= 1 && shape.hashes <= BF_MAX_HASHES);
+	REQUIRE(shape.bits >= TOO_MANY_BITS || strategy->accept(&shape, &error));
+}
+
+/* BfPause: there is nobody to be heard. */
+static void
+go_on(void)
+{
+}
+
+/* It takes up to a second, so that one input of many has it asked. */
+static void
+check_rate(const BfStrategy *strategy, const BfShape *shape, uint64_t elements)
+{
+	double		real;
+
+	if (elements % ASKED_OF != 1)
+		return;
+	real = bf_real_fpp(strategy->derivation, shape->bits, shape->hashes,
+					   elements, go_on);
+	REQUIRE(real >= 0 && real <= 1);
+}
+
+/* Layers follow one another until one is refused. */
+static void
+grow(const BfStrategy *strategy, BfLayer newest, uint32_t expansion)
+{
+	BfError		error;
+	BfLayer		next;
+	int			layers = 1;
+
+	for (; bf_growth_next(strategy, &newest, expansion, &next, &error); layers++)
+	{
+		check_shape(strategy, (BfShape) {next.bits, next.hashes});
+		REQUIRE(bf_growth_capacity(strategy, &next, expansion) > 0);
+		if (layers == BF_MAX_LAYERS)
+			return;
+		newest = next;
+	}
+	REQUIRE(error.message[0] != '\0');
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	Input		input = {data, size};
+	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % 7);
+	int64_t		expected = (int64_t) take(&input, 8);
+	double		fpp = take_double(&input);
+	int32_t		buckets = (int32_t) take(&input, 4);
+	uint32_t	expansion = take(&input, 4) & INT32_MAX;
+	uint64_t	elements = take(&input, 8);
+	BfShape		shape;
+	BfLayer		layer;
+	BfError		error;
+
+	if (bf_strategy_size(strategy, expected, fpp, &shape, &error))
+	{
+		check_shape(strategy, shape);
+		check_rate(strategy, &shape, elements);
+	}
+	if (strategy->size_by_buckets != NULL &&
+		strategy->size_by_buckets(expected, buckets, &shape, &error))
+		check_shape(strategy, shape);
+	if (bf_growth_first(strategy, expected, fpp, expansion, &layer, &error) &&
+		expansion > 0)
+		grow(strategy, layer, expansion);
+	return 0;
+}

@@ -1,0 +1,33 @@
+/*
+ * stream.c
+ *	  Fuzz the import of a stream that describes itself, STREAM.
+ */
+#include "fuzz.h"
+
+#include "pieces.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const BfStream *stream = bf_stream_by_name(STREAM);
+	uint8_t    *bytes = copy_bytes(data, size);
+	BfLayer    *layers = allocate(sizeof(BfLayer) * BF_MAX_LAYERS);
+	BfHeader	header;
+	BfFilter	filter;
+	BfError		error;
+
+	if (stream->inspect(bytes, size, &header, layers, &error))
+	{
+		uint8_t    *value = make_filter(&header, layers, &filter);
+
+		stream_read(stream, bytes, &filter, value);
+		exercise(value, filter.length);
+		round_trip(stream, &filter);
+		free(value);
+	}
+	else
+		REQUIRE(error.code == BF_ERROR_MALFORMED && error.message[0] != '\0');
+	free(layers);
+	free(bytes);
+	return 0;
+}
