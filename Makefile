@@ -105,3 +105,27 @@ $(FUZZ_DIR)/%.o: test/fuzz/%.c test/fuzz/fuzz.h $(PRIVATE_HEADERS)
 fuzz: $(FUZZ_TARGETS)
 fuzzcheck: fuzz
 	test/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+# The module with sanitizers, and allocations that have an exact end, for
+# test/perl/SanitizedServer.pm; test/sanitize/guard.c says how.
+SANITIZE_DIR = test/sanitize/build
+SANITIZE_FLAGS = -O1 -g -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE_WRAPPED = palloc palloc0 palloc_extended repalloc repalloc_huge pstrdup pnstrdup \
+	MemoryContextAlloc MemoryContextAllocZero MemoryContextAllocZeroAligned \
+	MemoryContextAllocExtended MemoryContextAllocHuge \
+	pg_detoast_datum pg_detoast_datum_copy pg_detoast_datum_packed pg_detoast_datum_slice
+
+$(SANITIZE_DIR)/bloomext.so: $(OBJS:src/%=$(SANITIZE_DIR)/%) $(SANITIZE_DIR)/guard.o
+	$(CC) $(CFLAGS) $(SANITIZE_FLAGS) -shared -o $@ $^ $(LDFLAGS) $(SHLIB_LINK) $(SANITIZE_WRAPPED:%=-Wl,--wrap=%)
+
+$(SANITIZE_DIR)/quiet.so: test/sanitize/quiet.c
+	@mkdir -p $(@D)
+	$(CC) -Wall -Wextra -Werror -fno-builtin -fPIC -shared -o $@ $<
+
+$(SANITIZE_DIR)/%.o: src/%.c $(PRIVATE_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) $(SANITIZE_FLAGS) -c -o $@ $<
+
+$(SANITIZE_DIR)/%.o: test/sanitize/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) $(SANITIZE_FLAGS) -c -o $@ $<

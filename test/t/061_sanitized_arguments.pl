@@ -1,0 +1,176 @@
+# Random arguments to every function and aggregate of the extension, by the types
+# that its catalog entries name, in a server whose bloomext.so is sanitized; and
+# random answers of a Redis server.  No report, no crash, no XX000.
+#
+# BLOOMEXT_SECONDS is how long it runs: 40, unless it says otherwise.
+# BLOOMEXT_SEED repeats a run.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+BEGIN
+{
+	require Test::More;
+	eval { require PostgreSQL::Test::Cluster; 1 }
+	  or Test::More::plan(skip_all => 'PostgreSQL::Test::Cluster is missing');
+}
+use PostgreSQL::Test::Utils;
+use FaultServer;
+use SanitizedServer;
+use Test::More;
+
+SanitizedServer->require_runtime;
+my $seconds = $ENV{BLOOMEXT_SECONDS} || 40;
+my $seed = $ENV{BLOOMEXT_SEED} // int(rand(1e9));
+srand($seed);
+diag "BLOOMEXT_SEED=$seed";
+
+# A call ends within a second.
+my $server = SanitizedServer->new('arguments', 'statement_timeout = 1s');
+my $node = $server->{node};
+my $wrong = 0;
+
+sub any { return $_[ rand @_ ]; }
+
+# ---- A Redis server that answers anything ----
+
+sub reply
+{
+	my ($depth) = @_;
+	my $how = rand;
+	my $number = any(0, 1, 1, 1, 2, 5, -1, 64, 255, 100_000, 2**31, 2**32, 9_223_372_036_854_775_807);
+	my $text = any('', 'OK', 'string', 'none', 'MBbloom--', 'hash', "\1\5\0\0\0\4", "\0\7\0\0\0\1" . 'x' x 8, 'guava', 'growing', 'redisson', 'bitmap', 'utf8', '0.03', '1e-300', '7',
+		'100', '64', '0', '-1', '9999999999999999999', "\xff\0\xfe", 'x' x 300);
+	return FaultServer::integer($number) if $how < 0.25;
+	return FaultServer::bulk($text) if $how < 0.6;
+	return FaultServer::bulk(undef) if $how < 0.7;
+	return '+' . any('OK', 'QUEUED', 'PONG') . "\r\n" if $how < 0.75;
+	return FaultServer::error(any('ERR', 'WRONGTYPE', 'MOVED 5 127.0.0.1:1', 'ASK 1 ?', 'NOSCRIPT', 'LOADING')) if $how < 0.78;
+	return any("*-1\r\n", "*2\r\n", "\$5\r\nab", "\$-7\r\n", ":x\r\n", '_', "%1\r\n+a\r\n+b\r\n", "*9999999\r\n") if $how < 0.8;
+	return FaultServer::bulk(undef) if $depth > 1;
+	return FaultServer::array(map { reply($depth + 1) } 1 .. any(0, 1, 2, 3, 7, 7, 8, 64));
+}
+
+# What describes a filter, with something wrong now and then.
+sub description
+{
+	my ($beside) = @_;
+	return FaultServer::array(FaultServer::bulk('none'), FaultServer::bulk(''), FaultServer::integer(0), FaultServer::array(FaultServer::bulk(any('guava', 'redisson')), FaultServer::bulk(any('1', '2', '0'))),
+		map { FaultServer::bulk(undef) } 2 .. $beside) if rand() < 0.3;
+	my @fields = map { FaultServer::bulk($_) } any(64, 100, 128, 0), any(1, 5, 255, 256), any('guava', 'redisson', 'redisbloom', 'x'), any('utf8', 'int', ''), any(10, ''), any('0.03', '2', ''), any('guava', 'growing', 'bitmap');
+	my @reply = (FaultServer::bulk(any('string', 'none', 'MBbloom--')), FaultServer::bulk(any('', "\1\5\0\0\0\1", "\1\5\0\0\0\4")), FaultServer::integer(any(0, 14, 38)),
+		map { rand() < 0.9 ? FaultServer::bulk(undef) : any(FaultServer::array(@fields[ 0 .. any(1, 3, 5, 6) ]), FaultServer::bulk(any('0', '1', '1023', 'x'))) } 1 .. $beside);
+	$reply[ rand @reply ] = reply(1) if rand() < 0.2;
+	return FaultServer::array(@reply);
+}
+
+my $calls = 0;
+my $faults = FaultServer->new(sub {
+	my ($state, $name, @arguments) = @_;
+	srand($seed + $calls++) unless $state->{seeded}++;
+	return '' if $name eq '!EARLY';
+	return FaultServer::ok() if $name =~ /^(PING|AUTH|MULTI|WATCH|UNWATCH)$/ && rand() < 0.98;
+	return "+QUEUED\r\n" if $name !~ /^(EVAL|EXEC|BITFIELD_RO|GET)$/ && rand() < 0.5;
+	return undef if rand() < 0.01;
+	return description($arguments[1] - 1) if $name eq 'EVAL' && $arguments[0] =~ /TYPE/ && rand() < 0.9;
+	return FaultServer::array(map { FaultServer::integer(int rand 2) } 1 .. any(5, 6, 7)) if $name eq 'BITFIELD_RO' && rand() < 0.5;
+	return reply(0);
+});
+
+# ---- Arguments ----
+
+$node->safe_psql('postgres', qq{
+	CREATE SERVER random FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$faults->{port}', connect_timeout '100', command_timeout '100');
+	CREATE SERVER nowhere FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '/nonexistent/socket');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER random;
+	CREATE USER MAPPING FOR CURRENT_USER SERVER nowhere;
+	CREATE DOMAIN small AS int CHECK (VALUE < 100);
+	CREATE DOMAIN word AS text;
+	CREATE TABLE t (id int, title text, n bigint);
+	INSERT INTO t SELECT i, 'title ' || i, i FROM generate_series(1, 200) i;
+	CREATE INDEX t_title ON t USING bloomfilter (title);
+	CREATE INDEX t_n ON t USING bloomfilter (n);
+	CREATE INDEX t_id ON t (id);
+	CREATE TABLE parts (title text) PARTITION BY LIST (title);
+	CREATE TABLE part PARTITION OF parts DEFAULT;
+	CREATE INDEX parts_title ON parts USING bloomfilter (title);
+	ANALYZE t;
+});
+
+my @names = map { "'$_'" } qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom utf8 utf16 bytes int long redis bitset bitmap growing), '', ' ', 'GUAVA', 'x' x 70, 'guava;shards=2', 'é';
+my @integers = qw(0 1 -1 2 7 10 63 64 65 255 256 1000 65536 1000000 2147483647 -2147483648);
+my @bigints = (@integers, '2147483648', '4294967296', '1099511627776', '9000000000000000000', '9223372036854775807', '-9223372036854775807 - 1');
+my @floats = ((map { "'$_'" } qw(NaN Infinity -Infinity 0 -0 5e-324 1e-308 1e-300 1e-15 0.999999999999 1 1.0000001 -1 1e308)), qw(0.5 0.03 0.1 0.01));
+my @filters = ('bf_create(10)', q(bf_create(100, 0.1, 'magnuss') || 'x'), q(bf_create(10, 0.1, 'redisbloom', expansion => 2)), 'bf_create(10, counting => true) || 3', q(bf_create(10, 0.1, 'guava', 'utf16')),
+	q(bf_create_bits(64, 255, 'tale2009')), q(bf_create(5, 0.01, 'cassandra')), q(bf_create(5, 0.1, expansion => 1) || '\x01'::bytea), q(bf_create(1000, 0.5, 'redisson') || 'a'));
+my @elements = (q('a'::text), q(''::text), 'title', 'n', 'id', '7', '7::smallint', '7::bigint', q('\x00ff'::bytea), q('c0ffee00-0000-0000-0000-000000000000'::uuid), q('a'::name), q('a'::varchar), q('a'::char(5)), '5::small', q('w'::word),
+	'1.5', q('2020-02-02'::date), 'now()', 'true', q('1'::"char"), q('10.0.0.1'::inet), q('{}'::jsonb), 'ROW(1, 2)', '1::oid', "repeat('x', 100000)", 'NULL::text', 'NULL::int', q('(1,2)'::point), q('infinity'::timestamptz), q{'[1,2)'::int4range});
+
+sub array_of
+{
+	my (@of) = @_;
+	my @items = map { rand() < 0.1 ? 'NULL' : any(@of) } 1 .. any(0, 1, 2, 3, 40);
+	return 'ARRAY[' . join(', ', @items) . ']';
+}
+
+my %makers = (
+	text => sub { any(@names, "repeat('x', 100000)", 'title') },
+	bytea => sub { any(q('\x'), q('\x00'), q('\x010500000001ffffffffffffffff'), "decode(repeat('00', 5000), 'hex')", 'bf_export(' . any(@filters) . ')', '(' . any(@filters) . ')::bytea') },
+	name => sub { any((q('random')) x 7, q('nowhere'), q('title'), q('n'), q('missing'), q('')) },
+	regclass => sub { any(map { "'$_'" } 't', 't', 't_title', 't_n', 't_id', 'parts', 'parts_title', 'part', 'pg_class', '0', '4294967295') },
+	boolean => sub { any('true', 'false') }, interval => sub { any(map { "'$_'" } '1 hour', '1 ms', '0', '-1 day', '10 years', '100000 years') }, oid => sub { any(0, 1417, 1418, 4294967295) },
+	integer => sub { any(@integers) }, bigint => sub { '(' . any(@bigints) . ')' }, 'double precision' => sub { any(@floats) },
+	bloomfilter => sub { any(@filters) }, anyelement => sub { any(@elements) },
+	anyarray => sub { any(map({ "ARRAY[$_, NULL, $_]" } any(@elements)), array_of(@integers) . '::int[]', array_of(@names) . '::text[]', array_of(@names) . '::name[]', array_of(q('\x00'), q('\xff')) . '::bytea[]',
+			q('[5:6]={1,2}'::int[]), q('{{1,2},{3,NULL}}'::bigint[]), q('{}'::text[]), q('{a,b}'), 'ARRAY(SELECT i FROM generate_series(1, 3000) i)', 'NULL::uuid[]', q('{a,b}'::word[])) });
+$makers{"$_\[]"} = do { my $type = $_; sub { any(array_of($makers{$type} ? map({ $makers{$type}->() } 1 .. 3) : ('1', '-1')) . "::$type\[]", "'{}'::$type\[]", "NULL::$type\[]") } } for qw(text bytea integer bigint);
+$makers{'smallint[]'} = sub { array_of(0, 1, -32768, 32767) . '::smallint[]' };
+$makers{'uuid[]'} = sub { q('{c0ffee00-0000-0000-0000-000000000000,NULL}'::uuid[]) };
+
+# Every function of the extension that can be called, with its argument types.
+my @functions = map { [ split /\|/, $_, -1 ] } split /\n/, $node->safe_psql('postgres', q{
+	SELECT p.proname, p.prokind, p.proretset, (SELECT string_agg(format_type(t, NULL), ';' ORDER BY o) FROM unnest(p.proargtypes) WITH ORDINALITY a(t, o)), p.pronargdefaults
+	FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'bloomext'
+	WHERE NOT p.proargtypes::oid[] && ARRAY['internal'::regtype, 'cstring'::regtype]::oid[] AND p.prorettype <> 'internal'::regtype
+	ORDER BY p.oid::regprocedure::text});
+my %unknown = map { $_ => 1 } grep { !$makers{$_} } map { split /;/, $_->[3] } @functions;
+is(join(', ', sort keys %unknown), '', 'all argument types are known');
+cmp_ok(scalar @functions, '>=', 80, 'functions: ' . @functions);
+
+sub call
+{
+	my ($name, $kind, $set, $types, $defaults) = @{ $_[0] };
+	my @types = split /;/, $types;
+	splice @types, @types - int(rand($defaults + 1)) if $defaults && rand() < 0.5;
+	my @arguments = map { my $a = $makers{$_}->(); rand() < 0.05 ? 'NULL' : $_ =~ /any|\[\]/ ? $a : $_ eq 'name' || $_ eq 'regclass' ? "$a\::$_" : "($a)::$_" } @types;
+	my $expression = "$name(" . join(', ', @arguments) . ')';
+	my $rows = 'FROM t WHERE id <= ' . any(0, 1, 3, 200);
+	return "SELECT count(x) FROM (SELECT $expression AS x FROM t LIMIT 2 OFFSET 0) s;" unless $kind eq 'a';
+	return "SELECT count(x) FROM (SELECT $expression OVER (ORDER BY id ROWS BETWEEN " . any('UNBOUNDED', '3', '0') . ' PRECEDING AND ' . any('CURRENT ROW', 'UNBOUNDED FOLLOWING', '2 FOLLOWING') . ") AS x $rows) s;" if rand() < 0.3;
+	return "SELECT count(x) FROM (SELECT $expression " . any('', "FILTER (WHERE id % 2 = 0)") . " AS x $rows " . any('', '', 'GROUP BY id % 5', 'GROUP BY ROLLUP (id % 3, n % 2)') . ') s;';
+}
+
+# Aggregates have parallel plans, too.
+my @aggregates = grep { $_->[1] eq 'a' } @functions;
+my $parallel = '-c parallel_setup_cost=0 -c parallel_tuple_cost=0 -c min_parallel_table_scan_size=0';
+my $any = '(?!XX)\w{5}';
+
+# Show a few of what is wrong, and count all.
+sub note_wrong { diag $_ for grep { $wrong++ < 8 } @_; return; }
+
+# An array whose element type nothing tells.
+note_wrong($server->run($any, ['SELECT count(x) FROM (SELECT bf_contains_all(bf_create(10), most_common_vals) AS x FROM pg_stats) s;']));
+for (my $end = time + $seconds; time < $end && $wrong < 20;)
+{
+	note_wrong($server->run($any, [ map { call($_) } @functions, @functions, @functions ]));
+	note_wrong($server->run($any, [ map { call($_) } @aggregates ], $parallel));
+}
+is($wrong, 0, 'no report, no XX000');
+# Most of them got to where something can go wrong.
+cmp_ok($server->{statements}, '>', 3 * @functions, 'statements');
+diag $server->summary;
+$node->stop;
+done_testing();
