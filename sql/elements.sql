@@ -137,10 +137,12 @@ select pg_temp.outcome('select bf_contains_all(bf_create(10), most_common_vals) 
 -- ---------------------------------------------------------------------------
 -- What PostgreSQL takes for text by itself: a type of anybody's, by whatever
 -- kind of cast, as a value, in an array, in an array of a domain.
+set client_min_messages = warning;
 create type loud;
 create function loud_in(cstring) returns loud language internal immutable strict as 'textin';
 create function loud_out(loud) returns cstring language internal immutable strict as 'textout';
 create type loud (input = loud_in, output = loud_out, like = text, category = 'S');
+reset client_min_messages;
 create cast (loud as text) without function as implicit;
 create domain louder as loud;
 create domain loudest as loud[];
