@@ -5,7 +5,7 @@
  * A filter is made by one script, which makes all its keys or, where it is
  * there, none: of two who create the same filter at the same time, one finds
  * the other's.  A hash that was left without its string, as eviction may leave
- * it, is replaced.
+ * it, is replaced, or removed where the filter has none.
  */
 #include "postgres.h"
 
@@ -56,8 +56,9 @@ create_remote(const BfRemote *remote, int64 ttl)
 {
 	const BfLayout *layout = remote->layout;
 	int			fields = bf_remote_fields(remote);
+	bool		config = layout->config_key != NULL;
 	bool		cursor = layout->cursor_key != NULL;
-	int			keys = 1 + remote->configured + cursor;
+	int			keys = 1 + config + cursor;
 	StringInfoData command;
 	BfConnection *connection;
 	const redisReply *reply;
@@ -71,7 +72,7 @@ create_remote(const BfRemote *remote, int64 ttl)
 	bf_command_text(&command, create_script);
 	bf_command_number(&command, keys);
 	bf_command_text(&command, bf_remote_layer_key(remote, 0));
-	if (remote->configured)
+	if (config)
 		bf_command_text(&command, layout->config_key(remote->key));
 	if (cursor)
 		bf_command_text(&command, layout->cursor_key(remote->key));

@@ -139,7 +139,8 @@ mirror_in_place(const BfRemote *remote, const BfRemote *old,
 		.ttl = ttl
 	};
 
-	if (remote->configured || old->configured)
+	/* Also a hash that we have not seen, or that is about another shape. */
+	if (remote->layout->config_key != NULL)
 		image.config = remote->layout->config_key(remote->key);
 	if (refresh && old->layout == remote->layout && bf_refresh(&image, &sent))
 		return sent;

@@ -117,6 +117,18 @@ is(session("SELECT expected, fpp FROM bf_redis_info('cache', 'r')"), '|', 'nor f
 $redis->cli('HSET', '{r}:config', 'expectedInsertions', '100');
 is(session("SELECT expected, fpp FROM bf_redis_info('cache', 'r')"), '100|0.01', 'as they are for sound ones');
 
+# A hash that was left over says nothing of what takes its string's place: not
+# where it is about another shape, nor where it is to expire.
+sub left_over { return "bf_mirror(bf_create(1000, funnel => 'utf16'), 'cache', 'left', ttl => '1 hour') > 0" }
+sql("SELECT @{[left_over]}, bf_mirror(bf_create(5000), 'cache', 'other')");
+$redis->cli('COPY', 'other', 'left', 'REPLACE');
+is(session("SELECT bf_mirror(bf_agg(t, 1000), 'cache', 'left') > 0 FROM unnest('{a,b,c}'::text[]) AS t;
+			SELECT bf_redis_contains('cache', 'left', '{a,b,c}'::text[])"), 't {t,t,t}', 'mirrored over a filter of another shape');
+sql("SELECT @{[left_over]}");
+$redis->cli('DEL', 'left');
+is(session("SELECT bf_redis_create('cache', 'left', 1000)"), 't', 'made where a string is gone');
+is($redis->cli('EXISTS', '{left}:bloomext'), 0, 'and its hash goes, too');
+
 # Layers end somewhere, and the filter stays readable.
 sql("SELECT bf_redis_create('cache', 'deep', 1, 0.5, expansion => 1)");
 $redis->cli('EVAL', "for i = 1, 1023 do redis.call('COPY', 'deep-0', 'deep-' .. i) end redis.call('SET', 'deep-cursor', 1023)", 0);
