@@ -734,8 +734,11 @@ read_server(BfConnection *connection, BfServer *server)
 		bf_server_read(connection->key.server, connection->key.user, server);
 		AcceptInvalidationMessages();
 		if (!is_outdated(connection))
-			break;
+			return;
 	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("server \"%s\" keeps changing", server->name)));
 }
 
 static void

@@ -267,8 +267,14 @@ bf_server_usable(const char *name)
 void
 bf_server_read(Oid server, Oid user, BfServer *result)
 {
-	ForeignServer *found = GetForeignServer(server);
-	UserMapping *mapping = GetUserMapping(user, server);
+	ForeignServer *found = GetForeignServerExtended(server, FSV_MISSING_OK);
+	UserMapping *mapping;
+
+	if (found == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("server was dropped while it was used")));
+	mapping = GetUserMapping(user, server);
 
 	*result = defaults;
 	result->name = found->servername;

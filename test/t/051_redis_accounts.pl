@@ -139,5 +139,16 @@ for my $change (
 	}
 }
 
+# A server that is dropped while a call goes on: there is no account for the next
+# connection.
+my $leaving = FaultServer->new(sub {
+	return FaultServer::ok() if $_[1] eq 'PING';
+	$node->safe_psql('postgres', 'DROP SERVER leaving CASCADE');
+	return FaultServer::error('MOVED 1 127.0.0.1:1');
+});
+sql("CREATE SERVER leaving FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$leaving->{port}', cluster 'true');
+	 CREATE USER MAPPING FOR CURRENT_USER SERVER leaving");
+is(session("SELECT bf_redis_contains('leaving', 'k', 'x')"), '42704', 'a server that is dropped on the way');
+
 $node->stop;
 done_testing();
