@@ -120,7 +120,7 @@ CREATE FUNCTION bf_remove(bloomfilter, text) RETURNS bloomfilter
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100
 	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_remove(bloomfilter, text) IS
-	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes counts from other elements, the one way to lose one';
 
 CREATE FUNCTION bf_positions(bloomfilter, text) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
@@ -151,7 +151,7 @@ CREATE FUNCTION bf_remove(bloomfilter, anyelement) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_remove'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_remove(bloomfilter, anyelement) IS
-	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes counts from other elements, the one way to lose one';
 
 CREATE FUNCTION bf_positions(bloomfilter, anyelement) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
@@ -183,7 +183,7 @@ CREATE FUNCTION bf_remove(bloomfilter, "char") RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_remove'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_remove(bloomfilter, "char") IS
-	'the counting filter with the element taken out once; removing what was never added but looks present takes bits from other elements, the one way to lose one';
+	'the counting filter with the element taken out once; removing what was never added but looks present takes counts from other elements, the one way to lose one';
 
 CREATE FUNCTION bf_positions(bloomfilter, "char") RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
@@ -342,7 +342,7 @@ CREATE FUNCTION bf_export(bloomfilter, format text DEFAULT NULL) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_export'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_export(bloomfilter, text) IS
-	'the filter in the format guava (writeTo stream), redis or bitset (bit strings); NULL: the own format of its strategy';
+	'the filter in the format guava (writeTo stream), redisbloom (dump), redis or bitset (bit strings); NULL: the own format of its strategy';
 
 CREATE FUNCTION bf_export_layer(bloomfilter, layer int, format text DEFAULT NULL) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_export_layer'
@@ -358,7 +358,7 @@ CREATE FUNCTION bf_import(
 	AS 'MODULE_PATHNAME', 'bloomext_import'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_import(bytea, text, text) IS
-	'filter of a stream that describes itself: guava';
+	'filter of a stream that describes itself: guava or redisbloom';
 
 CREATE FUNCTION bf_import(
 	data bytea,
