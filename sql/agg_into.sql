@@ -123,6 +123,7 @@ select bf_agg(i, 10, 0.001, 'tale2009') is null as tale from e;
 select bf_union_agg(f) is null as union_ from (select bf_agg(x, 100, 0.001) as f from e group by i % 30) s;
 select count(f) as groups from (select bf_agg(x, 10, 0.001) as f from e group by g) s;
 select count(f) as frames from (select bf_agg(x, 10, 0.001) over (order by i rows 100 preceding) as f from e) s;
+select bf_agg(x, 10, 0.001, 'guava', 1) is null as equal_layers from e;
 do $$ begin for i in 1 .. 3 loop perform bf_agg(x, 10, 0.001) from e; end loop; end $$;
 -- Not of what fits, repeats, grows, wanted little, or does not know.
 select bf_agg(x, 3000, 0.001) is null as fits, bf_agg('same', 2, 0.001) is null as repeats, bf_agg(x, 10, 0.001, 'guava', 2) is null as grows,

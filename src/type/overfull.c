@@ -54,7 +54,8 @@ sampled_fpp(const BfFilter *filter)
 
 /*
  * Raise the notice where a filter calls for it.  It does not where nobody knows
- * what was wanted, nor where it grows, which keeps it within that.
+ * what was wanted, nor where ever stricter layers keep it within that: equal
+ * ones add up.
  */
 void
 bf_overfull_notice(const BfFilter *filter)
@@ -65,8 +66,8 @@ bf_overfull_notice(const BfFilter *filter)
 	double		fpp;
 
 	if (!overfull_notice || told == GetCurrentStatementStartTimestamp() ||
-		limit == 0 || limit >= 1 || header->expansion > 0 ||
-		sampled_fpp(filter) <= limit)
+		limit == 0 || limit >= 1 || header->expansion > 1 ||
+		(header->layers == 1 && sampled_fpp(filter) <= limit))
 		return;
 	fpp = bf_value_fpp(filter);
 	if (fpp <= limit)
@@ -77,5 +78,5 @@ bf_overfull_notice(const BfFilter *filter)
 			 errdetail("Its false positive probability is %.3g, where %g was wanted for %llu elements.",
 					   fpp, header->fpp,
 					   (unsigned long long) header->expected),
-			 errhint("Expect more elements, let the filter grow (expansion), or SET bloomext.overfull_notice = off.")));
+			 errhint("Expect more elements, let the filter grow (expansion => 2), or SET bloomext.overfull_notice = off.")));
 }
