@@ -367,3 +367,12 @@ from (values (bf_create(10)), (bf_create(10))) v(x);
 select bf_union_agg(f) is not null, count(*) filter (where f <> (select bf_agg(x, 100) from e where i % 10 = g)) as changed,
        (bf_info(bf_union_agg(f))).expected from parts;
 drop table par, par_nulls, par_few, par_none, par_filters;
+
+-- An argument with a subquery of its own, evaluated for group after group
+-- without rows: nothing of it goes before the query does.
+create temp table sizes as select 5 as n;
+select count(f), count(distinct length(g::text)) > 100 as sizes
+from generate_series(1, 300) as o,
+     lateral (select bf_agg(x, o * 20) as g,
+                     bf_agg(x, case when 5 in (select n from sizes) then 100 else 200 end) as f
+              from (values ('a')) as v(x) where o < 0) as s;

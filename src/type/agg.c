@@ -232,21 +232,46 @@ bf_agg_span(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Evaluate an argument that depends on no row: a constant, a parameter, an
- * uncorrelated subquery.  False where it does depend on one, or is NULL.
+ * What an argument's expression needs to be evaluated.  PostgreSQL keeps parts
+ * of it (of a subquery, its place in the plan and its tuples) until the query
+ * ends, so it is made once a call site and lives as long.
+ */
+static ExprState *
+evaluation(FunctionCallInfo fcinfo, const List *arguments, int argument)
+{
+	FmgrInfo   *function = fcinfo->flinfo;
+	ExprState **states = function->fn_extra;
+	PlanState  *plan = (PlanState *) fcinfo->context;
+
+	if (states == NULL)
+		function->fn_extra = states =
+			MemoryContextAllocZero(function->fn_mcxt,
+								   list_length(arguments) * sizeof(ExprState *));
+	if (states[argument] == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(function->fn_mcxt);
+
+		states[argument] = ExecInitExpr(list_nth(arguments, argument), plan);
+		MemoryContextSwitchTo(old);
+	}
+	return states[argument];
+}
+
+/*
+ * Evaluate one of bf_agg_arguments() that depends on no row: a constant, a
+ * parameter, an uncorrelated subquery.  False where it does depend on one, or
+ * is NULL.
  */
 bool
-bf_agg_evaluate(FunctionCallInfo fcinfo, Node *expression, Datum *value)
+bf_agg_evaluate(FunctionCallInfo fcinfo, const List *arguments, int argument,
+				Datum *value)
 {
-	PlanState  *plan = IsA(fcinfo->context, AggState) ?
-		&((AggState *) fcinfo->context)->ss.ps :
-		&((WindowAggState *) fcinfo->context)->ss.ps;
-	ExprState  *state;
+	PlanState  *plan = (PlanState *) fcinfo->context;
 	bool		isnull;
 
-	if (contain_var_clause(expression))
+	if (contain_var_clause(list_nth(arguments, argument)))
 		return false;
-	state = ExecInitExpr((Expr *) expression, plan);
-	*value = ExecEvalExprSwitchContext(state, plan->ps_ExprContext, &isnull);
+	*value = ExecEvalExprSwitchContext(evaluation(fcinfo, arguments, argument),
+									   plan->ps_ExprContext, &isnull);
 	return !isnull;
 }

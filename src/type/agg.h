@@ -23,7 +23,7 @@ extern BfElementType *bf_agg_site(FunctionCallInfo fcinfo, int argument,
 extern BfAggSpan bf_agg_span(FunctionCallInfo fcinfo, int argument);
 extern bool bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments,
 							 Oid *collation);
-extern bool bf_agg_evaluate(FunctionCallInfo fcinfo, Node *expression,
-							Datum *value);
+extern bool bf_agg_evaluate(FunctionCallInfo fcinfo, const List *arguments,
+							int argument, Datum *value);
 
 #endif							/* BLOOMEXT_AGG_H */

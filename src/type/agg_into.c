@@ -132,7 +132,7 @@ plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 	BfElementType element;
 	Datum		filter;
 
-	if (!bf_agg_evaluate(fcinfo, linitial(arguments), &filter))
+	if (!bf_agg_evaluate(fcinfo, arguments, 0, &filter))
 		return false;
 	bf_element_type_of(exprType(element_argument), element_argument, collation,
 					   &element);

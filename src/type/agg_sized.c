@@ -408,7 +408,7 @@ plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 
 	for (int i = 0; i < count; i++)
 	{
-		if (!bf_agg_evaluate(fcinfo, list_nth(arguments, i + 1), &values[i]))
+		if (!bf_agg_evaluate(fcinfo, arguments, i + 1, &values[i]))
 			return false;
 	}
 	bf_element_type_of(exprType(linitial(arguments)), linitial(arguments),
