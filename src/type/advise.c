@@ -201,6 +201,7 @@ bloomext_measure_fpp(PG_FUNCTION_ARGS)
 	int32		probes = PG_GETARG_INT32(1);
 	uint8		counter[16];
 	uint8		element[16];
+	uint32		digests[BF_MAX_DIGESTS][4];
 	int32		found = 0;
 	BfFilter	filter;
 
@@ -222,6 +223,8 @@ bloomext_measure_fpp(PG_FUNCTION_ARGS)
 		bf_store_le64(element, h1);
 		bf_store_le64(element + 8, h2);
 		bf_hash_bytes(filter.strategy, element, sizeof(element), &hash);
+		/* One place for the digests of all probes. */
+		hash.digests = digests;
 		found += bf_filter_contains(&filter, &hash);
 	}
 	PG_RETURN_FLOAT8((double) found / probes);

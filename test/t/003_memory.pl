@@ -46,6 +46,11 @@ cmp_ok($grown, '<', 30, 'spilled: memory stays near work_mem');
 like(slurp_file($node->logfile), qr/temporary file: path "[^"]*pgsql_tmp[^"]*"/, 'temporary files were used');
 is(temporary_files(), 0, 'and are gone');
 
+# Digests of probes take no more than one probe's.
+($grown, $result) = growth(q{SELECT bf_measure_fpp(bf_create(10, 0.1, 'magnuss'), 100000)});
+is($result, '0', 'an empty filter says no');
+cmp_ok($grown, '<', 30, 'probes: memory of one');
+
 # The same within work_mem.
 ($grown, $result) = growth(q{SET work_mem = '256MB'; SELECT bf_agg(i) = bf_agg(i, 1000000) FROM (SELECT i FROM generate_series(1, 2000000) j, LATERAL (SELECT j / 2 + 1 AS i) k WHERE i <= 1000000) s});
 is($result, 't', 'in memory: the filter is right');
