@@ -29,7 +29,18 @@ SELECT f | bf_create(1000, 0.01, expansion => 2) FROM pair LIMIT 1;
 SELECT bf_export(f) FROM pair LIMIT 1;
 SELECT bf_create(10, 0.01, expansion => -1);
 \set VERBOSITY default
-SELECT f::text::bloomfilter = f AS same, bf_intersection(f, f) = f AS meet FROM pair ORDER BY part;
+SELECT f::text::bloomfilter = f AS same FROM pair ORDER BY part;
+
+-- What two filters hold in different layers has no place in an intersection;
+-- in one layer, nothing is lost.
+\set VERBOSITY sqlstate
+SELECT a.f & b.f FROM pair a, pair b WHERE a.part = 0 AND b.part = 1;
+SELECT bf_intersection_agg(f) FROM pair;
+\set VERBOSITY default
+SELECT strategy, count(*) FILTER (WHERE NOT bf_contains(a & b, i)) AS lost
+	FROM (SELECT s AS strategy, (SELECT bf_agg(i, 40, 0.01, s, 2) FROM generate_series(1, 20) AS i) AS a,
+			(SELECT bf_agg(31 - i, 40, 0.01, s, 2) FROM generate_series(1, 20) AS i) AS b
+		FROM unnest('{guava,redisson,redisbloom}'::text[]) AS s) AS f, generate_series(11, 20) AS i GROUP BY 1 ORDER BY 1;
 SELECT bf_import(bf_export_layer(f, 1), 'guava', 'long') <> f AS alone FROM pair ORDER BY part;
 
 -- Parallel: whoever sees which row, the same filter, and nothing is missing.

@@ -448,8 +448,8 @@ describe(const BfFilter *filter)
 					filter->first.hashes, filter->header.layers);
 }
 
-const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true};
-const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false};
+const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true, true};
+const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false, false};
 
 /*
  * Bring up to date how many elements a merged filter's layers count: at most
@@ -489,6 +489,12 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errdetail("Left: %s. Right: %s.",
 						   describe(&into->filter), describe(from)),
 				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
+	if (into->filter.header.layers > 1 && !merge->across_layers)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("bloom filters of several layers cannot be intersected"),
+				 errdetail("An element that both hold may be in different layers of them, and would be lost."),
+				 errhint("Ask both filters, or build them large enough not to grow.")));
 	if (is_unbound(&into->filter))
 		bf_value_bind(into, from->header.funnel);
 	bf_pieces_combine(counters ? merge->counters : merge->bits,

@@ -35,6 +35,7 @@ typedef struct BfMerge
 	BfArrayLoop bits;
 	BfArrayLoop counters;
 	bool		adds;			/* are elements counted by both added up? */
+	bool		across_layers;	/* also for what is in different layers? */
 } BfMerge;
 
 extern const BfMerge bf_merge_union;
