@@ -29,7 +29,7 @@ SELECT f | bf_create(1000, 0.01, expansion => 2) FROM pair LIMIT 1;
 SELECT bf_export(f) FROM pair LIMIT 1;
 SELECT bf_create(10, 0.01, expansion => -1);
 \set VERBOSITY default
-SELECT f::text::bloomfilter = f AS same FROM pair ORDER BY part;
+SELECT f::text::bloomfilter = f AS same, bf_intersection(f, f) = f AS meet FROM pair ORDER BY part;
 
 -- What two filters hold in different layers has no place in an intersection;
 -- in one layer, nothing is lost.

@@ -489,7 +489,9 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errdetail("Left: %s. Right: %s.",
 						   describe(&into->filter), describe(from)),
 				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
-	if (into->filter.header.layers > 1 && !merge->across_layers)
+	if (into->filter.header.layers > 1 && !merge->across_layers &&
+		memcmp(into->bytes + prefix, from->bytes + prefix,
+			   from->length - prefix) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("bloom filters of several layers cannot be intersected"),
