@@ -21,6 +21,7 @@ my $redis = RedisServer->new(options => [ '--appendonly', 'yes', '--appendfsync'
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', 'restart_after_crash = on');
+$node->append_conf('postgresql.conf', 'bloomext.overfull_notice = off');
 $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
