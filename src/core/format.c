@@ -25,7 +25,8 @@ enum
 	AT_STRATEGY = 3,
 	AT_FUNNEL = 4,
 	AT_CELL_BITS = 5,
-	AT_RESERVED = 6,
+	AT_MEANING = 6,
+	AT_RESERVED = 7,
 	AT_EXPANSION = 8,
 	AT_LAYERS = 12,
 	AT_EXPECTED = 16,
@@ -144,7 +145,8 @@ decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 	if (header->cell_bits != BF_CELL_BIT &&
 		header->cell_bits != BF_CELL_COUNTER)
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid cell width");
-	if (bytes[AT_RESERVED] != 0 || bytes[AT_RESERVED + 1] != 0)
+	header->meaning = bytes[AT_MEANING];
+	if (bytes[AT_RESERVED] != 0)
 		return bf_fail(error, BF_ERROR_MALFORMED, "reserved bits are set");
 	if (header->expansion > BF_MAX_EXPANSION)
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid expansion");
@@ -259,6 +261,7 @@ bf_format_encode(const BfHeader *header, const BfLayer *layers,
 	bytes[AT_STRATEGY] = header->strategy;
 	bytes[AT_FUNNEL] = header->funnel;
 	bytes[AT_CELL_BITS] = header->cell_bits;
+	bytes[AT_MEANING] = header->meaning;
 	bf_store_le32(bytes + AT_EXPANSION, header->expansion);
 	bf_store_le32(bytes + AT_LAYERS, header->layers);
 	bf_store_le64(bytes + AT_EXPECTED, header->expected);
@@ -276,11 +279,12 @@ bf_format_encode(const BfHeader *header, const BfLayer *layers,
 	}
 }
 
-/* Bind the funnel of a value. */
+/* Bind a value to a funnel and a meaning. */
 void
-bf_format_set_funnel(uint8_t *bytes, uint8_t funnel)
+bf_format_bind(uint8_t *bytes, uint8_t funnel, uint8_t meaning)
 {
 	bytes[AT_FUNNEL] = funnel;
+	bytes[AT_MEANING] = meaning;
 }
 
 /* Note how many elements a layer has counted. */

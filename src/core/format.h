@@ -12,7 +12,8 @@
  *	   3 1	strategy id				16 8  false positive probability (double)
  *	   4 1	funnel id, 0: unbound	24 8  elements counted into the layer
  *	   5 1	bits a cell: 1 or 4		32 4  hashes (k)
- *	   6 2	reserved, 0				36 4  reserved, 0
+ *	   6 1	meaning id, 0: none		36 4  reserved, 0
+ *	   7 1	reserved, 0
  *	   8 4	expansion
  *	  12 4	layers
  *	  16 8	expected insertions (n)
@@ -53,6 +54,7 @@ typedef struct BfHeader
 	uint8_t		strategy;
 	uint8_t		funnel;
 	uint8_t		cell_bits;
+	uint8_t		meaning;		/* of the elements, beyond the funnel's */
 } BfHeader;
 
 typedef struct BfLayer
@@ -93,7 +95,7 @@ extern bool bf_format_size(const BfHeader *header, BfLayer *layers,
 						   uint64_t *length, BfError *error);
 extern void bf_format_encode(const BfHeader *header, const BfLayer *layers,
 							 uint8_t *bytes);
-extern void bf_format_set_funnel(uint8_t *bytes, uint8_t funnel);
+extern void bf_format_bind(uint8_t *bytes, uint8_t funnel, uint8_t meaning);
 extern void bf_format_set_counted(uint8_t *bytes, uint32_t index,
 								  uint64_t counted);
 

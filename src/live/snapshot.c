@@ -38,7 +38,8 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 		.layers = 1,
 		.strategy = live.strategy->id,
 		.funnel = live.funnel,
-		.cell_bits = BF_CELL_BIT
+		.cell_bits = BF_CELL_BIT,
+		.meaning = live.element.meaning
 	};
 	snapshot->layer = (BfLayer) {
 		.bits = live.shape.bits,

@@ -151,6 +151,11 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 								   (BfFunnel) filter->header.funnel)))
 		return bf_fail(error, BF_ERROR_MALFORMED, "invalid funnel %u",
 					   filter->header.funnel);
+	if (filter->header.meaning > BF_MEANING_LAST ||
+		(filter->header.meaning != BF_MEANING_NONE &&
+		 filter->header.funnel == BF_FUNNEL_UNBOUND))
+		return bf_fail(error, BF_ERROR_MALFORMED, "invalid meaning %u",
+					   filter->header.meaning);
 	if (filter->header.cell_bits == BF_CELL_COUNTER && !strategy->has_counters)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "counters of strategy \"%s\", which has none",

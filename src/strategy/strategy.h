@@ -37,6 +37,25 @@ typedef enum BfFunnel
 
 #define BF_FUNNEL_LAST	BF_FUNNEL_LONG
 
+/*
+ * What elements are where their funnel does not say it: a filter of dates is
+ * one of integers to everybody else.  Ids are part of the stored format.
+ */
+typedef enum BfMeaning
+{
+	BF_MEANING_NONE = 0,		/* nothing beyond the funnel, or not known */
+	BF_MEANING_DATE = 1,
+	BF_MEANING_TIMESTAMP = 2,
+	BF_MEANING_TIMESTAMPTZ = 3,
+	BF_MEANING_OID = 4,
+	BF_MEANING_BOOLEAN = 5,
+	BF_MEANING_CHAR = 6,
+	BF_MEANING_INET = 7,
+	BF_MEANING_MACADDR = 8
+} BfMeaning;
+
+#define BF_MEANING_LAST	BF_MEANING_MACADDR
+
 /* The kinds of SQL values that can be elements. */
 typedef enum BfKind
 {

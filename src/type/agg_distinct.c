@@ -48,6 +48,7 @@ PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 typedef struct DistinctState
 {
 	BfFunnel	funnel;
+	BfMeaning	meaning;
 	double		fpp;
 	BfHashList	list;
 	BufFile    *file;			/* lists written so far, or NULL */
@@ -112,6 +113,7 @@ plan_filter(const DistinctState *state, uint64 distinct, BfHeader *header,
 {
 	bf_value_plan(&bf_guava, (int64) distinct, state->fpp, state->funnel, 0,
 				  header, layer);
+	header->meaning = state->meaning;
 }
 
 static DistinctState *
@@ -123,6 +125,7 @@ make_state(MemoryContext context, const BfElementType *element, double fpp)
 
 	state->fpp = fpp;
 	state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
+	state->meaning = element->meaning;
 	/* Refuse a probability that is none before the work, not after. */
 	plan_filter(state, 1, &header, &layer);
 	return state;

@@ -51,8 +51,8 @@ plan_filter(Datum datum, const BfElementType *element, BfSizedPlan *plan)
 				 errmsg("filter given to bf_agg_into must be empty"),
 				 errhint("Unite what it holds with the result: bf_union(filter, bf_agg_into(bf_create(...), element)).")));
 	plan->header = filter.header;
-	plan->header.funnel = bf_element_bind(filter.strategy,
-										  filter.header.funnel, element);
+	plan->header.funnel = bf_element_bind_to(&filter, element);
+	plan->header.meaning = element->meaning;
 	plan->layer = filter.first;
 	if (opened != (struct varlena *) DatumGetPointer(datum))
 		pfree(opened);

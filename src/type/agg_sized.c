@@ -133,6 +133,7 @@ same_plan(const BfSizedPlan *a, const BfSizedPlan *b)
 		a->header.expansion == b->header.expansion &&
 		a->header.strategy == b->header.strategy &&
 		a->header.funnel == b->header.funnel &&
+		a->header.meaning == b->header.meaning &&
 		a->header.cell_bits == b->header.cell_bits &&
 		a->layer.bits == b->layer.bits &&
 		a->layer.hashes == b->layer.hashes &&
@@ -395,6 +396,7 @@ plan_parameters(const Datum *values, int count, const BfElementType *element,
 				  bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element),
 				  count > 3 ? DatumGetInt32(values[3]) : 0,
 				  &plan->header, &plan->layer);
+	plan->header.meaning = element->meaning;
 }
 
 /* The plan of a call of bf_agg that saw no row. */

@@ -22,8 +22,7 @@ contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
 {
 	BfCall	   *call = bf_call(fcinfo, filter_argument, element_argument, false);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 filter->header.funnel, &call->element);
+	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	BfHash		hash;
 
 	return bf_element_hash(filter->strategy, funnel, &call->element,

@@ -7,9 +7,12 @@
  * here, and a value of another kind is an error, never a silent miss.
  *
  * A strategy knows kinds only, as other implementations do: a date is the
- * integer that Java's toEpochDay() gives, and so on.  So a stored filter does
- * not know a date from an integer.  A live filter does, by its column, and
- * what is asked for must be of a type whose equal values have equal bytes.
+ * integer that Java's toEpochDay() gives, and so on.  That it is a date, and
+ * not the timestamp that equals it, a stored filter knows by its meaning, from
+ * the first one added on; one that comes from elsewhere has none until then,
+ * and is asked for whatever goes by its funnel.  A live filter knows by its
+ * column, and what is asked for must be of a type whose equal values have
+ * equal bytes.
  *
  * Values that are equal have the same bytes, or their type is no element.
  * Text whose equality is not that of its bytes (citext, a nondeterministic
@@ -47,6 +50,7 @@ static const struct ElementRow
 	BfKind		kind;			/* what strategies take it for */
 	BfForm		form;
 	Oid			alike;			/* the one that stands for those like it */
+	BfMeaning	meaning;		/* for stored filters */
 }			elements[] = {
 	{TEXTOID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
 	{VARCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
@@ -54,18 +58,18 @@ static const struct ElementRow
 	{NAMEOID, BF_KIND_TEXT, BF_FORM_NAME, TEXTOID},
 	{BYTEAOID, BF_KIND_BYTEA, BF_FORM_BYTEA, BYTEAOID},
 	{UUIDOID, BF_KIND_UUID, BF_FORM_UUID, UUIDOID},
-	{MACADDROID, BF_KIND_BYTEA, BF_FORM_MACADDR, MACADDROID},
-	{INETOID, BF_KIND_BYTEA, BF_FORM_INET, INETOID},
-	{CIDROID, BF_KIND_BYTEA, BF_FORM_INET, INETOID},
-	{BOOLOID, BF_KIND_INT2, BF_FORM_BOOL, BOOLOID},
-	{CHAROID, BF_KIND_INT2, BF_FORM_CHAR, CHAROID},
+	{MACADDROID, BF_KIND_BYTEA, BF_FORM_MACADDR, MACADDROID, BF_MEANING_MACADDR},
+	{INETOID, BF_KIND_BYTEA, BF_FORM_INET, INETOID, BF_MEANING_INET},
+	{CIDROID, BF_KIND_BYTEA, BF_FORM_INET, INETOID, BF_MEANING_INET},
+	{BOOLOID, BF_KIND_INT2, BF_FORM_BOOL, BOOLOID, BF_MEANING_BOOLEAN},
+	{CHAROID, BF_KIND_INT2, BF_FORM_CHAR, CHAROID, BF_MEANING_CHAR},
 	{INT2OID, BF_KIND_INT2, BF_FORM_INT2, INT8OID},
 	{INT4OID, BF_KIND_INT4, BF_FORM_INT4, INT8OID},
 	{INT8OID, BF_KIND_INT8, BF_FORM_INT8, INT8OID},
-	{OIDOID, BF_KIND_INT8, BF_FORM_OID, OIDOID},
-	{DATEOID, BF_KIND_INT4, BF_FORM_DATE, DATEOID},
-	{TIMESTAMPOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPOID},
-	{TIMESTAMPTZOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPTZOID}
+	{OIDOID, BF_KIND_INT8, BF_FORM_OID, OIDOID, BF_MEANING_OID},
+	{DATEOID, BF_KIND_INT4, BF_FORM_DATE, DATEOID, BF_MEANING_DATE},
+	{TIMESTAMPOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPOID, BF_MEANING_TIMESTAMP},
+	{TIMESTAMPTZOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPTZOID, BF_MEANING_TIMESTAMPTZ}
 };
 
 /* Kinds by what they have in common. */
@@ -77,6 +81,18 @@ static const struct ElementRow
 /* How far below an element other rows are requested, in bytes: some rows. */
 #define LOOK_AHEAD	768
 #define CACHE_LINE	64
+
+/* What elements of a meaning are, in SQL's words. */
+static const char *const meanings[] = {
+	[BF_MEANING_DATE] = "date",
+	[BF_MEANING_TIMESTAMP] = "timestamp",
+	[BF_MEANING_TIMESTAMPTZ] = "timestamptz",
+	[BF_MEANING_OID] = "oid",
+	[BF_MEANING_BOOLEAN] = "boolean",
+	[BF_MEANING_CHAR] = "\"char\"",
+	[BF_MEANING_INET] = "inet",
+	[BF_MEANING_MACADDR] = "macaddr"
+};
 
 /* What a funnel holds, in SQL's words. */
 static const char *
@@ -163,6 +179,7 @@ bf_element_type(Oid type, Oid collation, BfElementType *element)
 	element->kind = row->kind;
 	element->form = row->form;
 	element->alike = row->alike;
+	element->meaning = row->meaning;
 	element->ignores_blanks = base == BPCHAROID;
 	if (element->kind == BF_KIND_TEXT && OidIsValid(collation) &&
 		!get_collation_isdeterministic(collation))
@@ -317,6 +334,17 @@ bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 		funnel_takes(strategy, funnel, element->kind);
 }
 
+/* Raise that a filter holds other elements than those given. */
+pg_noreturn static void
+refuse_kind(const char *held, const BfElementType *element)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("filter holds %s elements, not %s", held,
+					format_type_be(getBaseType(element->type))),
+			 errhint("Cast the element, or build the filter of the other kind.")));
+}
+
 /*
  * The funnel by which elements of this type go into, or are looked up in, a
  * filter: the one it is bound to, or else the kind's own.  Raises 22023 where
@@ -337,13 +365,19 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 							format_type_be(getBaseType(element->type)))));
 	}
 	else if (!funnel_takes(strategy, funnel, element->kind))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filter holds %s elements, not %s",
-						funnel_holds(funnel),
-						format_type_be(getBaseType(element->type))),
-				 errhint("Cast the element, or build the filter of the other kind.")));
+		refuse_kind(funnel_holds(funnel), element);
 	return funnel;
+}
+
+/* The same for a stored filter, which may know more than its funnel. */
+BfFunnel
+bf_element_bind_to(const BfFilter *filter, const BfElementType *element)
+{
+	if (filter->header.meaning != BF_MEANING_NONE &&
+		filter->header.meaning != element->meaning)
+		refuse_kind(meanings[filter->header.meaning], element);
+	return bf_element_bind(filter->strategy, (BfFunnel) filter->header.funnel,
+						   element);
 }
 
 /*

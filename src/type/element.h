@@ -40,6 +40,7 @@ typedef struct BfElementType
 	BfKind		kind;
 	BfForm		form;
 	Oid			alike;			/* what elements that may be equal share */
+	BfMeaning	meaning;
 	bool		ignores_blanks; /* text without its trailing blanks */
 	int16		typlen;
 	bool		typbyval;
@@ -58,6 +59,8 @@ extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element);
 extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 								const BfElementType *element);
+extern BfFunnel bf_element_bind_to(const BfFilter *filter,
+								   const BfElementType *element);
 extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element, Datum value,
 							BfHash *hash);

@@ -40,9 +40,7 @@ static void
 hash_element(BfElements *elements, const BfFilter *filter, Datum value)
 {
 	BfHash	   *hash = &elements->hashes[elements->hashed];
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 (BfFunnel) filter->header.funnel,
-										 elements->type);
+	BfFunnel	funnel = bf_element_bind_to(filter, elements->type);
 
 	if (bf_element_hash(filter->strategy, funnel, elements->type, value, hash))
 	{

@@ -206,8 +206,7 @@ bloomext_positions(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 filter->header.funnel, &call->element);
+	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	uint32		hashes = filter->first.hashes;
 	uint64		positions[BF_MAX_HASHES];
 	Datum		values[BF_MAX_HASHES];

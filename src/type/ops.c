@@ -165,8 +165,7 @@ add_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 filter->header.funnel, &call->element);
+	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	BfHash		hash;
 	BfValue		value;
 
@@ -175,11 +174,12 @@ add_element(PG_FUNCTION_ARGS)
 		bf_element_does_not_fit(&call->element, PG_GETARG_DATUM(1));
 	/* What is there already leaves all but counters as they are. */
 	if (funnel == filter->header.funnel &&
+		call->element.meaning == filter->header.meaning &&
 		filter->header.cell_bits == BF_CELL_BIT &&
 		bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
-	bf_value_bind(&value, funnel);
+	bf_value_bind(&value, funnel, call->element.meaning);
 	bf_value_add(&value, &hash, 1);
 	PG_RETURN_POINTER(value.varlena);
 }
@@ -210,9 +210,8 @@ add_elements(PG_FUNCTION_ARGS)
 		if (elements.hashed > 0 && value.varlena == NULL)
 		{
 			bf_value_copy(PG_GETARG_DATUM(0), &value);
-			bf_value_bind(&value, bf_element_bind(filter->strategy,
-												  filter->header.funnel,
-												  &call->element));
+			bf_value_bind(&value, bf_element_bind_to(filter, &call->element),
+						  call->element.meaning);
 		}
 		bf_value_add(&value, elements.hashes, elements.hashed);
 	}
@@ -240,8 +239,7 @@ remove_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind(filter->strategy,
-										 filter->header.funnel, &call->element);
+	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	BfHash		hash;
 	BfValue		value;
 

@@ -334,12 +334,13 @@ bf_value_copy(Datum datum, BfValue *value)
 	value->newest.known = false;
 }
 
-/* Bind a value to a funnel. */
+/* Bind a value to a funnel and a meaning. */
 void
-bf_value_bind(BfValue *value, BfFunnel funnel)
+bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning)
 {
 	value->filter.header.funnel = funnel;
-	bf_format_set_funnel(value->bytes, funnel);
+	value->filter.header.meaning = meaning;
+	bf_format_bind(value->bytes, funnel, meaning);
 }
 
 /* Open a value for reading, all of it; returns what holds its bytes. */
@@ -426,13 +427,22 @@ is_unbound(const BfFilter *filter)
 	return filter->header.funnel == BF_FUNNEL_UNBOUND;
 }
 
+/* Whether what two filters hold may be of one kind. */
+static bool
+same_kind(const BfHeader *left, const BfHeader *right)
+{
+	return left->funnel == right->funnel &&
+		(left->meaning == right->meaning ||
+		 left->meaning == BF_MEANING_NONE || right->meaning == BF_MEANING_NONE);
+}
+
 /* Whether two filters can be merged. */
 bool
 bf_value_compatible(const BfFilter *left, const BfFilter *right)
 {
 	return bf_value_same_shape(left, right) &&
-		(left->header.funnel == right->header.funnel ||
-		 is_unbound(left) || is_unbound(right));
+		(is_unbound(left) || is_unbound(right) ||
+		 same_kind(&left->header, &right->header));
 }
 
 /* Describe a filter where it differs from another, for a message. */
@@ -497,8 +507,9 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errmsg("bloom filters of several layers cannot be intersected"),
 				 errdetail("An element that both hold may be in different layers of them, and would be lost."),
 				 errhint("Ask both filters, or build them large enough not to grow.")));
-	if (is_unbound(&into->filter))
-		bf_value_bind(into, from->header.funnel);
+	if (is_unbound(&into->filter) ||
+		(into->filter.header.meaning == BF_MEANING_NONE && !is_unbound(from)))
+		bf_value_bind(into, from->header.funnel, from->header.meaning);
 	bf_pieces_combine(counters ? merge->counters : merge->bits,
 					  into->bytes + prefix, from->bytes + prefix,
 					  from->length - prefix);

@@ -60,7 +60,7 @@ extern void bf_value_make(const BfHeader *header, BfLayer *layers,
 						  BfValue *value);
 extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_copy(Datum datum, BfValue *value);
-extern void bf_value_bind(BfValue *value, BfFunnel funnel);
+extern void bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning);
 extern struct varlena *bf_value_open(Datum datum, BfFilter *filter);
 extern bool bf_value_check(const char *bytes, Size length,
 						   int malformed_sqlstate, Node *context);
