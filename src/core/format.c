@@ -50,6 +50,16 @@ bf_layer_bytes(uint64_t bits, uint8_t cell_bits)
 	return (bits * cell_bits + 63) / 64 * 8;
 }
 
+/* The exponent of a number of (0,1), as frexp() has it but for subnormal ones. */
+static inline int
+exponent_of(double number)
+{
+	uint64_t	bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return (int) (bits >> 52) - 1022;
+}
+
 /*
  * n and p are both known, or both are zero; and the bits are not fewer than half
  * of what any implementation gives n elements at p.  A filter that grows is
@@ -60,16 +70,14 @@ bf_layer_bytes(uint64_t bits, uint8_t cell_bits)
 bool
 bf_sizing_is_valid(uint64_t expected, double fpp, uint64_t bits)
 {
-	int			exponent;
-	double		least;
+	double		room = (double) bits + 64;
 
 	if (fpp == 0)
 		return expected == 0 && !signbit(fpp);
 	if (!(fpp > 0 && fpp < 1) || expected > INT64_MAX)
 		return false;
-	(void) frexp(fpp, &exponent);
-	least = fmax(1 - fpp, -exponent * M_LN2);
-	return (double) expected * least <= (double) bits + 64;
+	return (double) expected * (1 - fpp) <= room &&
+		(double) expected * -exponent_of(fpp) * M_LN2 <= room;
 }
 
 /* Read a descriptor; the caller has checked that the bytes are there. */
