@@ -71,13 +71,16 @@ $(WORK_DIR)/%.o: test/work/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
-# The fuzz targets: core/ and strategy/ alone, or with the server's part that is
-# in test/fuzz/server.c.  They want clang and its runtime; see test/fuzz/run.
+# The fuzz targets: core/ and strategy/ alone, or type/ and redis/ with as much of
+# a server as test/fuzz/server.c is.  They want clang and its runtime; see test/fuzz/run.
 FUZZ_CC = $(eval FUZZ_CC := $(shell test/fuzz/compiler))$(FUZZ_CC)
 FUZZ_SECONDS = 15
 FUZZ_DIR = test/fuzz/build
 FUZZ_CORE = $(patsubst src/%.c,$(FUZZ_DIR)/%.o,$(wildcard src/core/*.c src/strategy/*.c)) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
-FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value guava redisbloom bits sizing)
+FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value guava redisbloom bits sizing text)
+ifeq ($(WITH_HIREDIS),yes)
+FUZZ_TARGETS += $(FUZZ_DIR)/fuzz-redis
+endif
 FUZZ_FLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -ffp-contract=off -fno-omit-frame-pointer -Isrc -Itest/unit \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -85,6 +88,24 @@ $(FUZZ_DIR)/fuzz-guava: STREAM = guava
 $(FUZZ_DIR)/fuzz-redisbloom: STREAM = redisbloom
 $(FUZZ_DIR)/fuzz-guava $(FUZZ_DIR)/fuzz-redisbloom: test/fuzz/stream.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -DSTREAM='"$(STREAM)"' -o $@ $^ -lm
+
+# What these two never call, the linker leaves out with all that it refers to.
+FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/value.o type/pieces.o)
+FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o,$(filter src/redis/%,$(OBJS))))
+FUZZ_WRAPPED = redisConnectNonBlock redisBufferRead send recv getsockopt
+FUZZ_SERVER_FLAGS = -fwrapv -fno-strict-aliasing -ffunction-sections -fdata-sections \
+	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
+	$(filter-out -DBF_HIREDIS_SSL,$(PG_CPPFLAGS)) -D_GNU_SOURCE -isystem $(shell $(PG_CONFIG) --includedir-server)
+FUZZ_SERVER_LIBS = -Wl,--gc-sections,-z,start-stop-gc \
+	-L$(shell $(PG_CONFIG) --pkglibdir) -L$(shell $(PG_CONFIG) --libdir) -lpgcommon -lpgport -lm
+
+$(FUZZ_DIR)/fuzz-text: test/fuzz/text.c $(FUZZ_TEXT) $(FUZZ_CORE)
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_SERVER_LIBS)
+
+$(FUZZ_DIR)/fuzz-redis: test/fuzz/redis.c $(FUZZ_REDIS) $(FUZZ_TEXT) $(FUZZ_CORE)
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_WRAPPED:%=-Wl,--wrap=%) $(SHLIB_LINK) $(FUZZ_SERVER_LIBS)
+
+$(FUZZ_DIR)/type/%.o $(FUZZ_DIR)/redis/%.o $(FUZZ_DIR)/server.o: FUZZ_FLAGS += $(FUZZ_SERVER_FLAGS)
 
 $(FUZZ_DIR)/fuzz-%: test/fuzz/%.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
@@ -97,7 +118,7 @@ $(FUZZ_DIR)/%.o: test/unit/%.c $(UNIT_HEADERS) $(PRIVATE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
 
-$(FUZZ_DIR)/%.o: test/fuzz/%.c test/fuzz/fuzz.h $(PRIVATE_HEADERS)
+$(FUZZ_DIR)/%.o: test/fuzz/%.c $(wildcard test/fuzz/*.h) $(PRIVATE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
 

@@ -1,0 +1,498 @@
+/*
+ * redis.c
+ *	  Fuzz what is made of a Redis server's answers, which are the input's bytes
+ *	  in the place of a socket.
+ *
+ * An input is a byte that says what is asked for, flags that say how its answers
+ * come, and the answers.  Whatever these are, a statement ends with a result or
+ * an error.  What is asked for a second time goes by the connection that the first
+ * one has left, if any.
+ */
+#include "fuzz.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "server.h"
+
+#include "live/snapshot.h"
+#include "redis/items.h"
+#include "redis/options.h"
+#include "storage/latch.h"
+#include "type/value.h"
+
+/* How answers come; a line at a time, unless it is said. */
+#define IN_LINES		0x00
+#define AT_ONCE			0x01
+#define IN_BYTES		0x02
+#define IN_PIECES		0x03
+#define HOW				0x03
+#define IS_CLUSTER		0x04	/* which redirects us */
+#define GREETS			0x08	/* the input has its answers to our greeting */
+#define HAS_PASSWORD	0x10	/* is it wanted? */
+#define KEEPS_SILENT	0x20	/* at the end, where others close */
+#define READS_SLOWLY	0x40
+#define ASKED_TWICE		0x80
+
+#define PIECE_LENGTH	7
+
+/* Elements that are asked for, and added. */
+#define ELEMENTS		2
+
+/* Fetched values up to this length are worth more than being opened. */
+#define SHORT_VALUE		65536
+
+extern Datum bloomext_fetch(PG_FUNCTION_ARGS);
+extern Datum bloomext_fetch_sized(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_create(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_info(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_drop(PG_FUNCTION_ARGS);
+extern Datum bloomext_mirror(PG_FUNCTION_ARGS);
+extern Datum bloomext_live_mirror(PG_FUNCTION_ARGS);
+
+extern redisContext *__wrap_redisConnectNonBlock(const char *host, int port);
+extern int	__wrap_redisBufferRead(redisContext *context);
+extern ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
+extern ssize_t __wrap_recv(int fd, void *bytes, size_t length, int flags);
+extern int	__wrap_getsockopt(int fd, int level, int name, void *value,
+							  socklen_t *size);
+
+static Input answers;
+static int	flags;
+static Input greeting;
+static int	sendings;			/* that were tried */
+
+/* ---- The socket ---- */
+
+/* A connection, by whatever address. */
+redisContext *
+__wrap_redisConnectNonBlock(const char *host, int port)
+{
+	static const char pong[] = "-NOAUTH\r\n+OK\r\n+PONG\r\n";
+	size_t		skipped = (flags & HAS_PASSWORD) ? 0 : strlen("-NOAUTH\r\n+OK\r\n");
+	redisContext *context = redisConnectFd(-1);
+
+	context->tcp.host = strdup(host);
+	greeting = (Input) {(const uint8_t *) pong + skipped,
+	(flags & GREETS) ? 0 : strlen(pong) - skipped};
+	return context;
+}
+
+/* How many of these bytes come with the next read. */
+static size_t
+next_bytes(const Input *input, int how)
+{
+	const uint8_t *end = memchr(input->at, '\n', input->left);
+	size_t		line = end ? end - input->at + 1 : input->left;
+
+	switch (how)
+	{
+		case AT_ONCE:
+			return input->left;
+		case IN_BYTES:
+			return 1;
+		case IN_PIECES:
+			return Min(line, PIECE_LENGTH);
+		default:
+			return line;
+	}
+}
+
+/* hiredis's, whose reader gets the next bytes, or hears the end of them. */
+int
+__wrap_redisBufferRead(redisContext *context)
+{
+	Input	   *from = greeting.left > 0 ? &greeting : &answers;
+	size_t		length;
+
+	if (from->left == 0 && (flags & KEEPS_SILENT))
+		return REDIS_OK;
+	if (from->left == 0)
+	{
+		context->err = REDIS_ERR_EOF;
+		strlcpy(context->errstr, "Server closed the connection",
+				sizeof(context->errstr));
+		return REDIS_ERR;
+	}
+	length = next_bytes(from, from == &greeting ? IN_LINES : flags & HOW);
+	if (redisReaderFeed(context->reader, (const char *) from->at, length) != REDIS_OK)
+	{
+		context->err = context->reader->err;
+		strlcpy(context->errstr, context->reader->errstr, sizeof(context->errstr));
+		return REDIS_ERR;
+	}
+	from->at += length;
+	from->left -= length;
+	return REDIS_OK;
+}
+
+ssize_t
+__wrap_send(int fd, const void *bytes, size_t length, int how)
+{
+	if (!(flags & READS_SLOWLY) || ++sendings % 3 == 0)
+		return length;
+	if (sendings % 3 == 1)
+		return (length + 1) / 2;
+	errno = EAGAIN;
+	return -1;
+}
+
+/* Between commands there is nothing to be read. */
+ssize_t
+__wrap_recv(int fd, void *bytes, size_t length, int how)
+{
+	errno = EAGAIN;
+	return -1;
+}
+
+/* Connections are made. */
+int
+__wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
+{
+	memset(value, 0, *size);
+	return 0;
+}
+
+int
+WaitLatchOrSocket(Latch *latch, int events, pgsocket fd, long ms, uint32 info)
+{
+	bool		silent = greeting.left == 0 && answers.left == 0 &&
+		(flags & KEEPS_SILENT);
+
+	pass_time(silent && !(events & WL_SOCKET_WRITEABLE) ? ms : 1);
+	return events & (silent ? WL_SOCKET_WRITEABLE :
+					 WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE);
+}
+
+/* In the place of redis/options.c: the one server that there is. */
+Oid
+bf_server_usable(const char *name)
+{
+	return 1;
+}
+
+void
+bf_server_read(Oid server, Oid user, BfServer *result)
+{
+	*result = (BfServer) {
+		.name = "fuzz",
+		.host = "localhost",
+		.port = 6379,
+		.connect_timeout = 1000,
+		.command_timeout = 1000,
+		.cluster = (flags & IS_CLUSTER) != 0,
+		.password = (flags & HAS_PASSWORD) ? "secret" : NULL,
+		.password_required = (flags & HAS_PASSWORD) != 0,
+		.needs_password = (flags & HAS_PASSWORD) != 0
+	};
+}
+
+/* ---- What is asked for ---- */
+
+/* What a description says can be relied on. */
+static void
+check_description(const BfRemote *remote)
+{
+	const BfLayout *layout = remote->layout;
+
+	REQUIRE(!remote->occupied || layout == NULL);
+	REQUIRE(remote->shards >= 0 && remote->shards <= BF_MAX_SHARDS);
+	if (layout == NULL || remote->shards > 0 || layout->native_type != NULL)
+		return;
+	REQUIRE(remote->layers != NULL && remote->header.layers >= 1 &&
+			remote->header.layers <= (layout->grows ? BF_MAX_LAYERS : 1));
+	for (uint32 i = 0; i < remote->header.layers; i++)
+	{
+		REQUIRE(remote->layers[i].bits > 0);
+		REQUIRE(remote->layers[i].hashes >= 1 &&
+				remote->layers[i].hashes <= BF_MAX_HASHES);
+	}
+	for (int i = 0; remote->configured && i < bf_layout_fields(layout); i++)
+		REQUIRE(!layout->fields[i].guards || remote->values[i] != NULL);
+}
+
+/* In a cluster all keys beside it are to have its slot. */
+static const char *
+key_name(void)
+{
+	return (flags & IS_CLUSTER) ? "{key}" : "key";
+}
+
+/* Elements as a filter has them. */
+static void
+make_items(const BfRemote *remote, BfItems *items)
+{
+	static const char *const texts[ELEMENTS] = {"title", ""};
+
+	items->item = palloc0(sizeof(BfItem) * ELEMENTS);
+	items->count = items->capacity = ELEMENTS;
+	for (int i = 0; i < ELEMENTS; i++)
+	{
+		BfHash	   *hash = &items->item[i].hash;
+
+		if (remote->layout->native_type == NULL)
+			bf_strategy_by_id(remote->header.strategy)->hash((const uint8 *) texts[i],
+															 strlen(texts[i]), hash);
+		hash->data = (const uint8 *) texts[i];
+		hash->length = strlen(texts[i]);
+	}
+}
+
+/* The filter, or its second shard, with elements for it; false: there is none. */
+static bool
+find(BfRemote *remote, BfItems *items)
+{
+	BfRemote	whole;
+
+	bf_remote_describe(1, key_name(), remote);
+	check_description(remote);
+	if (remote->layout == NULL)
+		return false;
+	if (remote->shards > 0)
+	{
+		whole = *remote;
+		bf_remote_describe_shard(&whole, whole.shards - 1, remote);
+		check_description(remote);
+	}
+	make_items(remote, items);
+	return true;
+}
+
+static void
+look_up(bool (*function) (const BfRemote *, BfItems *))
+{
+	BfRemote	remote;
+	BfItems		items;
+
+	if (!find(&remote, &items) || !function(&remote, &items))
+		return;
+	for (int i = 0; i < items.count; i++)
+		REQUIRE(items.item[i].done);
+}
+
+static void
+contains(void)
+{
+	look_up(bf_remote_contains);
+}
+
+static void
+add(void)
+{
+	look_up(bf_remote_add);
+}
+
+static Datum
+key_datum(void)
+{
+	return text_datum(key_name());
+}
+
+static Datum
+server_datum(void)
+{
+	return CStringGetDatum("fuzz");
+}
+
+static Datum
+ttl_datum(void)
+{
+	Interval   *ttl = palloc0(sizeof(Interval));
+
+	ttl->time = USECS_PER_SEC;
+	return PointerGetDatum(ttl);
+}
+
+/* What was fetched is a value. */
+static void
+check_value(Datum datum)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	BfFilter	filter;
+	BfError		error;
+
+	REQUIRE(bf_filter_open((uint8 *) VARDATA(value), VARSIZE(value) - VARHDRSZ,
+						   VARSIZE(value) - VARHDRSZ, &filter, &error));
+	if (VARSIZE(value) <= SHORT_VALUE)
+		exercise((uint8 *) VARDATA(value), VARSIZE(value) - VARHDRSZ);
+}
+
+static void
+fetch_as(const char *layout)
+{
+	check_value(call(bloomext_fetch, 4, (Datum[]) {
+		server_datum(), key_datum(), text_datum(layout), text_datum("utf8")
+	}));
+}
+
+static void
+fetch_guava(void)
+{
+	fetch_as("guava");
+}
+
+static void
+fetch_growing(void)
+{
+	fetch_as("growing");
+}
+
+static void
+fetch_redisson(void)
+{
+	fetch_as("redisson");
+}
+
+static void
+fetch_redisbloom(void)
+{
+	fetch_as("redisbloom");
+}
+
+static void
+fetch_sized(void)
+{
+	check_value(call(bloomext_fetch_sized, 7, (Datum[]) {
+		server_datum(), key_datum(), text_datum("bitmap"), Int64GetDatum(20),
+		Float8GetDatum(0.03), text_datum("magnuss"), text_datum("utf8")
+	}));
+}
+
+static void
+create_as(const char *strategy, const char *layout)
+{
+	(void) call(bloomext_redis_create, 8, (Datum[]) {
+		server_datum(), key_datum(), Int64GetDatum(20), Float8GetDatum(0.03),
+		text_datum(strategy), text_datum(layout),
+		Int32GetDatum(strcmp(layout, "growing") == 0),
+		ttl_datum()
+	});
+}
+
+static void
+create_shards(void)
+{
+	create_as("magnuss", "bitmap;shards=2");
+}
+
+static void
+create_growing(void)
+{
+	create_as("guava", "growing");
+}
+
+static void
+create_redisson(void)
+{
+	create_as("redisson", "redisson");
+}
+
+static void
+create_redisbloom(void)
+{
+	create_as("redisbloom", "redisbloom");
+}
+
+static void
+info(void)
+{
+	(void) call(bloomext_redis_info, 2, (Datum[]) {server_datum(), key_datum()});
+}
+
+static void
+drop(void)
+{
+	(void) call(bloomext_redis_drop, 2, (Datum[]) {server_datum(), key_datum()});
+}
+
+static void
+empty_value(const char *strategy, int expansion, BfValue *value)
+{
+	BfHeader	header;
+	BfLayer		layer;
+
+	bf_value_plan(bf_strategy_by_name(strategy), 10, 0.01, BF_FUNNEL_UTF8,
+				  expansion, &header, &layer);
+	bf_value_make(&header, &layer, value);
+}
+
+/* In the place of live/snapshot.c: what a live filter holds. */
+void
+bf_snapshot_value(Oid relation, BfValue *value)
+{
+	empty_value("guava", 0, value);
+}
+
+/* Write a filter, which is read back in part. */
+static void
+mirror_by(PGFunction function, Datum filter, const char *layout)
+{
+	(void) call(function, 5, (Datum[]) {
+		filter, server_datum(), key_datum(), text_datum(layout), ttl_datum()
+	});
+}
+
+static void
+mirror_as(const char *strategy, int expansion, const char *layout)
+{
+	BfValue		value;
+
+	empty_value(strategy, expansion, &value);
+	mirror_by(bloomext_mirror, PointerGetDatum(value.varlena), layout);
+}
+
+static void
+mirror_bitmap(void)
+{
+	mirror_as("magnuss", 0, "bitmap");
+}
+
+static void
+mirror_growing(void)
+{
+	mirror_as("guava", 1, "growing");
+}
+
+static void
+mirror_redisbloom(void)
+{
+	mirror_as("redisbloom", 2, "redisbloom");
+}
+
+/* Write only what differs. */
+static void
+mirror_live(void)
+{
+	mirror_by(bloomext_live_mirror, ObjectIdGetDatum(1), "guava");
+}
+
+static void (*const statements[]) (void) = {
+	contains, add, info, drop, fetch_guava, fetch_growing, fetch_redisson,
+	fetch_redisbloom, fetch_sized, create_shards, create_growing,
+	create_redisson, create_redisbloom, mirror_bitmap, mirror_growing,
+	mirror_redisbloom, mirror_live
+};
+
+static void
+ask(void *arg)
+{
+	statements[*(uint8_t *) arg % lengthof(statements)] ();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t		statement;
+
+	answers = (Input) {data, size};
+	statement = take(&answers, 1);
+	flags = take(&answers, 1);
+	greeting.left = 0;
+	sendings = 0;
+
+	(void) run(ask, &statement);
+	if (flags & ASKED_TWICE)
+		(void) run(ask, &statement);
+	end_session();
+	return 0;
+}

@@ -1,0 +1,673 @@
+/*
+ * server.c
+ *	  As much of a server as the fuzz targets of type/ and redis/ want.
+ *
+ * Memory is malloc's, of the exact size, and goes with the statement that took
+ * it.  Errors end the statement: all may, but those that say that something was
+ * not thought of.  An error of class XX, elog()'s own among them, ends the
+ * program as a sanitizer's report does.  Time passes when something waits.
+ *
+ * What nothing calls is dropped by the linker, with all that it would need: a
+ * function of the server's that is missing here is one that was not needed.
+ */
+#include "server.h"
+
+#include <setjmp.h>
+
+#include "access/xact.h"
+#include "common/cryptohash.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/pg_crc.h"
+#include "utils/timestamp.h"
+
+/* More is refused, as a server may do whenever it likes. */
+#define MEMORY_LIMIT	((Size) 32 * 1024 * 1024)
+
+#define MAX_CALLBACKS	8
+
+/* ---- Errors ---- */
+
+static sigjmp_buf *handler = NULL;
+static int	level;
+static int	sqlstate;
+static char message[1024];
+
+bool
+errstart(int elevel, const char *domain)
+{
+	level = elevel;
+	sqlstate = elevel >= ERROR ? ERRCODE_INTERNAL_ERROR : ERRCODE_WARNING;
+	message[0] = '\0';
+	return true;
+}
+
+bool
+errstart_cold(int elevel, const char *domain)
+{
+	return errstart(elevel, domain);
+}
+
+int
+errcode(int code)
+{
+	sqlstate = code;
+	return 0;
+}
+
+/* Write what is said, so that all of its arguments are read. */
+static int
+say(const char *format, va_list arguments)
+{
+	size_t		used = strlen(message);
+
+	(void) vsnprintf(message + used, sizeof(message) - used, format, arguments);
+	return 0;
+}
+
+#define SAY(format) \
+	do { \
+		va_list		arguments; \
+		\
+		va_start(arguments, format); \
+		say(format, arguments); \
+		va_end(arguments); \
+		return 0; \
+	} while (0)
+
+int
+errmsg(const char *format,...)
+{
+	SAY(format);
+}
+
+int
+errmsg_internal(const char *format,...)
+{
+	SAY(format);
+}
+
+int
+errdetail(const char *format,...)
+{
+	SAY(format);
+}
+
+int
+errhint(const char *format,...)
+{
+	SAY(format);
+}
+
+void
+errfinish(const char *file, int line, const char *function)
+{
+	if (level < ERROR)
+		return;
+	if (ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR) ||
+		handler == NULL)
+	{
+		fprintf(stderr, "%s:%d: %s: %s\n", file, line, function, message);
+		abort();
+	}
+	siglongjmp(*handler, 1);
+}
+
+/* From 16 on: nobody here takes errors softly. */
+bool
+errsave_start(struct Node *context, const char *domain)
+{
+	return errstart(ERROR, domain);
+}
+
+void
+errsave_finish(struct Node *context, const char *file, int line,
+			   const char *function)
+{
+	errfinish(file, line, function);
+}
+
+/* ---- Memory ---- */
+
+typedef struct Chunk
+{
+	struct Chunk *next;
+	struct Chunk *previous;
+	Size		size;
+	Size		aligned;
+} Chunk;
+
+static Chunk chunks = {&chunks, &chunks, 0, 0};
+static Size allocated = 0;
+
+MemoryContext CurrentMemoryContext = NULL;
+
+void *
+MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
+{
+	Chunk	   *chunk;
+
+	if (!((flags & MCXT_ALLOC_HUGE) ? AllocHugeSizeIsValid(size) :
+		  AllocSizeIsValid(size)))
+		elog(ERROR, "invalid memory alloc request size %zu", size);
+	if (size > MEMORY_LIMIT - allocated)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	chunk = malloc(sizeof(Chunk) + size);
+	*chunk = (Chunk) {chunks.next, &chunks, size, 0};
+	chunk->next->previous = chunks.next = chunk;
+	allocated += size;
+	if (flags & MCXT_ALLOC_ZERO)
+		memset(chunk + 1, 0, size);
+	return chunk + 1;
+}
+
+void *
+MemoryContextAlloc(MemoryContext context, Size size)
+{
+	return MemoryContextAllocExtended(context, size, 0);
+}
+
+void *
+palloc_extended(Size size, int flags)
+{
+	return MemoryContextAllocExtended(CurrentMemoryContext, size, flags);
+}
+
+void *
+palloc(Size size)
+{
+	return palloc_extended(size, 0);
+}
+
+void *
+palloc0(Size size)
+{
+	return palloc_extended(size, MCXT_ALLOC_ZERO);
+}
+
+void
+pfree(void *pointer)
+{
+	Chunk	   *chunk = (Chunk *) pointer - 1;
+
+	chunk->next->previous = chunk->previous;
+	chunk->previous->next = chunk->next;
+	allocated -= chunk->size;
+	free(chunk);
+}
+
+void *
+repalloc_huge(void *pointer, Size size)
+{
+	Size		before = ((Chunk *) pointer)[-1].size;
+	void	   *copy = palloc_extended(size, MCXT_ALLOC_HUGE);
+
+	memcpy(copy, pointer, Min(before, size));
+	pfree(pointer);
+	return copy;
+}
+
+void *
+repalloc(void *pointer, Size size)
+{
+	if (!AllocSizeIsValid(size))
+		elog(ERROR, "invalid memory alloc request size %zu", size);
+	return repalloc_huge(pointer, size);
+}
+
+char *
+pnstrdup(const char *text, Size length)
+{
+	char	   *copy;
+
+	length = strnlen(text, length);
+	copy = palloc(length + 1);
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+char *
+pstrdup(const char *text)
+{
+	return pnstrdup(text, strlen(text));
+}
+
+/* ---- Values ---- */
+
+struct varlena *
+pg_detoast_datum_packed(struct varlena *datum)
+{
+	return datum;
+}
+
+text *
+cstring_to_text(const char *string)
+{
+	Size		length = strlen(string);
+	text	   *result = palloc(length + VARHDRSZ);
+
+	SET_VARSIZE(result, length + VARHDRSZ);
+	memcpy(VARDATA(result), string, length);
+	return result;
+}
+
+char *
+text_to_cstring(const text *value)
+{
+	return pnstrdup(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+Datum
+text_datum(const char *text)
+{
+	return PointerGetDatum(cstring_to_text(text));
+}
+
+char *
+pg_server_to_any(const char *text, int length, int encoding)
+{
+	return unconstify(char *, text);
+}
+
+uint64
+hex_encode(const char *bytes, size_t length, char *text)
+{
+	for (size_t i = 0; i < length; i++)
+	{
+		*text++ = "0123456789abcdef"[(uint8) bytes[i] >> 4];
+		*text++ = "0123456789abcdef"[(uint8) bytes[i] & 15];
+	}
+	return length * 2;
+}
+
+static int
+digit_value(char digit)
+{
+	return digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10;
+}
+
+uint64
+hex_decode(const char *text, size_t length, char *bytes)
+{
+	for (size_t i = 0; i < length; i += 2)
+		*bytes++ = (char) (digit_value(text[i]) << 4 | digit_value(text[i + 1]));
+	return length / 2;
+}
+
+int
+pg_ulltoa_n(uint64 number, char *text)
+{
+	char		digits[MAXINT8LEN + 1];
+	int			length = snprintf(digits, sizeof(digits), UINT64_FORMAT, number);
+
+	memcpy(text, digits, length);
+	return length;
+}
+
+/* What tells shards apart is not computed here. */
+const uint32 pg_crc32_table[256] = {0};
+
+/* Digests are all zeros: whether two are the same, the input says. */
+pg_cryptohash_ctx *
+pg_cryptohash_create(pg_cryptohash_type type)
+{
+	return palloc(1);
+}
+
+int
+pg_cryptohash_init(pg_cryptohash_ctx *context)
+{
+	return 0;
+}
+
+int
+pg_cryptohash_update(pg_cryptohash_ctx *context, const uint8 *bytes,
+					 size_t length)
+{
+	return 0;
+}
+
+int
+pg_cryptohash_final(pg_cryptohash_ctx *context, uint8 *digest, size_t length)
+{
+	memset(digest, 0, length);
+	return 0;
+}
+
+void
+pg_cryptohash_free(pg_cryptohash_ctx *context)
+{
+	pfree(context);
+}
+
+/* Nobody looks at a row. */
+TypeFuncClass
+get_call_result_type(FunctionCallInfo fcinfo, Oid *type, TupleDesc *row)
+{
+	*row = NULL;
+	return TYPEFUNC_COMPOSITE;
+}
+
+TupleDesc
+BlessTupleDesc(TupleDesc row)
+{
+	return row;
+}
+
+/* heap_form_tuple(), whose arguments not all releases have const. */
+extern HeapTuple form_tuple(TupleDesc row, const Datum *values,
+							const bool *nulls) __asm__("heap_form_tuple");
+
+HeapTuple
+form_tuple(TupleDesc row, const Datum *values, const bool *nulls)
+{
+	return palloc0(sizeof(HeapTupleData));
+}
+
+Datum
+HeapTupleHeaderGetDatum(HeapTupleHeader header)
+{
+	return PointerGetDatum(header);
+}
+
+static List *
+make_list(void)
+{
+	List	   *list = palloc(offsetof(List, initial_elements));
+
+	list->type = T_List;
+	list->length = list->max_length = 0;
+	list->elements = NULL;
+	return list;
+}
+
+List *
+lappend(List *list, void *datum)
+{
+	ListCell   *elements;
+
+	if (list == NIL)
+		list = make_list();
+	elements = palloc(sizeof(ListCell) * (list->length + 1));
+	if (list->length > 0)
+	{
+		memcpy(elements, list->elements, sizeof(ListCell) * list->length);
+		pfree(list->elements);
+	}
+	elements[list->length++].ptr_value = datum;
+	list->elements = elements;
+	return list;
+}
+
+void
+list_free(List *list)
+{
+	if (list == NIL)
+		return;
+	pfree(list->elements);
+	pfree(list);
+}
+
+List *
+list_delete_first(List *list)
+{
+	if (--list->length > 0)
+	{
+		memmove(list->elements, list->elements + 1,
+				sizeof(ListCell) * list->length);
+		return list;
+	}
+	list_free(list);
+	return NIL;
+}
+
+/* ---- Hash tables ---- */
+
+struct HTAB
+{
+	Size		keysize;
+	Size		entrysize;
+	HASHELEMENT *first;
+	HTAB	   *next;
+};
+
+static HTAB *tables = NULL;
+
+static char *
+entry_of(HASHELEMENT *element)
+{
+	return (char *) (element + 1);
+}
+
+HTAB *
+hash_create(const char *name, long size, const HASHCTL *control, int flags)
+{
+	HTAB	   *table = malloc(sizeof(HTAB));
+
+	*table = (HTAB) {control->keysize, control->entrysize, NULL, tables};
+	return tables = table;
+}
+
+void *
+hash_search(HTAB *table, const void *key, HASHACTION action, bool *found)
+{
+	HASHELEMENT **link = &table->first;
+	HASHELEMENT *element;
+
+	while (*link != NULL && memcmp(entry_of(*link), key, table->keysize) != 0)
+		link = &(*link)->link;
+	element = *link;
+	if (found != NULL)
+		*found = element != NULL;
+	if (action == HASH_REMOVE && element != NULL)
+	{
+		*link = element->link;
+		free(element);
+		return NULL;
+	}
+	if (action == HASH_ENTER && element == NULL)
+	{
+		*link = element = malloc(sizeof(HASHELEMENT) + table->entrysize);
+		element->link = NULL;
+		memcpy(entry_of(element), key, table->keysize);
+	}
+	return element != NULL ? entry_of(element) : NULL;
+}
+
+void
+hash_seq_init(HASH_SEQ_STATUS *status, HTAB *table)
+{
+	status->hashp = table;
+	status->curEntry = table->first;
+}
+
+void *
+hash_seq_search(HASH_SEQ_STATUS *status)
+{
+	HASHELEMENT *element = status->curEntry;
+
+	if (element == NULL)
+		return NULL;
+	status->curEntry = element->link;
+	return entry_of(element);
+}
+
+/* ---- Who, when, and what is told to whom ---- */
+
+static XactCallback at_end[MAX_CALLBACKS];
+static SyscacheCallbackFunction at_change[MAX_CALLBACKS];
+static TimestampTz clock_time = 0;
+
+volatile sig_atomic_t InterruptPending = false;
+struct Latch *MyLatch = NULL;
+
+void
+ProcessInterrupts(void)
+{
+}
+
+Oid
+GetUserId(void)
+{
+	return 1;
+}
+
+bool
+superuser(void)
+{
+	return false;
+}
+
+bool
+AcquireExternalFD(void)
+{
+	return true;
+}
+
+void
+ReleaseExternalFD(void)
+{
+}
+
+void
+AcceptInvalidationMessages(void)
+{
+}
+
+void
+RegisterXactCallback(XactCallback callback, void *arg)
+{
+	int			i = 0;
+
+	while (at_end[i] != NULL)
+		i++;
+	at_end[i] = callback;
+}
+
+void
+RegisterSubXactCallback(SubXactCallback callback, void *arg)
+{
+}
+
+void
+CacheRegisterSyscacheCallback(int cache, SyscacheCallbackFunction callback,
+							  Datum arg)
+{
+	int			i = 0;
+
+	while (at_change[i] != NULL)
+		i++;
+	at_change[i] = callback;
+}
+
+TimestampTz
+GetCurrentTimestamp(void)
+{
+	return clock_time;
+}
+
+long
+TimestampDifferenceMilliseconds(TimestampTz start, TimestampTz stop)
+{
+	return stop > start ? (stop - start + 999) / 1000 : 0;
+}
+
+bool
+TimestampDifferenceExceeds(TimestampTz start, TimestampTz stop, int ms)
+{
+	return stop - start >= (TimestampTz) ms * 1000;
+}
+
+void
+pass_time(long ms)
+{
+	clock_time += ms * 1000;
+}
+
+int
+WaitLatch(Latch *latch, int events, long ms, uint32 info)
+{
+	pass_time(ms);
+	return WL_TIMEOUT;
+}
+
+void
+ResetLatch(Latch *latch)
+{
+}
+
+/* So that inputs give the same every time. */
+bool
+pg_strong_random(void *bytes, size_t length)
+{
+	memset(bytes, 1, length);
+	return true;
+}
+
+/* ---- Statements ---- */
+
+/* Call a function that is SQL's. */
+Datum
+call(PGFunction function, int arguments, const Datum *values)
+{
+	LOCAL_FCINFO(fcinfo, MAX_ARGUMENTS);
+
+	InitFunctionCallInfoData(*fcinfo, NULL, arguments, InvalidOid, NULL, NULL);
+	for (int i = 0; i < arguments; i++)
+	{
+		fcinfo->args[i].value = values[i];
+		fcinfo->args[i].isnull = false;
+	}
+	return function(fcinfo);
+}
+
+static void
+end_transaction(XactEvent event)
+{
+	for (int i = 0; i < MAX_CALLBACKS && at_end[i] != NULL; i++)
+		at_end[i] (event, NULL);
+	while (chunks.next != &chunks)
+		pfree(chunks.next + 1);
+}
+
+/* Run a statement, in a transaction of its own; returns its SQLSTATE, or 0. */
+int
+run(void (*statement) (void *arg), void *arg)
+{
+	sigjmp_buf	buffer;
+
+	handler = &buffer;
+	if (sigsetjmp(buffer, 0) == 0)
+	{
+		statement(arg);
+		sqlstate = 0;
+	}
+	handler = NULL;
+	end_transaction(sqlstate == 0 ? XACT_EVENT_COMMIT : XACT_EVENT_ABORT);
+	return sqlstate;
+}
+
+/* Go, so that the next one finds nothing; as if all catalogs had changed. */
+void
+end_session(void)
+{
+	for (int i = 0; i < MAX_CALLBACKS && at_change[i] != NULL; i++)
+		at_change[i] ((Datum) 0, 0, 0);
+	end_transaction(XACT_EVENT_COMMIT);
+	for (HTAB *table = tables; table != NULL; table = table->next)
+	{
+		while (table->first != NULL)
+			(void) hash_search(table, entry_of(table->first), HASH_REMOVE, NULL);
+	}
+	clock_time = 0;
+}
