@@ -8,6 +8,7 @@ use strict;
 use warnings;
 
 use FindBin;
+use MIME::Base64;
 use lib "$FindBin::RealBin/../perl";
 
 BEGIN
@@ -128,6 +129,16 @@ sub mutate
 	return $bytes;
 }
 
+# Change a text of base64, which most leave as it is: padding, blanks, other
+# characters, and what is left of a group.
+sub mutate_text
+{
+	my ($text) = @_;
+	return $text if rand() < 0.7;
+	substr($text, int(rand(1 + length $text)), any(0, 1)) = any('', '=', '==', 'A', '-', '_', ' ', '\x', "\xc3\xa9");
+	return $text;
+}
+
 # All that is asked of a value, f; and of an aggregate's many.
 my @calls = (
 	map({ ("bf_contains(f, $_)", "bf_add(f, $_)", "bf_positions(f, $_)", "bf_remove(f, $_)") } q('x'::text), '7', '7::bigint', q('\x00'::bytea)),
@@ -136,9 +147,10 @@ my @calls = (
 	'bf_hash(f)', 'bf_hash_extended(f, 1)', 'bf_count(f)', 'bf_fpp(f)', 'bf_info(f)', 'bf_layers(f)', 'bf_measure_fpp(f, 50)', 'bf_export(f)', 'f::bytea', 'f::text', 'bloomfilter_send(f)',
 	map({ "bf_export(f, '$_')" } qw(guava redisbloom redis bitset)), 'bf_export_layer(f, 0)', q(bf_export_layer(f, 1, 'redis')), 'bf_union_agg(f)', 'bf_intersection_agg(f)');
 
-# The ways in: text, a client's bytes, streams, a cast.
+# The ways in: text in both notations, a client's bytes, streams, a cast.
 my @ways = (
 	sub { return 'INSERT INTO came (f) VALUES (\'\x' . unpack('H*', mutate(any(@sound))) . '\');' },
+	sub { return "INSERT INTO came (f) VALUES ('base64:" . mutate_text(encode_base64(rand() < 0.5 ? mutate(any(@sound)) : pack('H*', any(@sound)), '')) . "');" },
 	sub {
 		my ($number) = @_;
 		my $bytes = mutate(any(@sound));

@@ -106,7 +106,9 @@ my @floats = ((map { "'$_'" } qw(NaN Infinity -Infinity 0 -0 5e-324 1e-308 1e-30
 my @filters = ('bf_create(10)', q(bf_create(100, 0.1, 'magnuss') || 'x'), q(bf_create(10, 0.1, 'redisbloom', expansion => 2)), 'bf_create(10, counting => true) || 3', q(bf_create(10, 0.1, 'guava', 'utf16')),
 	q(bf_create_bits(64, 255, 'tale2009')), q(bf_create(5, 0.01, 'cassandra')), q(bf_create(5, 0.1, expansion => 1) || '\x01'::bytea), q(bf_create(1000, 0.5, 'redisson') || 'a'));
 my @elements = (q('a'::text), q(''::text), 'title', 'n', 'id', '7', '7::smallint', '7::bigint', q('\x00ff'::bytea), q('c0ffee00-0000-0000-0000-000000000000'::uuid), q('a'::name), q('a'::varchar), q('a'::char(5)), '5::small', q('w'::word),
-	'1.5', q('2020-02-02'::date), 'now()', 'true', q('1'::"char"), q('10.0.0.1'::inet), q('{}'::jsonb), 'ROW(1, 2)', '1::oid', "repeat('x', 100000)", 'NULL::text', 'NULL::int', q('(1,2)'::point), q('infinity'::timestamptz), q{'[1,2)'::int4range});
+	map({ "'$_'::date" } '2020-02-02', 'infinity', '4714-11-24 BC', '5874897-12-31'), 'now()', map({ ("'$_'::timestamp", "'$_'::timestamptz") } 'infinity', '-infinity', '1970-01-01 00:00:00', '294276-12-31 23:59:59.999999'),
+	'true', 'false', q('1'::"char"), q('\377'::"char"), q(''::"char"), map({ "'$_'::inet" } '10.0.0.1', '10.0.0.1/8', '::', 'fe80::1/64'), q('10.0.0.0/8'::cidr), q('::/0'::cidr), q('08:00:2b:01:02:03'::macaddr), '0::oid', '4294967295::oid', q('a '::bpchar), q(''::name),
+	'1.5', q('{}'::jsonb), 'ROW(1, 2)', "repeat('x', 100000)", 'NULL::text', 'NULL::int', 'NULL::date', q('(1,2)'::point), q{'[1,2)'::int4range}, q('1 day'::interval), q('12:00'::time));
 
 sub array_of
 {
@@ -122,6 +124,7 @@ my %makers = (
 	regclass => sub { any(map { "'$_'" } 't', 't', 't_title', 't_n', 't_id', 'parts', 'parts_title', 'part', 'pg_class', '0', '4294967295') },
 	boolean => sub { any('true', 'false') }, interval => sub { any(map { "'$_'" } '1 hour', '1 ms', '0', '-1 day', '10 years', '100000 years') }, oid => sub { any(0, 1417, 1418, 4294967295) },
 	integer => sub { any(@integers) }, bigint => sub { '(' . any(@bigints) . ')' }, 'double precision' => sub { any(@floats) },
+	'"char"' => sub { any(map { "'$_'" } 'a', '', '\001', '\377', 'é') },
 	bloomfilter => sub { any(@filters) }, anyelement => sub { any(@elements) },
 	anyarray => sub { any(map({ "ARRAY[$_, NULL, $_]" } any(@elements)), array_of(@integers) . '::int[]', array_of(@names) . '::text[]', array_of(@names) . '::name[]', array_of(q('\x00'), q('\xff')) . '::bytea[]',
 			q('[5:6]={1,2}'::int[]), q('{{1,2},{3,NULL}}'::bigint[]), q('{}'::text[]), q('{a,b}'), 'ARRAY(SELECT i FROM generate_series(1, 3000) i)', 'NULL::uuid[]', q('{a,b}'::word[])) });
@@ -165,8 +168,9 @@ sub note_wrong { diag $_ for grep { $wrong++ < 8 } @_; return; }
 note_wrong($server->run($any, ['SELECT count(x) FROM (SELECT bf_contains_all(bf_create(10), most_common_vals) AS x FROM pg_stats) s;']));
 for (my $end = time + $seconds; time < $end && $wrong < 20;)
 {
-	note_wrong($server->run($any, [ map { call($_) } @functions, @functions, @functions ]));
-	note_wrong($server->run($any, [ map { call($_) } @aggregates ], $parallel));
+	my $notice = 'SET bloomext.overfull_notice = ' . any('on', 'off') . ';';
+	note_wrong($server->run($any, [ $notice, map { call($_) } @functions, @functions, @functions ]));
+	note_wrong($server->run($any, [ $notice, map { call($_) } @aggregates, @aggregates ], $parallel));
 }
 is($wrong, 0, 'no report, no XX000');
 # Most of them got to where something can go wrong.
