@@ -1,0 +1,66 @@
+# What users, servers and clusters can make a session keep is bounded.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisServer;
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+
+my $redis = RedisServer->new;
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', 'jit = off');
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+# What a session prints, and the SQLSTATEs of its errors, in order.
+sub session
+{
+	my ($script) = @_;
+	my ($status, $out, $err) = $node->psql('postgres',
+		"\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\n$script", on_error_stop => 0);
+	return join ' ', (split /\n/, $out), $err =~ /(?:ERROR|FATAL):  (\w{5})/g, $status == 2 ? 'lost' : ();
+}
+
+# The MB by which a session's memory grows with a query, after another one.
+sub growth
+{
+	my ($first, $query) = @_;
+	return (split /\n/, sql("DO \$\$ BEGIN PERFORM $first; END \$\$;
+		SELECT peak() AS before \\gset
+		DO \$\$ BEGIN PERFORM $query; END \$\$;
+		SELECT peak() - :before"))[-1];
+}
+
+sql("CREATE EXTENSION bloomext;
+	 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
+	 CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+	 CREATE FUNCTION peak() RETURNS int LANGUAGE sql AS
+		 \$\$ SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+)')::int / 1024 \$\$;");
+
+# Keys: bytes count, not characters.
+is(session("SELECT bf_redis_create('cache', repeat('k', 1024), 100, expansion => 1), bf_redis_add('cache', repeat('k', 1024), 'x');
+			SELECT bf_redis_contains('cache', repeat('k', 1024), 'x'), bf_redis_drop('cache', repeat('k', 1024))"),
+	't|t t|t', 'a key of 1,024 bytes');
+for my $key ("repeat('k', 1025)", "repeat('é', 513)", "''")
+{
+	for my $call ("bf_redis_create('cache', KEY, 10)", "bf_redis_contains('cache', KEY, 'x')", "bf_redis_add('cache', KEY, ARRAY['x'])",
+		"bf_redis_info('cache', KEY)", "bf_redis_drop('cache', KEY)", "bf_fetch('cache', KEY)", "bf_mirror(bf_create(10), 'cache', KEY)",
+		"bf_fetch('cache', KEY, 'bitmap', 10, 0.1, 'magnuss')")
+	{
+		is(session("SELECT " . $call =~ s/KEY/$key/r), '22023', "$call: $key");
+	}
+}
+my $grown = growth("bf_redis_create('cache', 'key', 10)", "bf_redis_contains('cache', repeat('k', 20000000), 'x'); EXCEPTION WHEN OTHERS THEN NULL");
+cmp_ok($grown, '<', 64, "a key of 20 MB takes $grown MB");
+
+$node->stop;
+done_testing();
