@@ -188,7 +188,7 @@ append_script(StringInfo command, const Adding *adding, const char *script,
 	bf_command_text(command, "EVAL");
 	bf_command_text(command, script);
 	bf_command_number(command, keys);
-	bf_command_text(command, bf_remote_layer_key(adding->remote, 0));
+	bf_command_key(command, bf_remote_layer_key(adding->remote, 0));
 	bf_command_text(command, adding->aside);
 }
 
@@ -228,7 +228,7 @@ append_add(StringInfo command, const Adding *adding, BfItem *item,
 	append_script(command, adding, lend_script, 2 + remote->configured,
 				  2 + 2 * bf_guard_count(remote));
 	if (remote->configured)
-		bf_command_text(command, layout->config_key(remote->key));
+		bf_command_key(command, layout->config_key(remote->key));
 	bf_command_bytes(command, remote->head, layout->head);
 	bf_command_number(command, layout->presized);
 	bf_guard_append_values(command, remote);
@@ -315,10 +315,10 @@ append_grow(StringInfo command, const Adding *adding, BfItem *item,
 	bf_command_text(command, "EVAL");
 	bf_command_text(command, grow_script);
 	bf_command_number(command, 3 + layers);
-	bf_command_text(command, layout->config_key(remote->key));
-	bf_command_text(command, layout->cursor_key(remote->key));
+	bf_command_key(command, layout->config_key(remote->key));
+	bf_command_key(command, layout->cursor_key(remote->key));
 	for (uint32 i = 0; i <= layers; i++)
-		bf_command_text(command, bf_remote_layer_key(remote, i));
+		bf_command_key(command, bf_remote_layer_key(remote, i));
 	bf_command_number(command, guards);
 	bf_guard_append_values(command, remote);
 	bf_command_number(command, layers);

@@ -93,6 +93,14 @@ bf_command_text(StringInfo command, const char *text)
 	bf_command_bytes(command, text, strlen(text));
 }
 
+/* Append a key that was made for this, and free it. */
+void
+bf_command_key(StringInfo command, char *key)
+{
+	bf_command_text(command, key);
+	pfree(key);
+}
+
 void
 bf_command_number(StringInfo command, uint64 number)
 {

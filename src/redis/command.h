@@ -14,6 +14,7 @@ extern void bf_command_bytes(StringInfo command, const void *bytes,
 							 size_t length);
 extern void bf_command_announce(StringInfo command, size_t length);
 extern void bf_command_text(StringInfo command, const char *text);
+extern void bf_command_key(StringInfo command, char *key);
 extern void bf_command_number(StringInfo command, uint64 number);
 extern void bf_command_bits(StringInfo command, bool set, const uint64 *bits,
 							int count);

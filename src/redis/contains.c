@@ -46,7 +46,7 @@ append_bitfield(StringInfo command, const BfRemote *remote, uint32 index,
 	bf_command_start(command, 2 + (head ? 3 : 0) +
 					 3 * (int) remote->layers[index].hashes * count);
 	bf_command_text(command, "BITFIELD_RO");
-	bf_command_text(command, bf_remote_layer_key(remote, index));
+	bf_command_key(command, bf_remote_layer_key(remote, index));
 	if (head > 0)
 	{
 		char		type[8];
@@ -99,7 +99,7 @@ append_unit(StringInfo command, const BfRemote *remote, BfItem *item,
 		{
 			bf_command_start(command, 2);
 			bf_command_text(command, "EXISTS");
-			bf_command_text(command, bf_remote_layer_key(remote, i));
+			bf_command_key(command, bf_remote_layer_key(remote, i));
 		}
 		append_bitfield(command, remote, i, item, count);
 	}

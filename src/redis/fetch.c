@@ -120,11 +120,11 @@ take_transaction(BfConnection *connection, const redisReply *reply, int unit,
 }
 
 static void
-append_get(StringInfo command, const char *key)
+append_get(StringInfo command, char *key)
 {
 	bf_command_start(command, 2);
 	bf_command_text(command, "GET");
-	bf_command_text(command, key);
+	bf_command_key(command, key);
 }
 
 /* Read the strings of a filter, alone or with what describes it. */

@@ -45,7 +45,7 @@ bf_guard_append(StringInfo command, const BfRemote *remote)
 
 	bf_command_start(command, 2 + bf_guard_count(remote));
 	bf_command_text(command, "HMGET");
-	bf_command_text(command, layout->config_key(remote->key));
+	bf_command_key(command, layout->config_key(remote->key));
 	for (int i = 0; i < bf_layout_fields(layout); i++)
 	{
 		if (layout->fields[i].guards && remote->values[i] != NULL)
@@ -55,7 +55,7 @@ bf_guard_append(StringInfo command, const BfRemote *remote)
 	{
 		bf_command_start(command, 2);
 		bf_command_text(command, "GET");
-		bf_command_text(command, layout->cursor_key(remote->key));
+		bf_command_key(command, layout->cursor_key(remote->key));
 	}
 }
 

@@ -13,7 +13,9 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "core/estimate.h"
 #include "redis/arguments.h"
@@ -71,11 +73,11 @@ create_remote(const BfRemote *remote, int64 ttl)
 	bf_command_text(&command, "EVAL");
 	bf_command_text(&command, create_script);
 	bf_command_number(&command, keys);
-	bf_command_text(&command, bf_remote_layer_key(remote, 0));
+	bf_command_key(&command, bf_remote_layer_key(remote, 0));
 	if (config)
-		bf_command_text(&command, layout->config_key(remote->key));
+		bf_command_key(&command, layout->config_key(remote->key));
 	if (cursor)
-		bf_command_text(&command, layout->cursor_key(remote->key));
+		bf_command_key(&command, layout->cursor_key(remote->key));
 	bf_command_number(&command, ttl);
 	bf_command_text(&command, layout->presized ?
 					psprintf("%llu", (unsigned long long)
@@ -106,7 +108,7 @@ create_shards(Oid server, const char *key, const BfLayout *layout, int shards,
 	bf_command_text(&command, create_script);
 	bf_command_number(&command, 2);
 	bf_command_text(&command, key);
-	bf_command_text(&command, bf_shards_key(key));
+	bf_command_key(&command, bf_shards_key(key));
 	bf_command_number(&command, ttl);
 	bf_command_text(&command, "");
 	bf_command_text(&command, "");
@@ -295,6 +297,7 @@ ask_number(const BfRemote *remote, const char *verb, const char *key,
 	reply = bf_remote_call(remote, &command, &connection);
 	number = bf_reply_integer(connection, reply);
 	bf_connection_done(connection);
+	pfree(command.data);
 	return number;
 }
 
@@ -317,6 +320,7 @@ measure(const BfRemote *remote, Fill *fill)
 		fill->bytes += ask_number(remote, "STRLEN", key, 0);
 		fill->count += bf_estimate_count(set, layer->bits, layer->hashes);
 		all_miss *= 1 - bf_estimate_fpp(set, layer->bits, layer->hashes);
+		pfree(key);
 	}
 	fill->fpp = Max(fill->fpp, 1 - all_miss);
 	fill->ttl = ask_number(remote, "PTTL", remote->configured ?
@@ -324,11 +328,18 @@ measure(const BfRemote *remote, Fill *fill)
 						   bf_remote_layer_key(remote, 0), 0);
 }
 
-/* Describe a filter or the first of its shards, and measure all of it. */
+/*
+ * Describe a filter or the first of its shards, and measure all of it.  A shard
+ * may have many layers, so only one is kept at a time, in the end the first.
+ */
 static void
 inspect(Oid server, const char *key, BfRemote *whole, BfRemote *part,
 		Fill *fill)
 {
+	MemoryContext old = CurrentMemoryContext;
+	MemoryContext one = AllocSetContextCreate(old, "bloomext Redis shard",
+											  ALLOCSET_DEFAULT_SIZES);
+
 	memset(fill, 0, sizeof(*fill));
 	bf_remote_describe(server, key, whole);
 	if (whole->layout == NULL)
@@ -336,14 +347,18 @@ inspect(Oid server, const char *key, BfRemote *whole, BfRemote *part,
 	*part = *whole;
 	if (whole->layout == &bf_layout_redisbloom && whole->shards == 0)
 		bf_redisbloom_describe(part);
+	MemoryContextSwitchTo(one);
 	for (int i = whole->shards - 1; i >= 0; i--)
 	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(one);
 		bf_remote_describe_shard(whole, i, part);
 		if (part->layout == &bf_layout_redisbloom)
 			bf_redisbloom_describe(part);
 		else
 			measure(part, fill);
 	}
+	MemoryContextSwitchTo(old);
 	if (whole->shards == 0 && whole->layout->native_type == NULL)
 		measure(part, fill);
 }
@@ -411,11 +426,11 @@ drop_remote(const BfRemote *remote)
 	bf_command_start(&command, 1 + layers + config + cursor);
 	bf_command_text(&command, "UNLINK");
 	for (uint32 i = 0; i < layers; i++)
-		bf_command_text(&command, layout->layer_key(remote->key, i));
+		bf_command_key(&command, layout->layer_key(remote->key, i));
 	if (config)
-		bf_command_text(&command, layout->config_key(remote->key));
+		bf_command_key(&command, layout->config_key(remote->key));
 	if (cursor)
-		bf_command_text(&command, layout->cursor_key(remote->key));
+		bf_command_key(&command, layout->cursor_key(remote->key));
 	reply = bf_remote_call(remote, &command, &connection);
 	dropped = bf_reply_integer(connection, reply) > 0;
 	bf_connection_done(connection);
@@ -437,7 +452,7 @@ drop_shards(const BfRemote *whole)
 	initStringInfo(&command);
 	bf_command_start(&command, 2);
 	bf_command_text(&command, "UNLINK");
-	bf_command_text(&command, bf_shards_key(whole->key));
+	bf_command_key(&command, bf_shards_key(whole->key));
 	reply = bf_remote_call(whole, &command, &connection);
 	dropped = bf_reply_integer(connection, reply) > 0;
 	bf_connection_done(connection);

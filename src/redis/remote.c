@@ -204,6 +204,7 @@ bf_remote_call(const BfRemote *remote, StringInfo command,
 	appendBinaryStringInfo(unit, command->data, command->len);
 	bf_pipeline_send(&pipeline, unit);
 	bf_pipeline_finish(&pipeline);
+	pfree(pipeline.unsent.data);
 	/* The connection frees it, after an error as well. */
 	*connection = answer.connection;
 	(*connection)->reply = answer.reply;

@@ -48,13 +48,13 @@ append_keys(StringInfo command, const BfRemote *remote, char **temporary,
 	for (uint32 i = 0; i < layers; i++)
 		bf_command_text(command, temporary[i]);
 	for (uint32 i = 0; i < layers; i++)
-		bf_command_text(command, bf_remote_layer_key(remote, i));
+		bf_command_key(command, bf_remote_layer_key(remote, i));
 	if (remote->configured)
-		bf_command_text(command, layout->config_key(remote->key));
+		bf_command_key(command, layout->config_key(remote->key));
 	if (layout->cursor_key != NULL)
-		bf_command_text(command, layout->cursor_key(remote->key));
+		bf_command_key(command, layout->cursor_key(remote->key));
 	for (uint32 i = layers; i < old_layers; i++)
-		bf_command_text(command, bf_remote_layer_key(remote, i));
+		bf_command_key(command, bf_remote_layer_key(remote, i));
 }
 
 /*

@@ -62,5 +62,33 @@ for my $key ("repeat('k', 1025)", "repeat('é', 513)", "''")
 my $grown = growth("bf_redis_create('cache', 'key', 10)", "bf_redis_contains('cache', repeat('k', 20000000), 'x'); EXCEPTION WHEN OTHERS THEN NULL");
 cmp_ok($grown, '<', 64, "a key of 20 MB takes $grown MB");
 
+# Many shards of many layers, as whoever writes to Redis can make them.
+my ($shards, $layers) = (24, 1024);
+$redis->cli('EVAL', qq{
+	redis.call('HSET', '{deep}:bloomext-shards', 'layout', 'growing', 'shards', '$shards')
+	for i = 0, $shards - 1 do
+		local key = 'deep:' .. i
+		redis.call('HSET', key .. '-config', 'bits', '64', 'hashes', '1', 'strategy', 'guava', 'funnel', '', 'expected', '', 'fpp', '', 'expansion', '1')
+		redis.call('SET', key .. '-cursor', $layers - 1)
+		redis.call('SET', key .. '-0', '12345678')
+	end}, 0);
+is(sql("SELECT shards, layers, bits, bytes FROM bf_redis_info('cache', 'deep')"),
+	"$shards|$layers|" . $shards * $layers * 64 . '|' . $shards * 8, 'many layers are counted');
+$grown = growth("bf_redis_info('cache', 'key')", "bf_redis_info('cache', 'deep')");
+cmp_ok($grown, '<', 16, "and take $grown MB");
+
+# A filter of many layers and many elements: keys are not kept.
+sql("SELECT bf_redis_create('cache', repeat('g', 1000), 1000, 0.01, expansion => 1);
+	 SELECT bf_redis_add('cache', repeat('g', 1000), array_agg(i::text)) FROM generate_series(1, 50000) i;
+	 CREATE TABLE known AS SELECT array_agg(i::text) AS a FROM generate_series(1, 10000) i;");
+cmp_ok(sql("SELECT layers FROM bf_redis_info('cache', repeat('g', 1000))"), '>', 30, 'a filter has grown');
+for my $function ('bf_redis_contains', 'bf_redis_add')
+{
+	is(sql("SELECT count(*) FROM known, unnest($function('cache', repeat('g', 1000), a)) f WHERE f"),
+		$function eq 'bf_redis_add' ? 0 : 10000, "$function: all are there");
+	$grown = growth("$function('cache', 'key', ARRAY['x'])", "$function('cache', repeat('g', 1000), a) FROM known");
+	cmp_ok($grown, '<', 24, "$function: $grown MB");
+}
+
 $node->stop;
 done_testing();
