@@ -21,6 +21,9 @@
  * they are idle.  What a server said about its cluster's nodes is forgotten with
  * it, so that no password goes where only an older server has pointed.
  *
+ * A cluster may name any number of nodes.  So many connections to nodes are kept:
+ * for another one, that which has been idle longest is closed.
+ *
  * Before an idle connection is used again it is looked at: one that the server
  * has closed, or that has been idle long enough for something between us to
  * have forgotten it, is made anew.
@@ -66,6 +69,12 @@
  */
 #define MAX_ELEMENTS	(256 * 1024)
 #define MAX_OBJECTS		65536
+
+/*
+ * Connections to nodes that are kept: more than nodes that a cluster usefully
+ * has, and few of the files that a process may open.
+ */
+#define MAX_NODES		64
 
 /* Times that a server's options are read anew because they change. */
 #define MAX_TRIES		3
@@ -214,7 +223,25 @@ is_outdated(const BfConnection *connection)
 	return connection->changes != changes;
 }
 
-/* Close what an error left within something, or what has become outdated. */
+/* Is it to a node of a cluster, and not to where a server's options say? */
+static bool
+is_to_node(const BfConnection *connection)
+{
+	return connection->key.node[0] != '\0';
+}
+
+/* Close a connection for good. */
+static void
+forget_connection(BfConnection *connection)
+{
+	close_connection(connection);
+	hash_search(connections, &connection->key, HASH_REMOVE, NULL);
+}
+
+/*
+ * Close what an error left within something, or what has become outdated.  Nodes
+ * that have no connection are forgotten.
+ */
 static void
 tidy(void)
 {
@@ -227,6 +254,8 @@ tidy(void)
 		free_reply(connection);
 		if (is_busy(connection) || is_outdated(connection))
 			close_connection(connection);
+		if (connection->context == NULL && is_to_node(connection))
+			forget_connection(connection);
 	}
 }
 
@@ -587,7 +616,7 @@ make_context(const BfConnection *connection, const BfServer *server)
 
 	if (server->socket != NULL)
 		return redisConnectUnixNonBlock(server->socket);
-	if (connection->key.node[0] != '\0')
+	if (is_to_node(connection))
 		host = split_node(connection->key.node, &port);
 	return redisConnectNonBlock(host, port);
 }
@@ -772,6 +801,45 @@ connect_to_server(BfConnection *connection, const BfServer *server)
 	bf_connection_done(connection);
 }
 
+/* Make room for a connection to a node: at the cost of the one idle longest. */
+static void
+make_room(void)
+{
+	HASH_SEQ_STATUS scan;
+	BfConnection *connection;
+	BfConnection *oldest = NULL;
+	int			nodes = 0;
+
+	hash_seq_init(&scan, connections);
+	while ((connection = hash_seq_search(&scan)) != NULL)
+	{
+		if (!is_to_node(connection))
+			continue;
+		nodes++;
+		if (!is_busy(connection) &&
+			(oldest == NULL || connection->last_used < oldest->last_used))
+			oldest = connection;
+	}
+	if (nodes >= MAX_NODES && oldest != NULL)
+		forget_connection(oldest);
+}
+
+/* The entry of a connection, which need not be open. */
+static BfConnection *
+find_connection(const BfConnectionKey *key)
+{
+	BfConnection *connection = hash_search(connections, key, HASH_FIND, NULL);
+
+	if (connection != NULL)
+		return connection;
+	if (key->node[0] != '\0')
+		make_room();
+	connection = hash_search(connections, key, HASH_ENTER, NULL);
+	memset((char *) connection + sizeof(*key), 0,
+		   sizeof(BfConnection) - sizeof(*key));
+	return connection;
+}
+
 /*
  * A connection of the current user to a server, or to a node of its cluster;
  * the caller has checked that the user may use the server.  NULL where what has
@@ -783,7 +851,6 @@ bf_connection_open(Oid server, const BfNode *node)
 	BfConnectionKey key;
 	BfConnection *connection;
 	BfServer	options;
-	bool		found;
 
 	if (connections == NULL)
 		initialize();
@@ -792,10 +859,7 @@ bf_connection_open(Oid server, const BfNode *node)
 	key.user = GetUserId();
 	if (node != NULL)
 		strlcpy(key.node, node->address, BF_NODE_SIZE);
-	connection = hash_search(connections, &key, HASH_ENTER, &found);
-	if (!found)
-		memset((char *) connection + sizeof(key), 0,
-			   sizeof(BfConnection) - sizeof(key));
+	connection = find_connection(&key);
 
 	if (connection->context != NULL &&
 		(is_outdated(connection) || is_busy(connection) ||

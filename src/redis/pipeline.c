@@ -158,11 +158,10 @@ send_unit(BfPipeline *pipeline, BfUnit *unit)
 			pipeline->kept + unit->bytes.len > MAX_KEPT))
 		receive_oldest(pipeline);
 	if (pipeline->redirected != NIL)
-	{
 		bf_pipeline_finish(pipeline);
+	if (pipeline->connection == NULL)
 		pipeline->connection = bf_cluster_route(pipeline->server,
 												pipeline->key);
-	}
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
 	if (unit->writer != NULL || unit->bytes.len >= GATHER)
@@ -278,7 +277,12 @@ bf_pipeline_finish(BfPipeline *pipeline)
 	if (pipeline->error != NULL)
 		bf_connection_raise(pipeline->connection, pipeline->error,
 							strlen(pipeline->error));
-	bf_connection_done(pipeline->connection);
+	if (pipeline->connection != NULL)
+		bf_connection_done(pipeline->connection);
+	if (pipeline->redirected == NIL)
+		return;
+	/* What follows goes elsewhere; and this one may be closed on the way. */
+	pipeline->connection = NULL;
 	foreach(cell, pipeline->redirected)
 	{
 		follow(pipeline, lfirst(cell));

@@ -9,6 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use FaultServer;
 use RedisServer;
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
@@ -88,6 +89,46 @@ for my $function ('bf_redis_contains', 'bf_redis_add')
 		$function eq 'bf_redis_add' ? 0 : 10000, "$function: all are there");
 	$grown = growth("$function('cache', 'key', ARRAY['x'])", "$function('cache', repeat('g', 1000), a) FROM known");
 	cmp_ok($grown, '<', 24, "$function: $grown MB");
+}
+
+# A cluster that names a node after another, each by a name of its own.
+my $named = 0;
+my $liar = FaultServer->new(sub {
+	my ($state, $name, @arguments) = @_;
+	return FaultServer::ok() if $name eq 'PING' || $name eq 'ASKING';
+	my ($port, $kind) = $arguments[2] =~ /^(\d+)(MOVED|ASK)/ or return FaultServer::error('ERR what');
+	$named++;
+	return FaultServer::error("$kind 1 127.0.0.1:" . '0' x ($named % 200) . $port) if $named % 400 < 200;
+	return FaultServer::error("$kind 1 127.1:" . '0' x ($named % 200) . $port);
+});
+sql("CREATE SERVER liar FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$liar->{port}', cluster 'true');
+	 CREATE USER MAPPING FOR CURRENT_USER SERVER liar;
+	 CREATE FUNCTION entries() RETURNS bigint LANGUAGE sql AS
+		 \$\$ SELECT used_bytes FROM pg_backend_memory_contexts WHERE name = 'bloomext Redis connections' \$\$;
+	 CREATE FUNCTION sockets() RETURNS bigint LANGUAGE sql AS \$\$ SELECT count(*) FROM pg_ls_dir('/proc/self/fd') \$\$;
+	 CREATE FUNCTION lead(first int, kind text, port int) RETURNS text LANGUAGE plpgsql AS \$\$
+	 DECLARE
+		 states text[];
+	 BEGIN
+		 FOR i IN first .. first + 29 LOOP
+			 BEGIN
+				 PERFORM bf_redis_contains('liar', port || kind || i, 'x');
+			 EXCEPTION WHEN OTHERS THEN
+				 states := states || SQLSTATE::text;
+			 END;
+		 END LOOP;
+		 RETURN (SELECT string_agg(DISTINCT s, ',') FROM unnest(states) s);
+	 END \$\$;");
+for my $kind ('MOVED', 'ASK')
+{
+	my $followed = session("SELECT sockets() AS before \\gset
+		SELECT lead(1, '$kind', $liar->{port});
+		SELECT sockets() - :before < 80;
+		SELECT entries() < 150000;
+		SELECT lead(100, '$kind', 1);
+		SELECT entries() < 150000;
+		SELECT bf_redis_contains('cache', 'key', 'x')");
+	is($followed, '38000 t t 08001 t t', "$kind to 400 nodes, and to many that are not there");
 }
 
 $node->stop;
