@@ -14,11 +14,16 @@
  * twice what that has done: else all that is left would be hashed and sent
  * again for each layer.
  *
+ * A lookup goes on with the filter that has taken another's place.  Elements that
+ * are added are not in both: an array of them that was not all added to filters
+ * of one shape is an error.
+ *
  * A filter that is not there is an error and never a "no".
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -41,6 +46,18 @@ PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 /* Elements that a round takes at least, while there are such. */
 #define MIN_BATCH	100
 
+/* What makes a filter, or a shard of one, another one; all its bytes count. */
+typedef struct Shape
+{
+	uint64		bits;			/* of the first layer, which others follow */
+	uint64		expected;
+	double		fpp;
+	uint32		hashes;
+	uint32		strategy;
+	uint32		funnel;
+	uint32		expansion;
+} Shape;
+
 /* What a call site keeps. */
 typedef struct Call
 {
@@ -53,6 +70,7 @@ typedef struct Call
 	int			shards;			/* 0: the filter is one */
 	int			parts;			/* remotes: the filter, or its shards */
 	BfRemote   *remotes;
+	uint64		shape;			/* a hash of the layout and all shapes */
 	MemoryContext round;		/* of what one round needs */
 } Call;
 
@@ -63,6 +81,8 @@ typedef struct Elements
 	bool	   *answers;
 	bool	   *done;			/* or NULL, which needs nothing done */
 	int			count;
+	bool		added;			/* some, or some of an earlier piece? */
+	uint64		shape;			/* of the filter that these were added to */
 } Elements;
 
 typedef bool (*Operation) (const BfRemote *remote, BfItems *items);
@@ -87,6 +107,36 @@ get_call(FunctionCallInfo fcinfo, bool array)
 	return call;
 }
 
+/* Hash what would be another if the filter were. */
+static uint64
+hash_shape(const Call *call)
+{
+	const char *layout = call->remotes[0].layout->name;
+	uint64		hash = hash_bytes_extended((const unsigned char *) layout,
+										   strlen(layout), call->shards);
+
+	for (int i = 0; i < call->parts; i++)
+	{
+		const BfRemote *remote = &call->remotes[i];
+		Shape		shape;
+
+		memset(&shape, 0, sizeof(shape));
+		if (remote->layers != NULL)
+		{
+			shape.bits = remote->layers[0].bits;
+			shape.hashes = remote->layers[0].hashes;
+		}
+		shape.expected = remote->header.expected;
+		shape.fpp = remote->header.fpp;
+		shape.strategy = remote->header.strategy;
+		shape.funnel = remote->header.funnel;
+		shape.expansion = remote->header.expansion;
+		hash = hash_bytes_extended((const unsigned char *) &shape,
+								   sizeof(shape), hash);
+	}
+	return hash;
+}
+
 /* Describe a filter, and each of its shards, which must all be there. */
 static void
 describe(Call *call, Oid server, const char *key)
@@ -108,6 +158,7 @@ describe(Call *call, Oid server, const char *key)
 		call->remotes[0] = whole;
 	for (int i = 0; i < whole.shards; i++)
 		bf_remote_describe_shard(&whole, i, &call->remotes[i]);
+	call->shape = hash_shape(call);
 	call->server = server;
 	call->described = GetCurrentTimestamp();
 	call->key = pstrdup(key);
@@ -195,6 +246,22 @@ run_round(Call *call, Elements *elements, int batch, Operation operation,
 	return same;
 }
 
+/*
+ * Raise that a filter is not the one that this call has added elements to: in
+ * what has taken its place they are not.
+ */
+static void
+check_shape(const Call *call, const Elements *elements)
+{
+	if (elements->added && call->shape != elements->shape)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("filter at key \"%s\" was replaced while elements were added",
+						call->key),
+				 errdetail("Some of them were added to the filter that was replaced."),
+				 errhint("Add all of them again.")));
+}
+
 /* Do something with elements; again with those that a change left undone. */
 static void
 process(Call *call, Oid server, const char *key, Elements *elements,
@@ -212,6 +279,7 @@ process(Call *call, Oid server, const char *key, Elements *elements,
 
 		if (!is_known(call, server, key))
 			describe(call, server, key);
+		check_shape(call, elements);
 		same = run_round(call, elements, batch, operation, ask);
 		MemoryContextReset(call->round);
 		left = count_left(elements);
@@ -219,6 +287,11 @@ process(Call *call, Oid server, const char *key, Elements *elements,
 		if (!same)
 			call->key = NULL;
 		changes = left < before ? 0 : changes + 1;
+		if (!ask && left < before)
+		{
+			elements->added = true;
+			elements->shape = call->shape;
+		}
 		if (left > 0 && changes > MAX_CHANGES)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
@@ -293,7 +366,7 @@ process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
 	char	   *key = bf_key_argument(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
 	ArrayType  *answers = make_answers(array);
-	Elements	elements;
+	Elements	elements = {0};
 	BfArrayPieces	pieces;
 	int			from = 0;
 

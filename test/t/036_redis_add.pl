@@ -11,6 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use RedisRelay;
 use RedisServer;
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
@@ -89,6 +90,40 @@ for my $layout (sort keys %layouts)
 sql("SELECT bf_redis_create('cache', 'guava', 1000)");
 is(outcome("SELECT add_twice('guava', 'SET guava foreign')"), '42704', 'something else takes its place');
 is($redis->cli('GET', 'guava'), 'foreign', 'and is as it was');
+
+# What takes the filter's place in the midst of a call: elements of the call are
+# not in both.  Between a relay and the server lies a part of them.
+my $runs = 0;
+sub start_behind_relay
+{
+	my ($limit, $query) = @_;
+	my $relay = RedisRelay->new($redis, $limit);
+	my $out = "$PostgreSQL::Test::Utils::tmp_check/behind" . ++$runs;
+	sql("DROP SERVER IF EXISTS relay CASCADE;
+		 CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}', command_timeout '60000');
+		 CREATE USER MAPPING FOR CURRENT_USER SERVER relay");
+	my $run = IPC::Run::start([ 'psql', '-X', '-At', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate', '-c', $query ],
+		'<', '/dev/null', '>', $out, '2>&1');
+	$relay->await_held;
+	return sub { $relay->go_on; $run->finish; return slurp_file($out) =~ s/\n\z//r };
+}
+my $many = "(SELECT array_agg('title ' || i) FROM generate_series(1, 20000) i)";
+for my $other ('5000', '1000, 0.01, \'magnuss\'', '1000, 0.01, layout => \'guava;shards=2\'', '1000, 0.01', '')
+{
+	for my $function ('bf_redis_add', 'bf_redis_contains')
+	{
+		sql("SELECT bf_redis_create('cache', 'midst', 1000, 0.01)");
+		my $finish = start_behind_relay(200_000, "SELECT cardinality($function('relay', 'midst', $many))");
+		sql("SELECT bf_redis_drop('cache', 'midst')" . ($other && ", bf_redis_create('cache', 'midst', $other)"));
+		my $expected = !$other ? 'ERROR:  42704' : $function eq 'bf_redis_contains' || $other eq '1000, 0.01' ? 20000 : 'ERROR:  55006';
+		is($finish->(), $expected, "$function: replaced in its midst by: $other");
+		sql("SELECT bf_redis_drop('cache', 'midst')");
+	}
+}
+sql("SELECT bf_redis_create('cache', 'midst', 100, 0.01, expansion => 1)");
+my $finish = start_behind_relay(50_000, "SELECT cardinality(bf_redis_add('relay', 'midst', (SELECT array_agg('title ' || i) FROM generate_series(1, 2000) i)))");
+sql("SELECT bf_redis_add('cache', 'midst', array_agg('more ' || i)) FROM generate_series(1, 1000) i");
+is($finish->(), 2000, 'it may grow');
 
 # Time to live: neither lost nor prolonged.
 sql("SELECT bf_redis_create('cache', 'ttl', 100, ttl => '10 minutes')");
