@@ -175,6 +175,20 @@ is_there(const BfRemote *wanted)
 	return true;
 }
 
+/*
+ * Say that what kept us from making a filter is one like it (false), or raise
+ * what it is, or that it has gone again.
+ */
+static bool
+found_instead(const BfRemote *wanted)
+{
+	if (is_there(wanted))
+		return false;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("filter at key \"%s\" keeps changing", wanted->key)));
+}
+
 /* Make a filter, or find it there (false). */
 static bool
 create(const BfRemote *remote, int64 ttl)
@@ -182,16 +196,13 @@ create(const BfRemote *remote, int64 ttl)
 	bf_remote_check_slots(remote);
 	if (is_there(remote))
 		return false;
-	if (create_remote(remote, ttl))
-		return true;
-	if (is_there(remote))
-		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("filter at key \"%s\" keeps changing", remote->key)));
+	return create_remote(remote, ttl) || found_instead(remote);
 }
 
-/* Make all shards, and then what says that there are some. */
+/*
+ * Make all shards, and then what says that there are some: who makes that has
+ * made the filter.
+ */
 static bool
 create_sharded(Oid server, const char *key, const BfLayout *layout,
 			   const BfHeader *header, BfLayer *layer, int shards, int64 ttl)
@@ -214,7 +225,8 @@ create_sharded(Oid server, const char *key, const BfLayout *layout,
 		created |= create(&shard, ttl);
 	}
 	if (!there)
-		created |= create_shards(server, key, layout, shards, ttl);
+		created = create_shards(server, key, layout, shards, ttl) ||
+			found_instead(&whole);
 	return created;
 }
 

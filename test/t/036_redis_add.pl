@@ -125,6 +125,15 @@ my $finish = start_behind_relay(50_000, "SELECT cardinality(bf_redis_add('relay'
 sql("SELECT bf_redis_add('cache', 'midst', array_agg('more ' || i)) FROM generate_series(1, 1000) i");
 is($finish->(), 2000, 'it may grow');
 
+# Two who make shards of the same shape, but more or fewer of them.
+$finish = start_behind_relay(40_000, "SELECT bf_redis_create('relay', 'race', 6400, 0.01, layout => 'guava;shards=64')");
+is(sql("SELECT bf_redis_create('cache', 'race', 3200, 0.01, layout => 'guava;shards=32')"), 't', 'who is first to make a sharded filter makes it');
+is($finish->(), 'ERROR:  22023', 'the other one is told');
+is(sql("SELECT shards FROM bf_redis_info('cache', 'race')"), 32, 'and the filter is as it was');
+$finish = start_behind_relay(40_000, "SELECT bf_redis_create('relay', 'race2', 6400, 0.01, layout => 'guava;shards=64')");
+sql("SELECT bf_redis_create('cache', 'race2', 6400, 0.01, layout => 'guava;shards=64')");
+is($finish->(), 'f', 'that it is there, if it is the same');
+
 # Time to live: neither lost nor prolonged.
 sql("SELECT bf_redis_create('cache', 'ttl', 100, ttl => '10 minutes')");
 $redis->cli('PEXPIREAT', 'ttl', my $moment = (time + 500) * 1000);
