@@ -471,6 +471,31 @@ drop_shards(const BfRemote *whole)
 	return dropped;
 }
 
+/* Remove what is a shard, one after another as inspect() does. */
+static bool
+drop_each_shard(const BfRemote *whole)
+{
+	MemoryContext one = AllocSetContextCreate(CurrentMemoryContext,
+											  "bloomext Redis shard",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(one);
+	bool		dropped = false;
+
+	for (int i = 0; i < whole->shards; i++)
+	{
+		BfRemote	shard;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(one);
+		bf_remote_describe(whole->server, bf_shard_key(whole->key, i), &shard);
+		if (bf_remote_is_shard(&shard, whole) ||
+			(shard.layout == NULL && shard.orphan == whole->layout))
+			dropped |= drop_remote(&shard);
+	}
+	MemoryContextSwitchTo(old);
+	return dropped;
+}
+
 /* bf_redis_drop(server, key): true: there was a filter, and it is gone */
 Datum
 bloomext_redis_drop(PG_FUNCTION_ARGS)
@@ -478,7 +503,6 @@ bloomext_redis_drop(PG_FUNCTION_ARGS)
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	BfRemote	whole;
-	BfRemote	shard;
 	bool		dropped;
 
 	bf_remote_describe(server, key, &whole);
@@ -491,12 +515,6 @@ bloomext_redis_drop(PG_FUNCTION_ARGS)
 	if (whole.shards == 0)
 		PG_RETURN_BOOL(drop_remote(&whole));
 	dropped = drop_shards(&whole);
-	for (int i = 0; i < whole.shards; i++)
-	{
-		bf_remote_describe(server, bf_shard_key(key, i), &shard);
-		if (bf_remote_is_shard(&shard, &whole) ||
-			(shard.layout == NULL && shard.orphan == whole.layout))
-			dropped |= drop_remote(&shard);
-	}
+	dropped |= drop_each_shard(&whole);
 	PG_RETURN_BOOL(dropped);
 }

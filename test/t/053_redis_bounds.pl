@@ -64,19 +64,29 @@ my $grown = growth("bf_redis_create('cache', 'key', 10)", "bf_redis_contains('ca
 cmp_ok($grown, '<', 64, "a key of 20 MB takes $grown MB");
 
 # Many shards of many layers, as whoever writes to Redis can make them.
-my ($shards, $layers) = (24, 1024);
-$redis->cli('EVAL', qq{
-	redis.call('HSET', '{deep}:bloomext-shards', 'layout', 'growing', 'shards', '$shards')
-	for i = 0, $shards - 1 do
-		local key = 'deep:' .. i
-		redis.call('HSET', key .. '-config', 'bits', '64', 'hashes', '1', 'strategy', 'guava', 'funnel', '', 'expected', '', 'fpp', '', 'expansion', '1')
-		redis.call('SET', key .. '-cursor', $layers - 1)
-		redis.call('SET', key .. '-0', '12345678')
-	end}, 0);
+my $layers = 1024;
+sub deepen
+{
+	my ($shards) = @_;
+	$redis->cli('EVAL', qq{
+		redis.call('HSET', '{deep}:bloomext-shards', 'layout', 'growing', 'shards', '$shards')
+		for i = 0, $shards - 1 do
+			local key = 'deep:' .. i
+			redis.call('HSET', key .. '-config', 'bits', '64', 'hashes', '1', 'strategy', 'guava', 'funnel', '', 'expected', '', 'fpp', '', 'expansion', '1')
+			redis.call('SET', key .. '-cursor', $layers - 1)
+			redis.call('SET', key .. '-0', '12345678')
+		end}, 0);
+	return $shards;
+}
+my $shards = deepen(24);
 is(sql("SELECT shards, layers, bits, bytes FROM bf_redis_info('cache', 'deep')"),
 	"$shards|$layers|" . $shards * $layers * 64 . '|' . $shards * 8, 'many layers are counted');
 $grown = growth("bf_redis_info('cache', 'key')", "bf_redis_info('cache', 'deep')");
 cmp_ok($grown, '<', 16, "and take $grown MB");
+deepen(1024);
+$grown = growth("bf_redis_info('cache', 'key')", "bf_redis_drop('cache', 'deep')");
+cmp_ok($grown, '<', 16, "to drop them takes $grown MB");
+is($redis->cli('KEYS', '*deep*'), '', 'and none is left');
 
 # A filter of many layers and many elements: keys are not kept.
 sql("SELECT bf_redis_create('cache', repeat('g', 1000), 1000, 0.01, expansion => 1);
