@@ -89,7 +89,7 @@ CREATE FUNCTION bf_element_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_element_support'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bf_element_support(internal) IS
-	'refuses constants that are silently taken for text';
+	'refuses what is silently taken for text';
 
 -- What makes a filter of a filter and something else is strict in the filter
 -- alone: NULL changes nothing, where a NULL answer would lose a stored filter.
@@ -539,7 +539,8 @@ COMMENT ON FUNCTION bf_agg_distinct_final(internal) IS
 
 CREATE FUNCTION bf_agg_add(internal, text, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_agg_add(internal, text, bigint) IS
 	'implementation of bf_agg';
 
@@ -558,7 +559,8 @@ COMMENT ON AGGREGATE bf_agg(text, bigint) IS
 
 CREATE FUNCTION bf_agg_add(internal, text, bigint, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8) IS
 	'implementation of bf_agg';
 
@@ -577,7 +579,8 @@ COMMENT ON AGGREGATE bf_agg(text, bigint, float8) IS
 
 CREATE FUNCTION bf_agg_add(internal, text, bigint, float8, text) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8, text) IS
 	'implementation of bf_agg';
 
@@ -596,7 +599,8 @@ COMMENT ON AGGREGATE bf_agg(text, bigint, float8, text) IS
 
 CREATE FUNCTION bf_agg_add(internal, text, bigint, float8, text, int) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8, text, int) IS
 	'implementation of bf_agg';
 
@@ -615,7 +619,8 @@ COMMENT ON AGGREGATE bf_agg(text, bigint, float8, text, int) IS
 
 CREATE FUNCTION bf_agg_distinct_add(internal, text) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_agg_distinct_add(internal, text) IS
 	'implementation of bf_agg';
 
@@ -723,7 +728,8 @@ COMMENT ON AGGREGATE bf_agg(anyelement) IS
 
 CREATE FUNCTION bf_agg_distinct_add(internal, text, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_agg_distinct_add(internal, text, float8) IS
 	'implementation of bf_agg_distinct';
 
@@ -767,7 +773,8 @@ COMMENT ON FUNCTION bf_agg_into_final(internal) IS
 
 CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, text) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, text) IS
 	'implementation of bf_agg_into';
 

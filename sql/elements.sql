@@ -192,6 +192,19 @@ drop cast (loud as text);
 create function whisper(l loud) returns text language plpgsql immutable strict as $$ begin return lower(textin(loud_out(l))); end $$;
 create cast (loud as text) with function whisper(loud) as implicit;
 select * from pg_temp.silent() where outcome <> '0A000';
+-- Casts that GROUP BY or ORDER BY computes, too, and aggregates.
+select query, pg_temp.outcome(query) as outcome
+from unnest(array['select bf_contains(bf_create(10), l) from silent group by l::text', 'select bf_contains(bf_create(10), l) from silent order by l::text limit 5',
+    'select bf_create(10) @> any (a) from silent group by a::text[]', 'select bf_contains_all(bf_create(10), a) from silent order by a::text[] limit 5',
+    'select bf_agg(l, 10) is null from silent group by l::text', 'select bf_agg(d, 10, 0.01) is null from silent group by d::text',
+    'select bf_agg(l, 10, 0.01, ''cassandra'') is null from silent group by l::text', 'select bf_agg(l, 10, 0.01, ''guava'', 2) is null from silent group by l::text',
+    'select bf_agg(l) is null from silent group by l::text', 'select bf_agg_distinct(l, 0.01) is null from silent group by l::text',
+    'select bf_agg_into(bf_create(10), l) is null from silent group by l::text', 'select bf_agg(''HELLO''::loud, 10) @> ''hello'' from silent',
+    'select true from silent group by l::text having bf_agg(l, 10) is not null', 'select bf_agg(l, 10) over () @> ''hello'' from silent group by l::text',
+    -- Also of a text column; and in what is pulled up when the query was looked through before.
+    'select f @> l::text::loud from silent', 'select f @> any (a::text[]::loud[]) from silent',
+    'select bool_or(found) from silent o, generate_series(1, case when o.f @> ''x'' then 2 else 1 end), lateral (select f @> ''HELLO''::loud as found from silent) s']) query
+where pg_temp.outcome(query) <> '0A000';
 -- Parameters, whose values are constants to the planner, and variables.
 prepare asked (louder) as select f @> $1 from silent;
 select pg_temp.outcome('execute asked (''HELLO'')') as parameter;
@@ -207,6 +220,21 @@ select f @> 'hello'::varchar(9), f @> 'hello'::name, f @> 'hello  '::char(9), f 
 select pg_temp.outcome('select f @> ''h''::"char" from silent') as scalar, pg_temp.outcome('select ''h''::"char" <@ f from silent') as scalar,
        pg_temp.outcome('select f @> any (array[''h'']::"char"[]) from silent') as elements;
 drop type loud cascade;
+-- A query is looked through once, however many functions it calls.
+create function pg_temp.time_to_plan(term text) returns interval language plpgsql as $$
+declare
+    query text := (select 'explain select from silent where ' || string_agg(format(term, 'a' || g), ' or ') from generate_series(1, 4000) g);
+    least interval;
+    start timestamptz;
+begin
+    for i in 1 .. 3 loop
+        start := clock_timestamp();
+        execute query;
+        least := least(least, clock_timestamp() - start);
+    end loop;
+    return least;
+end $$;
+select pg_temp.time_to_plan('f @> %L') / extract(epoch from pg_temp.time_to_plan('f @> %L::bytea')) < interval '20 s' as linear;
 
 -- ---------------------------------------------------------------------------
 -- Live filters
