@@ -236,6 +236,15 @@ begin
 end $$;
 select pg_temp.time_to_plan('f @> %L') / extract(epoch from pg_temp.time_to_plan('f @> %L::bytea')) < interval '20 s' as linear;
 
+-- Called by no expression, a function cannot know what its element is.
+create operator @@> (leftarg = bloomfilter, rightarg = text, function = bf_contains, restrict = matchingsel);
+create operator <@@ (leftarg = text, rightarg = bloomfilter, function = bf_contained, restrict = matchingsel);
+create temp table estimated as select 'x' || g as t from generate_series(1, 1000) g;
+analyze estimated, silent;
+select * from silent where f @@> 'hello';
+select pg_temp.outcome('select true from estimated where t <@@ (bf_create(10) || ''x1'')') as outcome;
+drop operator @@> (bloomfilter, text), <@@ (text, bloomfilter);
+
 -- ---------------------------------------------------------------------------
 -- Live filters
 -- ---------------------------------------------------------------------------

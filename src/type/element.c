@@ -276,7 +276,11 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 	List	   *arguments = NIL;
 
 	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of an element");
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("could not determine the type of an element"),
+				 errdetail("The function is not called by an expression of a query, as happens to an operator's function when its selectivity is estimated, or by the protocol's function call."),
+				 errhint("Call it in a query, and by operators that have no estimator like matchingsel.")));
 	if (array)
 	{
 		/* The values of a column of pg_stats are of any type. */
