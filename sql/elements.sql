@@ -115,31 +115,48 @@ select bf_create(10) || 1 || inet '::1';
 select bf_create(10, strategy => 'tale2009') || macaddr '08:00:2b:01:02:03';
 
 -- ---------------------------------------------------------------------------
--- Other types are refused, and the hint works, in an index too
+-- Other types are refused, and the hint works, for values and in an index
 -- ---------------------------------------------------------------------------
 create type pg_temp.mood as enum ('sad', 'happy');
 create type pg_temp.pair as (a int, b int);
+create type pg_temp.felt as (m pg_temp.mood, b int);
+create type pg_temp.paid as (price money, b int);
+create type pg_temp.moods as range (subtype = pg_temp.mood);
+create type pg_temp.many as (m pg_temp.mood[]);
+create domain pg_temp.feeling as pg_temp.mood;
+create domain pg_temp.whole as pg_temp.felt;
+create domain pg_temp.exact as numeric;
 create temp table refused (type text, here text, there text);
 insert into refused values
     ('numeric', '1.50', '1.5'), ('float8', '0', '-0'), ('float4', 'NaN', 'NaN'), ('pg_temp.mood', 'happy', 'happy'), ('interval', '1 day', '24:00'),
     ('time', '12:00', '12:00'), ('timetz', '12:00+00', '12:00+00'), ('jsonb', '{"a": 1.0}', '{"a": 1.00}'), ('json', '{}', '{}'), ('macaddr8', '08:00:2b:01:02:03:04:05', '08002b0102030405'),
     ('int[]', '{1,2}', '{1,2}'), ('text[]', '{a}', '{a}'), ('numeric[]', '{1.0}', '{1.00}'), ('int4range', '[1,2]', '[1,3)'), ('pg_lsn', '0/1', '0/1'), ('bit(3)', '101', '101'),
-    ('pg_temp.pair', '(1,2)', '(1,2)'), ('tid', '(0,1)', '(0,1)'), ('tsvector', 'a b', 'a b');
+    ('pg_temp.pair', '(1,2)', '(1,2)'), ('tid', '(0,1)', '(0,1)'),
+    ('tsvector', 'a b', 'b a'), ('money', '1', '1.00'), ('pg_temp.felt', '(happy,1)', '(happy,1)'), ('pg_temp.paid', '(1,1)', '(1.00,1)'), ('pg_temp.moods', '[sad,happy]', '[sad,happy]'),
+    ('pg_temp.feeling', 'sad', 'sad'), ('pg_temp.whole', '(happy,1)', '(happy,1)'), ('pg_temp.exact', '1.0', '1.00'), ('pg_temp.many', '({sad})', '({sad})'), ('aclitem', 'postgres=r/postgres', 'postgres=r/postgres'),
+    ('regclass', 'pg_class', 'pg_catalog.pg_class'), ('regtype', 'int4', 'integer'), ('regproc', 'now', 'pg_catalog.now'), ('regprocedure', 'now()', 'pg_catalog.now()'),
+    ('regoper', '||/', 'pg_catalog.||/'), ('regoperator', '+(int,int)', '+(int4,int4)'), ('regrole', 'pg_monitor', 'pg_monitor'), ('regnamespace', 'pg_catalog', 'pg_catalog'),
+    ('regcollation', '"C"', 'pg_catalog."C"'), ('regconfig', 'simple', 'pg_catalog.simple'), ('regdictionary', 'simple', 'pg_catalog.simple');
+create function pg_temp.advice(query text) returns text language sql as $$ select substring(pg_temp.hint(query) from 'e\.g\. (.*)\.$') $$;
 create function pg_temp.try(type text, here text, there text) returns text language plpgsql as $$
 declare
-    hint text := pg_temp.hint(format('select bf_create(10) || %L::%s', here, type));
-    advice text := substring(hint from 'e\.g\. (.*)\.$');
+    advice text := pg_temp.advice(format('select bf_create(10) || %L::%s', here, type));
     found boolean;
     missing bigint;
 begin
     if pg_temp.outcome(format('select bf_create(10) || %L::%s is null', here, type)) <> '0A000' then
         return 'not refused';
     end if;
+    if type !~ '\[' then
+        execute format('select bf_create(10) || %s @> %s', replace(advice, '...', format('%L::%s', here, type)), replace(advice, '...', format('%L::%s', there, type))) into found;
+        if found is not true then return 'not in the value: ' || advice; end if;
+    end if;
     execute format('create temp table given (v %s)', type);
     execute format('insert into given values (%L)', here);
     if pg_temp.outcome('create index on given using bloomfilter (v)') <> '0A000' then
         return 'not refused in an index';
     end if;
+    advice := pg_temp.advice('create index on given using bloomfilter (v)');
     execute format('create index on given using bloomfilter ((%s))', replace(advice, '...', 'v'));
     execute format('select bf_live_contains(''given'', %s)', replace(advice, '...', format('%L::%s', there, type))) into found;
     select v.missing from bf_live_verify('given') v into missing;
@@ -147,6 +164,42 @@ begin
     return case when not found then 'not found' when missing > 0 then 'missing' end || ': ' || advice;
 end $$;
 select type, problem from refused, pg_temp.try(type, here, there) problem where problem is not null order by 1;
+-- What a value is advised to hold stays the same where a dump gives types and
+-- other objects other OIDs, and under any search_path.
+create schema elsewhere;
+create table elsewhere.object ();
+create temp table advised as
+select type, here, advice
+from (values ('pg_temp.mood', 'happy'), ('pg_temp.felt', '(happy,1)'), ('pg_temp.moods', '[sad,happy]'), ('pg_temp.many', '({happy})'), ('regclass', 'elsewhere.object')) t(type, here),
+    pg_temp.advice(format('select bf_create(10) || %L::%s', here, type)) advice;
+create temp table positions (type text, positions bigint[]);
+create procedure pg_temp.note() language plpgsql as $$
+declare
+    a record;
+begin
+    for a in select * from advised loop
+        execute format('insert into positions select %L, bf_positions(bf_create(1000000), %s)', a.type, replace(a.advice, '...', format('%L::%s', a.here, a.type)));
+    end loop;
+end $$;
+call pg_temp.note();
+set client_min_messages = warning;
+drop type pg_temp.mood cascade;
+drop type pg_temp.felt, pg_temp.many cascade;
+drop table elsewhere.object;
+create type pg_temp.mood as enum ('sad', 'happy');
+create type pg_temp.felt as (m pg_temp.mood, b int);
+create type pg_temp.moods as range (subtype = pg_temp.mood);
+create type pg_temp.many as (m pg_temp.mood[]);
+create table elsewhere.object ();
+reset client_min_messages;
+call pg_temp.note();
+set search_path = elsewhere, public;
+call pg_temp.note();
+reset search_path;
+select type from positions group by type having count(distinct positions) <> 1 or count(*) <> 3;
+drop schema elsewhere cascade;
+-- An array's elements are elements; it is none, nor is a row.
+select pg_temp.hint('select bf_create(10) || array[1, 2]') as array, pg_temp.hint('select bf_agg(array[1], 10)') as aggregate, pg_temp.hint('select bf_create(10) @> row(1, 2)') as row;
 -- The values of pg_stats are of any type.
 create temp table common as select 'x'::text as x from generate_series(1, 100);
 analyze common;

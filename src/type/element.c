@@ -27,13 +27,11 @@
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/inet.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
-#include "utils/typcache.h"
 #include "utils/uuid.h"
 
 #include "compat.h"
@@ -133,48 +131,32 @@ bf_type_can_be_element(Oid type)
 	return find_element(type) != NULL;
 }
 
-/*
- * An expression of a type that cannot be an element that can be one instead,
- * by which equal values stay equal; where there is one, it is IMMUTABLE, so
- * that an index takes it.
- */
-static const char *
-expression_instead(Oid type)
-{
-	TypeCacheEntry *entry;
-
-	if (type == NUMERICOID)
-		return "trim_scale(...)::text";
-	if (IsBinaryCoercible(type, TEXTOID))
-		return "lower(...::text)";
-	if (IsPolymorphicType(type))
-		return "...::text::text[]";
-	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
-	return OidIsValid(entry->hash_extended_proc) ?
-		psprintf("%s(..., 0)", get_func_name(entry->hash_extended_proc)) :
-		"...::text";
-}
-
 pg_noreturn static void
-refuse(Oid type)
+refuse(Oid type, bool indexed)
 {
+	bool		is_array = OidIsValid(get_element_type(getBaseType(type)));
+
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("type %s cannot be an element of a bloom filter",
 					format_type_be(type)),
+			 is_array && !indexed ?
+			 errhint("Use bf_add_all, bf_contains_all or bf_contains_each, or those of live filters, for the elements of an array, or unnest it.") :
+			 type == RECORDOID ?
+			 errhint("Use the columns of the row, one by one.") :
 			 errhint("Use an expression of text, bytea, integer or another type that can be one, equal for equal values, e.g. %s.",
-					 expression_instead(getBaseType(type)))));
+					 bf_expression_instead(type, indexed))));
 }
 
 /* Describe an element type, or raise that it cannot be one. */
-void
-bf_element_type(Oid type, Oid collation, BfElementType *element)
+static void
+describe(Oid type, Oid collation, bool indexed, BfElementType *element)
 {
 	Oid			base = getBaseType(type);
 	const struct ElementRow *row = find_element(base);
 
 	if (row == NULL)
-		refuse(type);
+		refuse(type, indexed);
 	element->type = type;
 	element->kind = row->kind;
 	element->form = row->form;
@@ -190,6 +172,13 @@ bf_element_type(Oid type, Oid collation, BfElementType *element)
 				 errhint("Use ...::text COLLATE \"C\", after whatever normalization makes equal texts the same.")));
 	get_typlenbyvalalign(type, &element->typlen, &element->typbyval,
 						 &element->typalign);
+}
+
+/* Describe what is in a live filter. */
+void
+bf_element_type(Oid type, Oid collation, BfElementType *element)
+{
+	describe(type, collation, true, element);
 }
 
 /* What an expression was before it was cast silently. */
@@ -246,14 +235,14 @@ void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
 				   BfElementType *element)
 {
-	bf_element_type(type, collation, element);
+	describe(type, collation, false, element);
 	if (expression != NULL && !IS_INTEGER(element->kind))
 	{
 		Oid			origin = exprType(without_implicit_casts(expression));
 		BfElementType other;
 
 		origin = type_of_elements(origin);
-		bf_element_type(origin, collation, &other);
+		describe(origin, collation, false, &other);
 		if (!bf_element_is_alike(element, &other))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -285,7 +274,7 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 	{
 		/* The values of a column of pg_stats are of any type. */
 		if (IsPolymorphicType(getBaseType(type)))
-			refuse(type);
+			refuse(type, false);
 		type = type_of_elements(type);
 	}
 	if (IsA(call, FuncExpr))

@@ -47,6 +47,10 @@ typedef struct BfElementType
 	char		typalign;
 } BfElementType;
 
+/* instead.c */
+extern const char *bf_expression_instead(Oid type, bool indexed);
+
+/* element.c */
 extern void bf_element_type(Oid type, Oid collation, BfElementType *element);
 extern void bf_element_type_of(Oid type, Node *expression, Oid collation,
 							   BfElementType *element);
