@@ -61,7 +61,7 @@ CREATE FUNCTION bf_create(
 	AS 'MODULE_PATHNAME', 'bloomext_create'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create(bigint, float8, text, text, int, boolean) IS
-	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide';
+	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that expect so many times as many; counting (guava, guava32): elements can be removed again, at four times the size';
 
 CREATE FUNCTION bf_create_buckets(
 	expected bigint,
@@ -70,7 +70,7 @@ CREATE FUNCTION bf_create_buckets(
 	AS 'MODULE_PATHNAME', 'bloomext_create_buckets'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create_buckets(bigint, int) IS
-	'empty filter of strategy cassandra for that many elements with at most that many buckets (bits, 1 to 15) an element';
+	'empty filter of strategy cassandra for that many elements with at most that many buckets (bits, 1 to 15; more are taken as 15) an element';
 
 CREATE FUNCTION bf_create_bits(
 	bits bigint,
@@ -81,7 +81,7 @@ CREATE FUNCTION bf_create_bits(
 	AS 'MODULE_PATHNAME', 'bloomext_create_bits'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create_bits(bigint, int, text, text) IS
-	'empty filter of that many bits (rounded up to 64 for guava) and hash functions (1 to 255)';
+	'empty filter of that many bits (rounded up to a multiple of 64 for guava, guava32, cassandra and redisbloom) and hash functions (1 to 255)';
 
 -- Elements
 
@@ -165,7 +165,7 @@ CREATE FUNCTION bf_add(bloomfilter, "char") RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_add(bloomfilter, "char") IS
-	'the filter with the element added';
+	'the filter with the element added; NULL adds nothing';
 
 CREATE FUNCTION bf_contains(bloomfilter, "char") RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains'
@@ -183,7 +183,7 @@ CREATE FUNCTION bf_remove(bloomfilter, "char") RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_remove'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bf_remove(bloomfilter, "char") IS
-	'the counting filter with the element taken out once; removing what was never added but looks present takes counts from other elements, the one way to lose one';
+	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes counts from other elements, the one way to lose one';
 
 CREATE FUNCTION bf_positions(bloomfilter, "char") RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
@@ -245,7 +245,7 @@ CREATE FUNCTION bf_compatible(bloomfilter, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_compatible'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION bf_compatible(bloomfilter, bloomfilter) IS
-	'whether bf_union of the two works: same strategy, funnel, bits and hashes';
+	'whether bf_union of the two works: same strategy, funnel, layers, bits and hashes, and both counting or neither';
 
 CREATE FUNCTION bf_plain(bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_plain'

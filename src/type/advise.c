@@ -30,6 +30,9 @@ PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
 /* The longest string that Redis holds. */
 #define REDIS_MAX_BYTES		((uint64) 512 * 1024 * 1024)
 
+/* The longest value whose digits PostgreSQL's scanner takes as a literal. */
+#define INSERTS_MAX_BYTES	((uint64) 256 * 1024 * 1024 - 2)
+
 /* Above this part of what was asked for, there is something to advise. */
 #define TOLERANCE			1.1
 
@@ -93,8 +96,8 @@ sufficient_expectation(const BfStrategy *strategy, int64 expected, double fpp)
 /* Say what to pass instead, or that there is no need. */
 static char *
 advice(const BfStrategy *strategy, int64 expected, double fpp,
-	   const BfShape *shape, double real, bool fits_value, bool fits_redis,
-	   bool fits_dump)
+	   const BfShape *shape, uint64 value_bytes, double real,
+	   bool fits_value, bool fits_redis, bool fits_dump)
 {
 	StringInfoData text;
 
@@ -105,6 +108,9 @@ advice(const BfStrategy *strategy, int64 expected, double fpp,
 	else if (!fits_dump)
 		appendStringInfoString(&text,
 							   "pg_dump cannot write it: copy it with FORMAT binary, or split the elements over several filters. ");
+	else if (value_bytes > INSERTS_MAX_BYTES)
+		appendStringInfoString(&text,
+							   "pg_dump writes it, but not with --inserts. ");
 	if (fits_value && !fits_redis)
 		appendStringInfoString(&text,
 							   "A Redis string holds at most 512 MB: mirror it with shards, or split the elements over several filters. ");
@@ -182,8 +188,8 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	values[4] = BoolGetDatum(fits_value);
 	values[5] = BoolGetDatum(fits_redis);
 	values[6] = CStringGetTextDatum(advice(strategy, expected, fpp, &shape,
-										   real, fits_value, fits_redis,
-										   fits_dump));
+										   value_bytes, real, fits_value,
+										   fits_redis, fits_dump));
 	values[7] = BoolGetDatum(fits_dump);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
 													  values, nulls)));
