@@ -424,12 +424,18 @@ begin
         end loop;
     end loop;
 end $$;
--- A column that becomes what cannot be an element answers nobody.
+-- A column that becomes what cannot be an element answers nobody, and whoever
+-- rebuilds its filter is told which one that is.
 create temp table classes (v oid);
 create index classes_v on classes using bloomfilter (v);
 insert into classes values (1259);
 alter table classes alter v type regclass;
 select pg_temp.outcome('select bf_live_contains(''classes'', 1259::oid)') as unnamed, pg_temp.outcome('select bf_live_contains(''classes_v'', 1259::oid)') as index;
+select index, bits > 0 as told, maybe from bf_live_info('classes');
+reindex table classes;
+vacuum full classes;
+reindex index concurrently classes_v;
+select pg_temp.hint('reindex table classes') as hint, pg_temp.hint('select bf_live_filter(''classes'')') as hint, pg_temp.hint('create index on classes using bloomfilter (v)') as hint;
 alter table classes alter v type oid;
 select bf_live_contains('classes', 1259::oid);
 

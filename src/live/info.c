@@ -156,7 +156,11 @@ explain(Oid oid, bool *is_built)
 	/* One that is being built has no pages yet. */
 	*is_built = index->rd_rel->relkind == RELKIND_INDEX &&
 		bf_live_is_built(index);
-	if (doubt != BF_SURE)
+	if (!bf_live_holds_elements(index))
+		text = psprintf("live filter \"%s\" is of a type that cannot be an element. %s",
+						RelationGetRelationName(index),
+						bf_live_column_hint(index));
+	else if (doubt != BF_SURE)
 		text = psprintf("live filter \"%s\" %s. %s",
 						RelationGetRelationName(index), bf_doubt_text(doubt),
 						bf_doubt_hint(doubt));

@@ -214,6 +214,8 @@ extern BfDoubt bf_live_doubt(Relation index, BfLive *live);
 extern const char *bf_doubt_text(BfDoubt doubt);
 extern const char *bf_doubt_hint(BfDoubt doubt);
 extern bool bf_live_was_undone(Relation table, const BfLive *live);
+extern bool bf_live_holds_elements(Relation index);
+extern const char *bf_live_column_hint(Relation index);
 extern void bf_live_check_column(Relation index);
 
 /* rows.c */

@@ -598,7 +598,8 @@ check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
 			bf_rights_refuse(named);
 		if (question->element != NULL)
 			check_element(index, question->element);
-		bf_live_check_column(index);
+		if (!question->all)
+			bf_live_check_column(index);
 		relation_close(index, NoLock);
 	}
 }

@@ -40,6 +40,8 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "live/live.h"
@@ -245,9 +247,31 @@ bf_doubt_hint(BfDoubt doubt)
 }
 
 /*
+ * Whether the column is of a type that can be an element.  ALTER TABLE can turn
+ * text into citext without a rebuild.
+ */
+bool
+bf_live_holds_elements(Relation index)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
+
+	return bf_type_can_be_element(getBaseType(column->atttypid));
+}
+
+/* What can be done where it is not: a sentence. */
+const char *
+bf_live_column_hint(Relation index)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
+
+	return psprintf("Drop it, and create one of an expression, e.g. %s.",
+					bf_expression_instead(column->atttypid, true,
+										  quote_identifier(NameStr(column->attname))));
+}
+
+/*
  * Raise 0A000 where the column is of a type whose equality is not that of its
- * bytes.  To be asked whenever a filter is read: ALTER TABLE can turn text
- * into citext without a rebuild.
+ * bytes.  To be asked whenever a filter is read.
  */
 void
 bf_live_check_column(Relation index)
@@ -255,5 +279,13 @@ bf_live_check_column(Relation index)
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
 	BfElementType element;
 
+	if (index->rd_createSubid == InvalidSubTransactionId &&
+		!bf_live_holds_elements(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("live filter \"%s\" is of type %s, which cannot be an element of a bloom filter",
+						RelationGetRelationName(index),
+						format_type_be(column->atttypid)),
+				 errhint("%s", bf_live_column_hint(index))));
 	bf_element_type(column->atttypid, index->rd_indcollation[0], &element);
 }

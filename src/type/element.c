@@ -145,7 +145,7 @@ refuse(Oid type, bool indexed)
 			 type == RECORDOID ?
 			 errhint("Use the columns of the row, one by one.") :
 			 errhint("Use an expression of text, bytea, integer or another type that can be one, equal for equal values, e.g. %s.",
-					 bf_expression_instead(type, indexed))));
+					 bf_expression_instead(type, indexed, "..."))));
 }
 
 /* Describe an element type, or raise that it cannot be one. */

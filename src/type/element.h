@@ -48,7 +48,8 @@ typedef struct BfElementType
 } BfElementType;
 
 /* instead.c */
-extern const char *bf_expression_instead(Oid type, bool indexed);
+extern const char *bf_expression_instead(Oid type, bool indexed,
+										 const char *value);
 
 /* element.c */
 extern void bf_element_type(Oid type, Oid collation, BfElementType *element);

@@ -80,9 +80,6 @@ has_oids_of_objects(Oid type)
 	return has;
 }
 
-static const char *expression_instead(Oid type, bool indexed,
-									  const char *value);
-
 /*
  * An expression of the first element, the lower bound, or the first column,
  * which are equal where the whole is; or else the text.
@@ -93,28 +90,28 @@ part_instead(Oid type, bool indexed, const char *value)
 	TupleDesc	columns = lookup_type_cache(type, TYPECACHE_TUPDESC)->tupDesc;
 
 	if (OidIsValid(get_element_type(type)))
-		return expression_instead(get_element_type(type), indexed,
-								  psprintf("(%s)[1]", value));
+		return bf_expression_instead(get_element_type(type), indexed,
+									 psprintf("(%s)[1]", value));
 	if (type_is_multirange(type))
 		type = get_multirange_range(type);
 	if (type_is_range(type))
-		return expression_instead(get_range_subtype(type), indexed,
-								  psprintf("lower(%s)", value));
+		return bf_expression_instead(get_range_subtype(type), indexed,
+									 psprintf("lower(%s)", value));
 	for (int i = 0; columns != NULL && i < columns->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i);
 
 		if (!column->attisdropped)
-			return expression_instead(column->atttypid, indexed,
-									  psprintf("(%s).%s", value,
-											   quote_identifier(NameStr(column->attname))));
+			return bf_expression_instead(column->atttypid, indexed,
+										 psprintf("(%s).%s", value,
+												  quote_identifier(NameStr(column->attname))));
 	}
 	return psprintf("%s::text", value);
 }
 
 /* What to use instead of an expression of that type. */
-static const char *
-expression_instead(Oid type, bool indexed, const char *value)
+const char *
+bf_expression_instead(Oid type, bool indexed, const char *value)
 {
 	TypeCacheEntry *entry;
 	Oid			base = getBaseType(type);
@@ -123,8 +120,8 @@ expression_instead(Oid type, bool indexed, const char *value)
 	if (bf_type_can_be_element(base))
 		return value;
 	if (base != type)
-		return expression_instead(base, indexed,
-								  psprintf("%s::%s", value, format_type_be(base)));
+		return bf_expression_instead(base, indexed,
+									 psprintf("%s::%s", value, format_type_be(base)));
 	if (type == NUMERICOID)
 		return psprintf("trim_scale(%s)::text", value);
 	if (type == CASHOID)
@@ -142,11 +139,4 @@ expression_instead(Oid type, bool indexed, const char *value)
 		return psprintf("%s(%s, 0)", get_func_name(entry->hash_extended_proc),
 						value);
 	return part_instead(type, indexed, value);
-}
-
-/* The same, of a value written as "...". */
-const char *
-bf_expression_instead(Oid type, bool indexed)
-{
-	return expression_instead(type, indexed, "...");
 }
