@@ -136,31 +136,40 @@ is_verbose(void)
 	return false;
 }
 
-/* Say how full the filter is, and warn where that is too much. */
+/*
+ * Say how full the filter is, and warn where that is too much.  One with all bits
+ * set does not tell how many elements it holds, only how many at least; so it
+ * takes the table's rows to say how many to expect.
+ */
 static void
-report(Relation index, const BfLive *live, uint64 set, int level)
+report(Relation index, const BfLive *live, uint64 set, double rows, int level)
 {
 	uint64		bits = live->shape.bits;
 	uint32		hashes = live->shape.hashes;
 	double		fill = (double) set / (double) bits;
 	double		fpp = bf_estimate_fpp(set, bits, hashes);
 	double		count = bf_estimate_count(set, bits, hashes);
+	const char *about = set < bits ? "about" : "at least";
+	double		enough = set < bits ? count * 2 : Max(count * 2, rows);
 
 	ereport(level,
 			(errmsg("live filter \"%s\" is %.1f %% full",
 					RelationGetRelationName(index), fill * 100),
-			 errdetail("It holds about %.0f elements, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
-					   count, (unsigned long long) live->expected, fpp)));
+			 errdetail("It holds %s %.0f elements, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
+					   about, count, (unsigned long long) live->expected, fpp)));
 	if (fpp > TOO_MANY * live->fpp)
 		ereport(WARNING,
 				(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
 						RelationGetRelationName(index), fill * 100),
-				 errdetail("It holds about %.0f elements and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
-						   count, (unsigned long long) live->expected, fpp),
-				 errhint("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.",
+				 errdetail("It holds %s %.0f elements and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
+						   about, count, (unsigned long long) live->expected, fpp),
+				 errhint("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
 						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(index)),
 													RelationGetRelationName(index)),
-						 count * 2)));
+						 enough,
+						 set < bits ? "" :
+						 enough == rows ? " That is the number of the table's rows, as a full filter does not tell how many it holds." :
+						 " That may be too few, as a full filter does not tell how many it holds.")));
 }
 
 /* Take the mark of a build in place away, if that was not undone. */
@@ -200,7 +209,7 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	}
 	settle(index, &live);
 	if (!report_doubt(index, &live))
-		report(index, &live, estimate_bits(index, &live),
+		report(index, &live, estimate_bits(index, &live), info->num_heap_tuples,
 			   is_verbose() ? INFO : info->message_level);
 
 	if (stats == NULL)

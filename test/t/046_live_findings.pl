@@ -349,6 +349,13 @@ $said = $test->said(fresh('fill', 'expected = 100000, fpp = 0.01', 100000) . 'VA
 unlike($said, qr/WARNING|ERROR/, '17: a filter as full as was planned is not over-full');
 $said = $test->said(fresh('fill', 'expected = 100000, fpp = 0.01', 200000) . 'VACUUM fill');
 like($said, qr/WARNING:  live filter "fill_bf" is over-full/, '17: one with twice as many is');
+like($said, qr/DETAIL:  It holds about 2\d{5} elements/, '17: and tells how many it holds');
+unlike($said, qr/REINDEX INDEX CONCURRENTLY\. ./, '17: so that it is twice that');
+$said = $test->said(fresh('fill', 'expected = 100, fpp = 0.01', 100000) . 'VACUUM fill');
+like($said, qr/DETAIL:  It holds at least \d{3,4} elements/, '17: a filter with all bits set holds more than it can tell');
+like($said, qr/SET \(expected = 100000\), .* number of the table's rows/, '17: then it is the rows of the table');
+$said = $test->said('DELETE FROM fill WHERE id > 10; VACUUM fill');
+like($said, qr/SET \(expected = \d{4}\), .* may be too few/, '17: if they are more');
 SKIP:
 {
 	skip 'no pg_buffercache', 1 unless $sql->(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_buffercache'));
