@@ -255,6 +255,9 @@ from unnest(array['select bf_contains(bf_create(10), l) from silent group by l::
     'select bf_agg_into(bf_create(10), l) is null from silent group by l::text', 'select bf_agg(''HELLO''::loud, 10) @> ''hello'' from silent',
     'select true from silent group by l::text having bf_agg(l, 10) is not null', 'select bf_agg(l, 10) over () @> ''hello'' from silent group by l::text',
     -- Also of a text column; and in what is pulled up when the query was looked through before.
+    'select f @> ''HELLO''::loud from silent union all select true', 'select * from (select f @> ''HELLO''::loud from silent union all select false) u',
+    'select bf_live_contains(''silent'', elem => ''HELLO''::loud) from silent', 'select bf_live_contains(elem => ''HELLO''::loud, rel => ''silent'') from silent',
+    'select bf_live_contains(rel => ''silent'', elem => l) from silent', 'select bf_redis_contains(element => ''HELLO''::loud, key => ''k'', server => ''s'') from silent where false',
     'select f @> l::text::loud from silent', 'select f @> any (a::text[]::loud[]) from silent',
     'select bool_or(found) from silent o, generate_series(1, case when o.f @> ''x'' then 2 else 1 end), lateral (select f @> ''HELLO''::loud as found from silent) s']) query
 where pg_temp.outcome(query) <> '0A000';
@@ -269,6 +272,8 @@ select f @> l::text as scalar, f @> any (a::text[]) as elements, bf_contains_all
 -- text's own kin are no strangers.
 select f @> 'hello'::varchar(9), f @> 'hello'::name, f @> 'hello  '::char(9), f @> any (array['hello']::varchar[]),
        f @> any (array['hello']::name[]), f @> any (array['hello']::char(9)[]), bf_contains_all(f, array['hello']::char(9)[]) from silent;
+select pg_temp.outcome('select bool_and(found) from (select f @> ''hello'' as found from silent union all select f @> ''hello''::varchar from silent) u') as united,
+       pg_temp.outcome('select count(*) = 0 from (select bf_redis_contains(element => ''a'', server => ''s'', key => ''HELLO''::loud) from silent where false) r') as named;
 -- "char" is none of it.
 select pg_temp.outcome('select f @> ''h''::"char" from silent') as scalar, pg_temp.outcome('select ''h''::"char" <@ f from silent') as scalar,
        pg_temp.outcome('select f @> any (array[''h'']::"char"[]) from silent') as elements;

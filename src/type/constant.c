@@ -10,7 +10,8 @@
  * costs, that of an aggregate's transition function too.  The first time, the
  * query still has the casts.  So we look through the query for elements that are
  * no text, also those of operators over arrays and of aggregates, about which
- * no support function is asked while casts of constants are there.
+ * no support function is asked while casts of constants are there.  (The arms of
+ * a UNION ALL are in the list of appended relations by then.)
  *
  * A query is looked through once, however many functions it calls.  It is known
  * by its address, until the memory goes that it is planned in, and by the length
@@ -21,7 +22,7 @@
  * query never had, a constant in an SQL function that is inlined; a call all of
  * whose arguments are constants, as the planner makes it without asking; and an
  * operator over a constant array, an aggregate of a constant or over a window,
- * if nothing else in the query is asked about.
+ * if nothing else in the query is asked about before they are folded.
  */
 #include "postgres.h"
 
@@ -88,14 +89,21 @@ static Node *
 element_of(const List *arguments)
 {
 	Node	   *element = NULL;
+	int			last = -1;
 	ListCell   *cell;
 
 	foreach(cell, arguments)
 	{
-		Oid			type = exprType(lfirst(cell));
+		Node	   *argument = lfirst(cell);
+		int			position = IsA(argument, NamedArgExpr) ?
+			((NamedArgExpr *) argument)->argnumber : foreach_current_index(cell);
+		Oid			type = exprType(argument);
 
-		if (type == TEXTOID || type == TEXTARRAYOID)
-			element = lfirst(cell);
+		if (position > last && (type == TEXTOID || type == TEXTARRAYOID))
+		{
+			element = argument;
+			last = position;
+		}
 	}
 	return element;
 }
@@ -187,8 +195,11 @@ bloomext_element_support(PG_FUNCTION_ARGS)
 	else if (IsA(request, SupportRequestCost))
 		root = ((SupportRequestCost *) request)->root;
 	if (root != NULL && !is_seen(root))
+	{
 		(void) query_tree_walker(root->parse, refuse_casts, &support,
 								 QTW_IGNORE_RT_SUBQUERIES |
 								 QTW_IGNORE_CTE_SUBQUERIES);
+		(void) refuse_casts((Node *) root->append_rel_list, &support);
+	}
 	PG_RETURN_POINTER(NULL);
 }

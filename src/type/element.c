@@ -211,6 +211,11 @@ without_implicit_casts(Node *expression)
 			if (form == COERCE_IMPLICIT_CAST)
 				argument = linitial(((FuncExpr *) expression)->args);
 		}
+		else if (IsA(expression, NamedArgExpr))
+		{
+			form = COERCE_IMPLICIT_CAST;
+			argument = (Node *) ((NamedArgExpr *) expression)->arg;
+		}
 		if (form != COERCE_IMPLICIT_CAST)
 			return expression;
 		expression = argument;

@@ -14,6 +14,7 @@
 
 #include <setjmp.h>
 
+#include "access/detoast.h"
 #include "access/xact.h"
 #include "common/cryptohash.h"
 #include "funcapi.h"
@@ -141,10 +142,10 @@ typedef struct Chunk
 	struct Chunk *next;
 	struct Chunk *previous;
 	Size		size;
-	Size		aligned;
+	MemoryContext context;
 } Chunk;
 
-static Chunk chunks = {&chunks, &chunks, 0, 0};
+static Chunk chunks = {&chunks, &chunks, 0, NULL};
 static Size allocated = 0;
 
 MemoryContext CurrentMemoryContext = NULL;
@@ -162,7 +163,7 @@ MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	chunk = malloc(sizeof(Chunk) + size);
-	*chunk = (Chunk) {chunks.next, &chunks, size, 0};
+	*chunk = (Chunk) {chunks.next, &chunks, size, context};
 	chunk->next->previous = chunks.next = chunk;
 	allocated += size;
 	if (flags & MCXT_ALLOC_ZERO)
@@ -203,6 +204,27 @@ pfree(void *pointer)
 	chunk->previous->next = chunk->next;
 	allocated -= chunk->size;
 	free(chunk);
+}
+
+/* A context is an address by which its chunks are known. */
+MemoryContext
+AllocSetContextCreateInternal(MemoryContext parent, const char *name,
+							  Size least, Size first, Size most)
+{
+	return palloc0(sizeof(MemoryContextData));
+}
+
+void
+MemoryContextReset(MemoryContext context)
+{
+	Chunk	   *next;
+
+	for (Chunk *chunk = chunks.next; chunk != &chunks; chunk = next)
+	{
+		next = chunk->next;
+		if (chunk->context == context)
+			pfree(chunk + 1);
+	}
 }
 
 void *
@@ -248,6 +270,12 @@ struct varlena *
 pg_detoast_datum_packed(struct varlena *datum)
 {
 	return datum;
+}
+
+Size
+toast_raw_datum_size(Datum datum)
+{
+	return VARSIZE_ANY_EXHDR(DatumGetPointer(datum)) + VARHDRSZ;
 }
 
 text *
@@ -653,6 +681,7 @@ run(void (*statement) (void *arg), void *arg)
 		sqlstate = 0;
 	}
 	handler = NULL;
+	CurrentMemoryContext = NULL;
 	end_transaction(sqlstate == 0 ? XACT_EVENT_COMMIT : XACT_EVENT_ABORT);
 	return sqlstate;
 }
