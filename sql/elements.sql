@@ -260,7 +260,8 @@ from unnest(array['select bf_contains(bf_create(10), l) from silent group by l::
     'select bf_live_contains(rel => ''silent'', elem => l) from silent', 'select bf_redis_contains(element => ''HELLO''::loud, key => ''k'', server => ''s'') from silent where false',
     'select f @> l::text::loud from silent', 'select f @> any (a::text[]::loud[]) from silent',
     'select bool_or(found) from silent o, generate_series(1, case when o.f @> ''x'' then 2 else 1 end), lateral (select f @> ''HELLO''::loud as found from silent) s']) query
-where pg_temp.outcome(query) <> '0A000';
+-- From 18 on, what GROUP BY computes is in no other place of the query.
+where pg_temp.outcome(query) <> '0A000' and not (current_setting('server_version_num')::int >= 180000 and query ~ 'group by');
 -- Parameters, whose values are constants to the planner, and variables.
 prepare asked (louder) as select f @> $1 from silent;
 select pg_temp.outcome('execute asked (''HELLO'')') as parameter;

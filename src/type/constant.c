@@ -19,7 +19,8 @@
  * but not without their relations.
  *
  * Out of reach is what is folded with no query, a default or a CHECK; what a
- * query never had, a constant in an SQL function that is inlined; a call all of
+ * query never had, a constant in an SQL function that is inlined or, from 18 on,
+ * a cast that GROUP BY spells out; a call all of
  * whose arguments are constants, as the planner makes it without asking; and an
  * operator over a constant array, an aggregate of a constant or over a window,
  * if nothing else in the query is asked about before they are folded.
