@@ -31,6 +31,7 @@
 #include "redis/arguments.h"
 #include "redis/arrays.h"
 #include "redis/items.h"
+#include "type/elements.h"
 
 PG_FUNCTION_INFO_V1(bloomext_redis_add);
 PG_FUNCTION_INFO_V1(bloomext_redis_contains);
@@ -316,47 +317,6 @@ process_one(FunctionCallInfo fcinfo, Operation operation, bool ask)
 	return answer;
 }
 
-/* An array for the answers to an array's elements, without bounds. */
-static ArrayType *
-make_answers(ArrayType *array)
-{
-	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	bool		nulls = array_contains_nulls(array);
-	Size		head = nulls ? ARR_OVERHEAD_WITHNULLS(1, count) :
-		ARR_OVERHEAD_NONULLS(1);
-	ArrayType  *answers;
-
-	if (count == 0)
-		return construct_empty_array(BOOLOID);
-	answers = palloc0(head + count);
-	SET_VARSIZE(answers, head);
-	answers->ndim = 1;
-	answers->dataoffset = nulls ? head : 0;
-	answers->elemtype = BOOLOID;
-	ARR_DIMS(answers)[0] = count;
-	ARR_LBOUND(answers)[0] = 1;
-	return answers;
-}
-
-/* Append a piece's answers, of which the first is number `from`. */
-static void
-append_answers(ArrayType *answers, const BfArrayPieces *pieces,
-			   const Elements *elements, int from)
-{
-	bits8	   *bitmap = ARR_NULLBITMAP(answers);
-	char	   *at = (char *) answers + VARSIZE(answers);
-
-	for (int i = 0; i < elements->count; i++)
-	{
-		if (pieces->nulls[i])
-			continue;
-		*at++ = elements->answers[i];
-		if (bitmap != NULL)
-			bitmap[(from + i) / 8] |= 1 << (from + i) % 8;
-	}
-	SET_VARSIZE(answers, at - (char *) answers);
-}
-
 /* An array of elements: an answer for each, NULL for NULL. */
 static Datum
 process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
@@ -365,10 +325,10 @@ process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
-	ArrayType  *answers = make_answers(array);
+	ArrayType  *answers = bf_answers_make_list(array);
+	char	   *answer = ARR_DATA_PTR(answers);
 	Elements	elements = {0};
 	BfArrayPieces	pieces;
-	int			from = 0;
 
 	bf_array_pieces_start(array, &pieces);
 	elements.values = pieces.values;
@@ -382,8 +342,11 @@ process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
 		memset(elements.answers, false, pieces.count);
 		memcpy(elements.done, pieces.nulls, pieces.count);
 		process(call, server, key, &elements, operation, ask);
-		append_answers(answers, &pieces, &elements, from);
-		from += pieces.count;
+		for (int i = 0; i < pieces.count; i++)
+		{
+			if (!pieces.nulls[i])
+				*answer++ = elements.answers[i];
+		}
 	} while (pieces.count == BF_ARRAY_PIECE);
 	return PointerGetDatum(answers);
 }

@@ -36,6 +36,16 @@ bf_agg_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
+/* Raise that rows of a group, or partial states of it, differ in parameters. */
+void
+bf_agg_refuse_row(const char *aggregate)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("parameters of %s must be the same for all rows of a group",
+					aggregate)));
+}
+
 /*
  * The Aggref of the function called: the final function's, a transition
  * function's or, which AggGetAggref() does not know, a serialization

@@ -9,6 +9,9 @@
 
 #include "type/element.h"
 
+/* The false positive probability, where an overload does not ask. */
+#define BF_AGG_FPP	0.03
+
 /* For how long an argument is known to be the same. */
 typedef enum BfAggSpan
 {
@@ -18,6 +21,7 @@ typedef enum BfAggSpan
 } BfAggSpan;
 
 extern MemoryContext bf_agg_context(FunctionCallInfo fcinfo);
+pg_noreturn extern void bf_agg_refuse_row(const char *aggregate);
 extern BfElementType *bf_agg_site(FunctionCallInfo fcinfo, int argument,
 								  Size size);
 extern BfAggSpan bf_agg_span(FunctionCallInfo fcinfo, int argument);

@@ -42,9 +42,6 @@
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 
-/* bf_agg's, which does not ask. */
-#define DEFAULT_FPP		0.03
-
 typedef struct DistinctState
 {
 	BfFunnel	funnel;
@@ -138,7 +135,7 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 	MemoryContext context = bf_agg_context(fcinfo);
 	const BfElementType *element = bf_agg_site(fcinfo, 1, sizeof(BfElementType));
 	DistinctState *state = PG_ARGISNULL(0) ? NULL : (DistinctState *) PG_GETARG_POINTER(0);
-	double		fpp = DEFAULT_FPP;
+	double		fpp = BF_AGG_FPP;
 	BfHash		hash;
 
 	if (PG_NARGS() > 2)
@@ -147,9 +144,7 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 		fpp = PG_GETARG_FLOAT8(2);
 	}
 	if (state != NULL && state->fpp != fpp)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parameters of bf_agg_distinct must be the same for all rows of a group")));
+		bf_agg_refuse_row("bf_agg_distinct");
 	if (PG_ARGISNULL(1))
 	{
 		if (state == NULL)

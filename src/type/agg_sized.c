@@ -61,8 +61,7 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 /* The longest a list gets before the filter is made. */
 #define LIST_LIMIT		1024
 
-/* bf_agg's defaults, where an overload does not ask. */
-#define DEFAULT_FPP			0.03
+/* bf_agg's, where an overload does not ask. */
 #define DEFAULT_STRATEGY	"guava"
 
 /* The most hashes that fit between processes. */
@@ -141,23 +140,13 @@ same_plan(const BfSizedPlan *a, const BfSizedPlan *b)
 		a->layer.fpp == b->layer.fpp;
 }
 
-/* Raise that rows of a group, or partial states of it, differ in their plans. */
-void
-bf_sized_refuse(const char *aggregate)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("parameters of %s must be the same for all rows of a group",
-					aggregate)));
-}
-
 /* Raise where a row comes with another plan than the first one did. */
 void
 bf_sized_check(const BfSizedState *state, const BfSizedPlan *plan,
 			   const char *aggregate)
 {
 	if (!same_plan(&state->plan, plan))
-		bf_sized_refuse(aggregate);
+		bf_agg_refuse_row(aggregate);
 }
 
 /* Move the list into the filter, which is made if it is not there yet. */
@@ -266,7 +255,7 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 		into->saw_rows = from->saw_rows;
 	}
 	else if (!same_plan(&into->plan, &from->plan))
-		bf_sized_refuse(get_func_name(AggGetAggref(fcinfo)->aggfnoid));
+		bf_agg_refuse_row(get_func_name(AggGetAggref(fcinfo)->aggfnoid));
 	if (from->value.varlena != NULL)
 	{
 		flush_list(into, context);
@@ -392,7 +381,7 @@ plan_parameters(const Datum *values, int count, const BfElementType *element,
 		bf_strategy_by_name(DEFAULT_STRATEGY);
 
 	bf_value_plan(strategy, DatumGetInt64(values[0]),
-				  count > 1 ? DatumGetFloat8(values[1]) : DEFAULT_FPP,
+				  count > 1 ? DatumGetFloat8(values[1]) : BF_AGG_FPP,
 				  bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element),
 				  count > 3 ? DatumGetInt32(values[3]) : 0,
 				  &plan->header, &plan->layer);
@@ -437,7 +426,7 @@ check_parameters(FunctionCallInfo fcinfo, const BfHeader *header)
 		(PG_NARGS() > 4 && !is_named(bf_strategy_by_id(header->strategy),
 									 PG_GETARG_TEXT_PP(4))) ||
 		(PG_NARGS() > 5 && PG_GETARG_INT32(5) != (int32) header->expansion))
-		bf_sized_refuse("bf_agg");
+		bf_agg_refuse_row("bf_agg");
 }
 
 /* The transition function of all forms of bf_agg: 2 to 5 arguments after the state. */

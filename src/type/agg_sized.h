@@ -28,7 +28,6 @@ typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
 extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
 									MemoryContext context,
 									const BfSizedPlan *plan);
-pg_noreturn extern void bf_sized_refuse(const char *aggregate);
 extern void bf_sized_check(const BfSizedState *state, const BfSizedPlan *plan,
 						   const char *aggregate);
 extern void bf_sized_add(BfSizedState *state, MemoryContext context,

@@ -40,9 +40,11 @@ static void
 hash_element(BfElements *elements, const BfFilter *filter, Datum value)
 {
 	BfHash	   *hash = &elements->hashes[elements->hashed];
-	BfFunnel	funnel = bf_element_bind_to(filter, elements->type);
 
-	if (bf_element_hash(filter->strategy, funnel, elements->type, value, hash))
+	if (elements->count == 0)
+		elements->funnel = bf_element_bind_to(filter, elements->type);
+	if (bf_element_hash(filter->strategy, elements->funnel, elements->type,
+						value, hash))
 	{
 		elements->source[elements->hashed++] = elements->count;
 		/* Digests are to go with the piece, whenever they are computed. */
@@ -96,16 +98,12 @@ count_not_null(const ArrayType *array, int items)
 	return (uint32) count;
 }
 
-/*
- * Make the boolean[] of answers about an array's elements: of the same shape,
- * NULL for NULL, and false.  The others' answers, in their order, are the bytes
- * of its data.
- */
-ArrayType *
-bf_answers_make(const ArrayType *asked)
+/* Make the answers about an array's elements, in as many dimensions as given. */
+static ArrayType *
+make_answers(const ArrayType *asked, int dimensions, const int *lengths,
+			 const int *bounds)
 {
-	int			dimensions = ARR_NDIM(asked);
-	int			items = ArrayGetNItems(dimensions, ARR_DIMS(asked));
+	int			items = ArrayGetNItems(dimensions, lengths);
 	const bits8 *nulls = ARR_NULLBITMAP(asked);
 	int			overhead = nulls ? ARR_OVERHEAD_WITHNULLS(dimensions, items) :
 		ARR_OVERHEAD_NONULLS(dimensions);
@@ -118,12 +116,34 @@ bf_answers_make(const ArrayType *asked)
 	SET_VARSIZE(answers, size);
 	answers->ndim = dimensions;
 	answers->elemtype = BOOLOID;
-	memcpy(ARR_DIMS(answers), ARR_DIMS(asked), dimensions * sizeof(int));
-	memcpy(ARR_LBOUND(answers), ARR_LBOUND(asked), dimensions * sizeof(int));
+	memcpy(ARR_DIMS(answers), lengths, dimensions * sizeof(int));
+	memcpy(ARR_LBOUND(answers), bounds, dimensions * sizeof(int));
 	if (nulls != NULL)
 	{
 		answers->dataoffset = overhead;
 		array_bitmap_copy(ARR_NULLBITMAP(answers), 0, nulls, 0, items);
 	}
 	return answers;
+}
+
+/*
+ * Make the boolean[] of answers about an array's elements: of the same shape,
+ * NULL for NULL, and false.  The others' answers, in their order, are the bytes
+ * of its data.
+ */
+ArrayType *
+bf_answers_make(const ArrayType *asked)
+{
+	return make_answers(asked, ARR_NDIM(asked), ARR_DIMS(asked),
+						ARR_LBOUND(asked));
+}
+
+/* The same as a list, whatever the shape. */
+ArrayType *
+bf_answers_make_list(const ArrayType *asked)
+{
+	int			length = ArrayGetNItems(ARR_NDIM(asked), ARR_DIMS(asked));
+	int			bound = 1;
+
+	return make_answers(asked, 1, &length, &bound);
 }

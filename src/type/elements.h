@@ -21,6 +21,7 @@ typedef struct BfElements
 	uint64		total;			/* elements of the array */
 	uint32		count;			/* elements of the piece that are not NULL */
 	uint32		hashed;			/* those of them that the filter can hold */
+	BfFunnel	funnel;			/* by which these are hashed */
 	BfHash	   *hashes;			/* of these */
 	uint32	   *source;			/* which of the `count` each of these is */
 } BfElements;
@@ -29,5 +30,6 @@ extern void bf_elements_start(BfElements *elements, const BfElementType *type,
 							  ArrayType *array);
 extern bool bf_elements_next(BfElements *elements, const BfFilter *filter);
 extern ArrayType *bf_answers_make(const ArrayType *asked);
+extern ArrayType *bf_answers_make_list(const ArrayType *asked);
 
 #endif							/* BLOOMEXT_ELEMENTS_H */

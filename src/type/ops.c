@@ -210,8 +210,7 @@ add_elements(PG_FUNCTION_ARGS)
 		if (elements.hashed > 0 && value.varlena == NULL)
 		{
 			bf_value_copy(PG_GETARG_DATUM(0), &value);
-			bf_value_bind(&value, bf_element_bind_to(filter, &call->element),
-						  call->element.meaning);
+			bf_value_bind(&value, elements.funnel, call->element.meaning);
 		}
 		bf_value_add(&value, elements.hashes, elements.hashed);
 	}
