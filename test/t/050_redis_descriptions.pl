@@ -10,29 +10,9 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-use RedisServer;
+use RedisTest;
 
-plan skip_all => 'redis-server is not installed' unless RedisServer->available;
-
-my $redis = RedisServer->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-# What a session prints, and the SQLSTATEs of its errors, in order.
-sub session
-{
-	my ($script) = @_;
-	my ($status, $out, $err) = $node->psql('postgres',
-		"\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\n$script", on_error_stop => 0);
-	return join ' ', (split /\n/, $out), $err =~ /(?:ERROR|FATAL):  (\w{5})/g, $status == 2 ? 'lost' : ();
-}
-
-sql("CREATE EXTENSION bloomext;
-	 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
-	 CREATE USER MAPPING FOR CURRENT_USER SERVER cache");
+my ($redis, $node) = start_servers();
 
 # What lies beside a key tells what is at it, in each layout.
 my %config = (guava => '{%s}:bloomext', bitmap => '{%s}:bloomext', growing => '%s-config', redisson => '{%s}:config');

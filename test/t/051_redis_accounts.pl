@@ -12,40 +12,12 @@ use Test::More;
 
 use FaultServer;
 use RedisServer;
+use RedisTest;
 
-plan skip_all => 'redis-server is not installed' unless RedisServer->available;
-
-my $redis = RedisServer->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-# What a session prints, and the SQLSTATEs of its errors, in order.
-sub session
-{
-	my ($script) = @_;
-	my ($status, $out, $err) = $node->psql('postgres',
-		"\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\n$script", on_error_stop => 0);
-	return join ' ', (split /\n/, $out), $err =~ /(?:ERROR|FATAL):  (\w{5})/g, $status == 2 ? 'lost' : ();
-}
-
-sub server
-{
-	my ($name, $port, $options) = @_;
-	sql("CREATE SERVER $name FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$port'" . ($options // '') . ");
-		 CREATE USER MAPPING FOR CURRENT_USER SERVER $name");
-}
-
-sql("CREATE EXTENSION bloomext;
-	 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
-	 CREATE USER MAPPING FOR CURRENT_USER SERVER cache");
+my ($redis, $node) = start_servers();
 
 # A password that Redis does not ask for is none, and is not sent.
-my $log = "$PostgreSQL::Test::Utils::tmp_check/commands";
-sub said { my $said = -e $log ? slurp_file($log) : ''; unlink $log; return $said; }
-
+#
 # A server that notes what it is told, and answers PING by what it is given.
 sub witness
 {

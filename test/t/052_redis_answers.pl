@@ -10,42 +10,10 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use FaultServer;
-use RedisServer;
+use RedisTest;
 
-plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+my ($redis, $node) = start_servers('jit = off');
 
-my $redis = RedisServer->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', 'jit = off');
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-# What a session prints, and the SQLSTATEs of its errors, in order.
-sub session
-{
-	my ($script) = @_;
-	my ($status, $out, $err) = $node->psql('postgres',
-		"\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\n$script", on_error_stop => 0);
-	return join ' ', (split /\n/, $out), $err =~ /(?:ERROR|FATAL):  (\w{5})/g, $status == 2 ? 'lost' : ();
-}
-
-sub server
-{
-	my ($name, $port, $options) = @_;
-	sql("CREATE SERVER $name FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$port'" . ($options // '') . ");
-		 CREATE USER MAPPING FOR CURRENT_USER SERVER $name");
-}
-
-sql("CREATE EXTENSION bloomext;
-	 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
-	 CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
-	 CREATE FUNCTION peak() RETURNS int LANGUAGE sql AS
-		 \$\$ SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+)')::int / 1024 \$\$;");
-
-my $log = "$PostgreSQL::Test::Utils::tmp_check/commands";
-sub said { my $said = -e $log ? slurp_file($log) : ''; unlink $log; return $said; }
 
 # Answers that are small on the wire and large in memory.
 my %blobs = (integer => ":2\r\n", nil => "\$-1\r\n", empty => "\$0\r\n\r\n", status => "+\r\n", array => "*0\r\n");

@@ -10,26 +10,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use FaultServer;
-use RedisServer;
+use RedisTest;
 
-plan skip_all => 'redis-server is not installed' unless RedisServer->available;
-
-my $redis = RedisServer->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', 'jit = off');
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-# What a session prints, and the SQLSTATEs of its errors, in order.
-sub session
-{
-	my ($script) = @_;
-	my ($status, $out, $err) = $node->psql('postgres',
-		"\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\n$script", on_error_stop => 0);
-	return join ' ', (split /\n/, $out), $err =~ /(?:ERROR|FATAL):  (\w{5})/g, $status == 2 ? 'lost' : ();
-}
+my ($redis, $node) = start_servers('jit = off');
 
 # The MB by which a session's memory grows with a query, after another one.
 sub growth
@@ -40,12 +23,6 @@ sub growth
 		DO \$\$ BEGIN PERFORM $query; END \$\$;
 		SELECT peak() - :before"))[-1];
 }
-
-sql("CREATE EXTENSION bloomext;
-	 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
-	 CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
-	 CREATE FUNCTION peak() RETURNS int LANGUAGE sql AS
-		 \$\$ SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+)')::int / 1024 \$\$;");
 
 # Keys: bytes count, not characters.
 is(session("SELECT bf_redis_create('cache', repeat('k', 1024), 100, expansion => 1), bf_redis_add('cache', repeat('k', 1024), 'x');

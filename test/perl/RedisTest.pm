@@ -1,0 +1,66 @@
+# RedisTest.pm
+#	A PostgreSQL and a Redis server that know each other, and what tests do with
+#	them: statements, sessions whose errors are expected, servers that note what
+#	they are told.
+package RedisTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisServer;
+
+our @EXPORT = qw(start_servers sql session server said $log);
+
+my $node;
+
+# The commands that a server of a test notes.
+our $log;
+
+# Start both; the first is "cache" to the second.  Skips the test where there is
+# no Redis.
+sub start_servers
+{
+	my (@settings) = @_;
+	plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+	$log = "$PostgreSQL::Test::Utils::tmp_check/commands";
+	my $redis = RedisServer->new;
+	$node = PostgreSQL::Test::Cluster->new('main');
+	$node->init;
+	$node->append_conf('postgresql.conf', join "\n", @settings, '');
+	$node->start;
+	sql("CREATE EXTENSION bloomext;
+		 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
+		 CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+		 CREATE FUNCTION peak() RETURNS int LANGUAGE sql AS
+			 \$\$ SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+)')::int / 1024 \$\$;");
+	return ($redis, $node);
+}
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+# What a session prints, and the SQLSTATEs of its errors, in order.
+sub session
+{
+	my ($script) = @_;
+	my ($status, $out, $err) = $node->psql('postgres',
+		"\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\n$script", on_error_stop => 0);
+	return join ' ', (split /\n/, $out), $err =~ /(?:ERROR|FATAL):  (\w{5})/g, $status == 2 ? 'lost' : ();
+}
+
+# Make another server, at a port of loopback.
+sub server
+{
+	my ($name, $port, $options) = @_;
+	sql("CREATE SERVER $name FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$port'" . ($options // '') . ");
+		 CREATE USER MAPPING FOR CURRENT_USER SERVER $name");
+}
+
+# What was noted since the last time.
+sub said { my $said = -e $log ? slurp_file($log) : ''; unlink $log; return $said; }
+
+1;
