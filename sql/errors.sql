@@ -250,6 +250,19 @@ from bad, pg_temp.message('select ' || query)
 where message ~ '^[A-Z]' and message !~ '^[A-Z]{2}' or message ~ '[.]$' or message ~ '^(function )?bf_' and bad.code <> '0A000'
 order by 1;
 
+-- They alone say what is wrong, and with which value; the SQLSTATE says what kind of error it is.
+select query, m.code, m.message, m.hint
+from (values (1, 'bf_create(-1)'), (2, 'bf_create(10, 1.5)'), (3, 'bf_create(1, 0.9)'), (4, 'bf_create(1000, 1e-300)'),
+             (5, 'bf_create(9223372036854775807)'), (6, 'bf_create(10000000000, 0.03, ''redisson'')'),
+             (7, 'bf_create(0, 0.03, ''magnuss'')'), (8, 'bf_create_bits(137438953536, 1)'),
+             (9, '''\x6266''::bloomfilter'),
+             (10, '(''\x'' || encode(overlay(bloomfilter_send(bf_create(10)) placing ''\x07'' from 1), ''hex''))::bloomfilter'),
+             (11, '(''\x'' || encode(overlay(bloomfilter_send(bf_create(10)) placing ''\x07'' from 3), ''hex''))::bloomfilter'),
+             (12, '(''\x'' || encode(bloomfilter_send(bf_create(10)) || ''\x00'', ''hex''))::bloomfilter'),
+             (13, 'bf_import(''\x0105000000020102'')'), (14, 'bf_import(''\x0100000000010102030405060708'')'),
+             (15, 'bf_export(bf_create_bits(64, 3, ''redisbloom''))')) v(n, query),
+    pg_temp.message('select ' || query) m
+order by n;
 -- The known names are in the message or its hint.
 select q, n as missing
 from (values ('bf_create(10, 0.03, ''nonsense'')', array['guava', 'guava32']),

@@ -4,7 +4,8 @@
  *
  * core/ and strategy/ know neither ereport nor palloc.  A function that can
  * fail returns false and fills a BfError; the datatype's code turns that into
- * an ereport with the SQLSTATE of the code's row in its own table.
+ * an ereport: the message is its primary one, after "malformed bloom filter: "
+ * where it is about bytes, and the code says the SQLSTATE.
  */
 #ifndef BLOOMEXT_ERROR_H
 #define BLOOMEXT_ERROR_H
@@ -24,6 +25,7 @@ typedef struct BfError
 {
 	BfErrorCode code;
 	char		message[160];
+	const char *hint;			/* what to do, or NULL */
 } BfError;
 
 /*
@@ -37,10 +39,18 @@ bf_fail(BfError *error, BfErrorCode code, const char *format,...)
 	va_list		args;
 
 	error->code = code;
+	error->hint = NULL;
 	va_start(args, format);
 	vsnprintf(error->message, sizeof(error->message), format, args);
 	va_end(args);
 	return false;
 }
+
+/* The same with a hint, a whole sentence. */
+#define bf_fail_hint(error, code, advice, ...) \
+	(bf_fail(error, code, __VA_ARGS__), (error)->hint = (advice), false)
+
+/* What to do where a filter would be too large. */
+#define BF_HINT_SMALLER		"Expect fewer elements, or allow a higher fpp."
 
 #endif							/* BLOOMEXT_ERROR_H */

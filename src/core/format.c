@@ -8,6 +8,7 @@
  * no sum or product of a field can wrap: bits are refused above BF_MAX_BITS
  * and layers above BF_MAX_LAYERS first.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "core/bytes.h"
@@ -101,13 +102,16 @@ check_layer(const uint8_t *bytes, uint32_t index, const BfLayer *layer,
 {
 	if (layer->bits == 0 || layer->bits > BF_MAX_BITS)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "layer %u has an invalid number of bits", index);
+					   "layer %u has %" PRIu64 " bits, not 1 to %" PRIu64,
+					   index, layer->bits, BF_MAX_BITS);
 	if (layer->hashes == 0 || layer->hashes > BF_MAX_HASHES)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "layer %u has an invalid number of hashes", index);
+					   "layer %u has %u hash functions, not 1 to %d",
+					   index, layer->hashes, BF_MAX_HASHES);
 	if (!bf_sizing_is_valid(layer->expected, layer->fpp, layer->bits))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "layer %u has an invalid sizing", index);
+					   "layer %u has %" PRIu64 " bits for %" PRIu64 " elements with fpp %g",
+					   index, layer->bits, layer->expected, layer->fpp);
 	if (bf_load_le32(bytes + BF_PREFIX_SIZE(index) + AT_LAYER_RESERVED) != 0)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "reserved bits of layer %u are set", index);
@@ -123,16 +127,18 @@ bf_format_layers(const uint8_t *bytes, size_t available, uint32_t *layers,
 				 BfError *error)
 {
 	if (available < BF_PREFIX_SIZE(1))
-		return bf_fail(error, BF_ERROR_MALFORMED, "too short for a header");
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "%zu bytes are too short for a header", available);
 	if (memcmp(bytes, MAGIC, 2) != 0)
-		return bf_fail(error, BF_ERROR_MALFORMED, "wrong magic bytes");
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "wrong magic bytes 0x%02x%02x", bytes[0], bytes[1]);
 	if (bytes[AT_VERSION] != BF_FORMAT_VERSION)
 		return bf_fail(error, BF_ERROR_MALFORMED, "unknown format version %u",
 					   bytes[AT_VERSION]);
 	*layers = bf_load_le32(bytes + AT_LAYERS);
 	if (*layers == 0 || *layers > BF_MAX_LAYERS)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "invalid number of layers");
+					   "%u layers, not 1 to %d", *layers, BF_MAX_LAYERS);
 	return true;
 }
 
@@ -152,18 +158,22 @@ decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 
 	if (header->cell_bits != BF_CELL_BIT &&
 		header->cell_bits != BF_CELL_COUNTER)
-		return bf_fail(error, BF_ERROR_MALFORMED, "invalid cell width");
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "cells of %u bits, not %d or %d",
+					   header->cell_bits, BF_CELL_BIT, BF_CELL_COUNTER);
 	header->meaning = bytes[AT_MEANING];
 	if (bytes[AT_RESERVED] != 0)
 		return bf_fail(error, BF_ERROR_MALFORMED, "reserved bits are set");
 	if (header->expansion > BF_MAX_EXPANSION)
-		return bf_fail(error, BF_ERROR_MALFORMED, "invalid expansion");
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "expansion %u, more than %d",
+					   header->expansion, BF_MAX_EXPANSION);
 	if (header->layers > 1 && header->expansion == 0)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "several layers in a filter of fixed size");
+					   "%u layers in a filter of fixed size", header->layers);
 	if (header->expansion > 0 && header->cell_bits != BF_CELL_BIT)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a counting filter that grows");
+					   "expansion %u of a counting filter", header->expansion);
 	return true;
 }
 
@@ -181,7 +191,9 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 		return false;
 	size = BF_PREFIX_SIZE(filter->header.layers);
 	if (available < size)
-		return bf_fail(error, BF_ERROR_MALFORMED, "too short for its layers");
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "%zu bytes are too short for the descriptors of %u layers",
+					   available, filter->header.layers);
 
 	filter->bytes = bytes;
 	filter->length = length;
@@ -197,7 +209,8 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 		size += layer.bytes;
 		if (size > length)
 			return bf_fail(error, BF_ERROR_MALFORMED,
-						   "shorter than its layers say");
+						   "%" PRIu64 " bytes are too short for %u layers",
+						   length, filter->header.layers);
 		if (filter->whole && layer.bits % 64 != 0 &&
 			!bf_bits_tail_is_zero(bytes + layer.offset, layer.bytes,
 								  layer.bits * filter->header.cell_bits))
@@ -208,10 +221,14 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 	}
 	if (!bf_sizing_is_valid(filter->header.expected, filter->header.fpp,
 						 filter->first.bits))
-		return bf_fail(error, BF_ERROR_MALFORMED, "invalid sizing");
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "it is for %" PRIu64 " elements with fpp %g, but has %" PRIu64 " bits",
+					   filter->header.expected, filter->header.fpp,
+					   filter->first.bits);
 	if (size != length)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "longer than its layers say");
+					   "%" PRIu64 " bytes, but its layers end at %" PRIu64,
+					   length, size);
 	return true;
 }
 
@@ -243,14 +260,15 @@ bf_format_size(const BfHeader *header, BfLayer *layers, uint64_t *length,
 {
 	if (header->layers == 0 || header->layers > BF_MAX_LAYERS)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "a filter has at most %d layers", BF_MAX_LAYERS);
+					   "bloom filter has %u layers, not 1 to %d",
+					   header->layers, BF_MAX_LAYERS);
 	*length = BF_PREFIX_SIZE(header->layers);
 	for (uint32_t i = 0; i < header->layers; i++)
 	{
 		if (layers[i].bits > BF_MAX_BITS)
-			return bf_fail(error, BF_ERROR_LIMIT,
-						   "%llu bits are too many for a filter",
-						   (unsigned long long) layers[i].bits);
+			return bf_fail_hint(error, BF_ERROR_LIMIT, BF_HINT_SMALLER,
+								"bloom filter of %" PRIu64 " bits exceeds the maximum of %" PRIu64,
+								layers[i].bits, BF_MAX_BITS);
 		layers[i].offset = *length;
 		layers[i].bytes = bf_layer_bytes(layers[i].bits, header->cell_bits);
 		*length += layers[i].bytes;

@@ -49,7 +49,7 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 	};
 	/* Fills in where the bits are in a value, and how long they are. */
 	if (!bf_format_size(&snapshot->header, &snapshot->layer, &length, &error))
-		bf_raise(&error, ERRCODE_INDEX_CORRUPTED);
+		bf_raise(&error);
 }
 
 /* Pending hashes: first of all. */

@@ -387,7 +387,7 @@ prepare_growth(Adding *adding)
 										  remote->header.expansion);
 	if (!bf_growth_next(strategy, newest, remote->header.expansion,
 						&adding->next, &error))
-		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+		bf_raise(&error);
 	if (bf_layout_bytes(remote->layout, &adding->next) > BF_REDIS_MAX_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

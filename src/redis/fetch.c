@@ -48,7 +48,7 @@ import_stream(const BfStream *stream, const char *bytes, size_t length,
 
 	if (!stream->inspect((const uint8 *) bytes, length, &header, layers,
 						 &error))
-		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+		bf_raise(&error);
 	header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
 		bf_funnel_argument(fetch->funnel_argument,
 						   bf_strategy_by_id(header.strategy));

@@ -125,7 +125,7 @@ bf_layout_check(const BfLayout *layout, const BfHeader *header,
 						layout->name, header->layers),
 				 errhint("Use layout \"growing\".")));
 	if (!layout->accept(header, layers, &error))
-		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+		bf_raise(&error);
 	for (uint32 i = 0; i < header->layers; i++)
 	{
 		uint64		bytes = bf_layout_bytes(layout, &layers[i]);

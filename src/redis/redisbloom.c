@@ -151,7 +151,7 @@ bf_redisbloom_mirror(const BfRemote *remote, const BfFilter *filter, int64 ttl)
 	BfError		error;
 
 	if (!bf_redisbloom.stream->measure(filter, &length, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	dump = palloc_extended(length, MCXT_ALLOC_HUGE);
 	bf_stream_write(bf_redisbloom.stream, filter, dump);
 
@@ -214,7 +214,7 @@ bf_redisbloom_describe(BfRemote *remote)
 		length += bf_load_le64(header + at);
 	if (!bf_redisbloom.stream->inspect(header, length, &remote->header,
 									   layers, &error))
-		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+		bf_raise(&error);
 	remote->layers = layers;
 	bf_connection_done(connection);
 }

@@ -284,7 +284,7 @@ read_config(BfConnection *connection, const redisReply *reply,
 		return;
 	claim(remote, layout);
 	if (!layout->read_config(values, &header, &layer, &error))
-		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+		bf_raise(&error);
 	remote->configured = true;
 	remote->header = header;
 	remote->layers = palloc(sizeof(BfLayer));
@@ -333,7 +333,7 @@ read_cursor(BfConnection *connection, const redisReply *reply,
 		if (!bf_growth_next(bf_strategy_by_id(remote->header.strategy),
 							&layers[i - 1], remote->header.expansion,
 							&layers[i], &error))
-			bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+			bf_raise(&error);
 	}
 	remote->layers = layers;
 	remote->header.layers = newest + 1;

@@ -82,7 +82,7 @@ max_buckets(int64_t expected, BfError *error)
 	if (room < 1)
 	{
 		bf_fail(error, BF_ERROR_LIMIT,
-				"strategy \"%s\" takes at most %d expected insertions, not %" PRId64,
+				"strategy \"%s\" takes at most %d expected elements, not %" PRId64,
 				NAME, INT32_MAX - EXCESS, expected);
 		return 0;
 	}
@@ -118,7 +118,7 @@ cassandra_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 	}
 	if (fpp < last_rate(max))
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "strategy \"%s\" cannot reach a false positive probability of %g at %" PRId64 " elements, but %g at least",
+					   "strategy \"%s\" cannot reach fpp %g with expected %" PRId64 ", but %g at least",
 					   NAME, fpp, expected, last_rate(max));
 
 	hashes = best_hashes[buckets];
@@ -142,7 +142,7 @@ cassandra_size_by_buckets(int64_t expected, int32_t buckets, BfShape *shape,
 
 	if (expected < 0)
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "expected insertions must not be negative, but are %" PRId64,
+					   "expected must not be negative, but is %" PRId64,
 					   expected);
 	if (buckets < 1)
 		return bf_fail(error, BF_ERROR_PARAMETER,

@@ -74,7 +74,7 @@ bf_growth_next(const BfStrategy *strategy, const BfLayer *newest,
 	if (__builtin_mul_overflow(expected, expansion, &expected) ||
 		expected > INT64_MAX)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "a filter cannot grow beyond %lld elements",
+					   "bloom filter cannot grow beyond %lld elements",
 					   (long long) INT64_MAX);
 	return size_layer(strategy, (int64_t) expected, newest->fpp * 0.5, layer,
 					  error);

@@ -40,12 +40,12 @@ guava_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 	bits = bf_java_long((double) -expected * log(fpp) / (BF_LN2 * BF_LN2));
 	if (bits <= 0)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "a filter of %" PRId64 " elements with a false positive probability of %g has no bits",
+					   "bloom filter with expected %" PRId64 " and fpp %g has no bits",
 					   expected, fpp);
 	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
 	if (hashes > BF_MAX_HASHES)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "a false positive probability of %g takes %" PRId64 " hash functions, more than %d",
+					   "fpp %g takes %" PRId64 " hash functions, more than %d",
 					   fpp, hashes, BF_MAX_HASHES);
 
 	/* Saturated bits stay saturated: they are over every limit anyway. */
@@ -60,8 +60,8 @@ guava_accept(const BfShape *shape, BfError *error)
 {
 	if (shape->bits % 64 != 0 || shape->bits / 64 > INT32_MAX)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "%" PRIu64 " bits are no multiple of 64 that Guava can hold",
-					   shape->bits);
+					   "number of bits must be a multiple of 64 and at most %" PRIu64 " for Guava, but is %" PRIu64,
+					   UINT64_C(64) * INT32_MAX, shape->bits);
 	return true;
 }
 
@@ -143,14 +143,14 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 					   "unknown Guava strategy %u", stream[0]);
 	if (stream[1] == 0)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a Guava stream with no hash functions");
+					   "Guava stream without hash functions");
 	words = bf_load_be32(stream + 2);
 	if (words == 0 || words > INT32_MAX)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a Guava stream of %" PRId32 " words", (int32_t) words);
+					   "Guava stream of %" PRId32 " words", (int32_t) words);
 	if ((length - STREAM_HEADER_SIZE) / 8 != words || length % 8 != STREAM_HEADER_SIZE)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a Guava stream of %" PRIu32 " words in %zu bytes",
+					   "Guava stream of %" PRIu32 " words in %zu bytes",
 					   words, length);
 
 	*header = (BfHeader) {

@@ -146,7 +146,7 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 	{
 		if (layer.expected == 0 || layer.fpp == 0)
 			return bf_fail(error, BF_ERROR_PARAMETER,
-						   "a RedisBloom dump says what its filter was sized for, but that is not known of layer %" PRIu32,
+						   "layer %" PRIu32 " does not tell what it was sized for, as a RedisBloom dump must",
 						   index - 1);
 		if (hashes_for(bits_per_element(layer.fpp)) != layer.hashes)
 			return bf_fail(error, BF_ERROR_PARAMETER,
@@ -212,7 +212,7 @@ inspect_header(const uint8_t *stream, size_t length, BfHeader *header,
 	};
 	if (header->layers == 0 || header->layers > BF_MAX_LAYERS)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a RedisBloom dump of %" PRIu32 " filters, not 1 to %d",
+					   "RedisBloom dump of %" PRIu32 " filters, not 1 to %d",
 					   header->layers, BF_MAX_LAYERS);
 	if ((length - HEADER_SIZE) / LINK_SIZE < header->layers)
 		return bf_fail(error, BF_ERROR_MALFORMED,
@@ -222,20 +222,20 @@ inspect_header(const uint8_t *stream, size_t length, BfHeader *header,
 	options = bf_load_le32(stream + AT_OPTIONS);
 	if (options & ~(uint32_t) KNOWN_OPTIONS)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a RedisBloom dump with unknown options %#" PRIx32,
+					   "RedisBloom dump with unknown options %#" PRIx32,
 					   options);
 	if (!(options & OPTION_FORCE64))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a RedisBloom dump with 32-bit hashes, which are not supported");
+					   "RedisBloom dump with 32-bit hashes, which are not supported");
 	if (options & OPTION_NO_SCALING)
 		header->expansion = 0;
 	else if (header->expansion == 0 || header->expansion > BF_MAX_EXPANSION)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a growing RedisBloom dump with expansion %" PRIu32,
+					   "growing RedisBloom dump with expansion %" PRIu32,
 					   header->expansion);
 	if (header->expansion == 0 && header->layers > 1)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a RedisBloom dump of %" PRIu32 " filters that does not grow",
+					   "RedisBloom dump of %" PRIu32 " filters that does not grow",
 					   header->layers);
 	return true;
 }
@@ -300,7 +300,7 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 			return false;
 		if (layers[i].bits / 8 > left)
 			return bf_fail(error, BF_ERROR_MALFORMED,
-						   "a RedisBloom dump ends within filter %" PRIu32, i);
+						   "RedisBloom dump ends within filter %" PRIu32, i);
 		left -= layers[i].bits / 8;
 		if (__builtin_add_overflow(size, layers[i].counted, &size))
 			return bf_fail(error, BF_ERROR_MALFORMED,
@@ -309,11 +309,11 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 	}
 	if (left > 0)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a RedisBloom dump is followed by %" PRIu64 " bytes",
+					   "RedisBloom dump is followed by %" PRIu64 " bytes",
 					   left);
 	if (size != bf_load_le64(stream + AT_SIZE))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a RedisBloom dump of %" PRIu64 " elements has %" PRIu64 " in its filters",
+					   "RedisBloom dump of %" PRIu64 " elements has %" PRIu64 " in its filters",
 					   bf_load_le64(stream + AT_SIZE), size);
 
 	header->expected = layers[0].expected;
@@ -322,7 +322,7 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 		header->fpp *= 2;
 	if (header->fpp >= 1)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "a growing RedisBloom dump starts with an error rate of %g",
+					   "growing RedisBloom dump starts with an error rate of %g",
 					   layers[0].fpp);
 	return true;
 }

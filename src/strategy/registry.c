@@ -96,11 +96,11 @@ bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
 {
 	if (expected < 0)
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "expected insertions must not be negative, but are %" PRId64,
+					   "expected must not be negative, but is %" PRId64,
 					   expected);
 	if (!(fpp > 0 && fpp < 1))
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "false positive probability must lie between 0 and 1, both excluded, but is %g",
+					   "fpp must lie between 0 and 1, both excluded, but is %g",
 					   fpp);
 	return strategy->size(expected, fpp, shape, error);
 }
@@ -149,13 +149,13 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 		(filter->header.funnel > BF_FUNNEL_LAST ||
 		 !bf_strategy_takes_funnel(strategy,
 								   (BfFunnel) filter->header.funnel)))
-		return bf_fail(error, BF_ERROR_MALFORMED, "invalid funnel %u",
-					   filter->header.funnel);
+		return bf_fail(error, BF_ERROR_MALFORMED, "funnel %u is none of strategy \"%s\"",
+					   filter->header.funnel, strategy->name);
 	if (filter->header.meaning > BF_MEANING_LAST ||
 		(filter->header.meaning != BF_MEANING_NONE &&
 		 filter->header.funnel == BF_FUNNEL_UNBOUND))
-		return bf_fail(error, BF_ERROR_MALFORMED, "invalid meaning %u",
-					   filter->header.meaning);
+		return bf_fail(error, BF_ERROR_MALFORMED, "meaning %u is none with funnel %u",
+					   filter->header.meaning, filter->header.funnel);
 	if (filter->header.cell_bits == BF_CELL_COUNTER && !strategy->has_counters)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "counters of strategy \"%s\", which has none",

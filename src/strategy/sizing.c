@@ -17,7 +17,7 @@ bf_sizing_needs_elements(const char *name, int64_t expected, BfError *error)
 	if (expected > 0)
 		return true;
 	return bf_fail(error, BF_ERROR_PARAMETER,
-				   "expected insertions must be positive for strategy \"%s\", but are %" PRId64,
+				   "expected must be positive for strategy \"%s\", but is %" PRId64,
 				   name, expected);
 }
 
@@ -32,15 +32,15 @@ bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
 {
 	if (!(bits >= 1))
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "a filter of %" PRId64 " elements with a false positive probability of %g has no bits",
+					   "bloom filter with expected %" PRId64 " and fpp %g has no bits",
 					   expected, fpp);
 	if (bits > max_bits)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "%" PRId64 " elements with probability %g take %.0f bits, more than the %.0f of strategy \"%s\"",
-					   expected, fpp, bits, max_bits, name);
+		return bf_fail_hint(error, BF_ERROR_LIMIT, BF_HINT_SMALLER,
+							"bloom filter with expected %" PRId64 " and fpp %g takes %.0f bits, more than the %.0f of strategy \"%s\"",
+							expected, fpp, bits, max_bits, name);
 	if (hashes > BF_MAX_HASHES)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "a false positive probability of %g takes %" PRId64 " hash functions, more than %d",
+					   "fpp %g takes %" PRId64 " hash functions, more than %d",
 					   fpp, hashes, BF_MAX_HASHES);
 	shape->bits = (uint64_t) bits;
 	shape->hashes = (uint32_t) hashes;

@@ -37,17 +37,17 @@ tale2009_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 		return false;
 	if (expected > INT32_MAX)
 		return bf_fail(error, BF_ERROR_LIMIT,
-					   "strategy \"%s\" takes at most %d expected insertions, not %" PRId64,
+					   "strategy \"%s\" takes at most %d expected elements, not %" PRId64,
 					   NAME, INT32_MAX, expected);
 	if (!(p > 0 && p < 1))
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "false positive probability %.17g is %g as the float that strategy \"%s\" makes of it",
+					   "fpp %.17g is %g as the float that strategy \"%s\" makes of it",
 					   fpp, p, NAME);
 	bits = bf_java_long((double) -expected * log(p) / (BF_LN2 * BF_LN2));
 	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
 	if (bits > 0 && hashes < 1)
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "strategy \"%s\" has no hash functions for %" PRId64 " elements with a false positive probability of %g, and so would hold everything",
+					   "strategy \"%s\" has no hash functions for expected %" PRId64 " and fpp %g, and so would hold everything",
 					   NAME, expected, fpp);
 	return bf_sizing_finish(NAME, expected, fpp, (double) bits,
 							(double) MAX_BITS, hashes, shape, error);

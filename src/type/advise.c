@@ -164,12 +164,12 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	bool		nulls[8] = {false};
 
 	if (!bf_strategy_size(strategy, expected, fpp, &shape, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	if (shape.bits > PG_INT64_MAX - 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("bloom filter exceeds a limit"),
-				 errdetail("Its number of bits cannot be told in a bigint.")));
+				 errmsg("number of bits of the filter is out of range for type bigint"),
+				 errhint(BF_HINT_SMALLER)));
 	bits_bytes = (shape.bits + 63) / 64 * 8;
 	value_bytes = BF_PREFIX_SIZE(1) + bits_bytes;
 	redis_bytes = (shape.bits + 7) / 8 + strategy->redis_overhead;

@@ -289,7 +289,7 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	if (state == NULL)
 		return NULL;
 	if (!bf_format_size(&state->plan.header, &state->plan.layer, &length, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	written = state->value.varlena != NULL ? length : BF_PREFIX_SIZE(1);
 	listed = state->list.count * sizeof(BfHashPair);
 	result = palloc(bf_fit_length(STATE_HEADER + listed + written));
@@ -337,7 +337,7 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 	if (!bf_filter_open(bytes + STATE_HEADER + listed,
 						available - STATE_HEADER - listed,
 						bf_load_le64(bytes + 4), filter, &error))
-		bf_raise(&error, ERRCODE_INVALID_BINARY_REPRESENTATION);
+		bf_raise(&error);
 
 	state->plan.header = filter->header;
 	state->plan.layer = filter->first;

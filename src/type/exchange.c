@@ -110,7 +110,7 @@ export_stream(const BfFilter *filter, const BfStream *stream)
 				 errmsg("a filter of strategy \"%s\" cannot be written in format \"%s\"",
 						filter->strategy->name, stream->name)));
 	if (!stream->measure(filter, &length, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	size = bf_fit_length(length);
 	result = palloc(size);
 	SET_VARSIZE(result, size);

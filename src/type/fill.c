@@ -58,7 +58,7 @@ append_layer(BfValue *value)
 		layers[index - 1] = layer;
 	if (!bf_growth_next(filter->strategy, &layer, header.expansion,
 						&layers[header.layers++], &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 
 	caller = MemoryContextSwitchTo(GetMemoryChunkContext(old));
 	bf_value_make(&header, layers, value);

@@ -111,7 +111,7 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 	}
 	if (!strategy->size_by_buckets(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
 								   &shape, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	bf_value_plan_bits(strategy, shape.bits, shape.hashes, BF_FUNNEL_UNBOUND,
 					   &header, &layer);
 	bf_value_make(&header, &layer, &value);

@@ -113,7 +113,7 @@ read_prefix(BfProbe *probe)
 	probe->prefix = read_slice(probe, 0, BF_PREFIX_SIZE(1));
 	if (!bf_format_layers(DatumGetBfBytes(probe->prefix),
 						  VARSIZE_ANY_EXHDR(probe->prefix), &layers, &error))
-		bf_raise(&error, ERRCODE_DATA_CORRUPTED);
+		bf_raise_corrupted(&error);
 	if (layers > 1)
 	{
 		pfree(probe->prefix);
@@ -122,7 +122,7 @@ read_prefix(BfProbe *probe)
 	if (!bf_filter_open(DatumGetBfBytes(probe->prefix),
 						VARSIZE_ANY_EXHDR(probe->prefix), length,
 						&probe->filter, &error))
-		bf_raise(&error, ERRCODE_DATA_CORRUPTED);
+		bf_raise_corrupted(&error);
 	MemoryContextSwitchTo(old);
 }
 

@@ -25,37 +25,43 @@
 #define HUGE_PAGE	((Size) 2 * 1024 * 1024)
 
 /*
- * Report what core/ or strategy/ found wrong, with a hint unless it is NULL:
- * to the context of a caller that takes errors softly, or by raising it.
+ * Report what core/ or strategy/ found wrong, with a hint in place of its own
+ * unless that is NULL: to the context of a caller that takes errors softly, or
+ * by raising it.
  */
 static void
 report(const BfError *error, int malformed_sqlstate, const char *hint,
 	   Node *context)
 {
-	const struct
-	{
-		int			sqlstate;
-		const char *message;
-	}			reports[] = {
-		[BF_ERROR_PARAMETER] = {ERRCODE_INVALID_PARAMETER_VALUE,
-		"invalid bloom filter parameter"},
-		[BF_ERROR_LIMIT] = {ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-		"bloom filter exceeds a limit"},
-		[BF_ERROR_MALFORMED] = {malformed_sqlstate, "malformed bloom filter"}
+	const int	sqlstates[] = {
+		[BF_ERROR_PARAMETER] = ERRCODE_INVALID_PARAMETER_VALUE,
+		[BF_ERROR_LIMIT] = ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+		[BF_ERROR_MALFORMED] = malformed_sqlstate
 	};
 
+	if (hint == NULL)
+		hint = error->hint;
 	errsave(context,
-			(errcode(reports[error->code].sqlstate),
-			 errmsg("%s", reports[error->code].message),
-			 errdetail("%s.", error->message),
+			(errcode(sqlstates[error->code]),
+			 error->code == BF_ERROR_MALFORMED ?
+			 errmsg("malformed bloom filter: %s", error->message) :
+			 errmsg("%s", error->message),
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Raise what core/ or strategy/ found wrong. */
+/* Raise what core/ or strategy/ found wrong with what came from outside. */
 void
-bf_raise(const BfError *error, int malformed_sqlstate)
+bf_raise(const BfError *error)
 {
-	report(error, malformed_sqlstate, NULL, NULL);
+	report(error, ERRCODE_INVALID_BINARY_REPRESENTATION, NULL, NULL);
+	pg_unreachable();
+}
+
+/* Raise what core/ or strategy/ found wrong with a stored value. */
+void
+bf_raise_corrupted(const BfError *error)
+{
+	report(error, ERRCODE_DATA_CORRUPTED, NULL, NULL);
 	pg_unreachable();
 }
 
@@ -150,11 +156,10 @@ bf_fit_length(uint64 length)
 	if (length > MaxAllocSize - VARHDRSZ)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("bloom filter exceeds a limit"),
-				 errdetail("It takes %llu bytes; a PostgreSQL value holds at most %llu.",
-						   (unsigned long long) length,
-						   (unsigned long long) (MaxAllocSize - VARHDRSZ)),
-				 errhint("Expect fewer elements, or allow a higher false positive probability.")));
+				 errmsg("bloom filter of %llu bytes exceeds the maximum of %llu",
+						(unsigned long long) length,
+						(unsigned long long) (MaxAllocSize - VARHDRSZ)),
+				 errhint(BF_HINT_SMALLER)));
 	return (int) (length + VARHDRSZ);
 }
 
@@ -176,7 +181,7 @@ bf_value_plan(const BfStrategy *strategy, int64 expected, double fpp,
 				 errmsg("expansion must be between 0 and %d, but is %d",
 						BF_MAX_EXPANSION, expansion)));
 	if (!bf_growth_first(strategy, expected, fpp, expansion, layer, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	*header = (BfHeader) {
 		.expected = expected,
 		.fpp = fpp,
@@ -189,7 +194,7 @@ bf_value_plan(const BfStrategy *strategy, int64 expected, double fpp,
 
 	/* An aggregate makes the value much later: refuse what will not fit now. */
 	if (!bf_format_size(header, layer, &length, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	bf_fit_length(length);
 }
 
@@ -223,7 +228,7 @@ bf_value_plan_bits(const BfStrategy *strategy, int64 bits, int32 hashes,
 		strategy->bits_multiple;
 	shape.hashes = hashes;
 	if (!strategy->accept(&shape, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	*header = (BfHeader) {
 		.layers = 1,
 		.strategy = strategy->id,
@@ -269,7 +274,7 @@ bf_value_make(const BfHeader *header, BfLayer *layers, BfValue *value)
 	BfError		error;
 
 	if (!bf_format_size(header, layers, &length, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	value->varlena = bf_value_allocate(CurrentMemoryContext, length);
 	if (!bf_value_has_text(length))
 		bf_value_lacks_text(NOTICE, length);
@@ -277,7 +282,7 @@ bf_value_make(const BfHeader *header, BfLayer *layers, BfValue *value)
 	memset(value->bytes, 0, length);
 	bf_format_encode(header, layers, value->bytes);
 	if (!bf_filter_open(value->bytes, length, length, &value->filter, &error))
-		bf_raise(&error, ERRCODE_INTERNAL_ERROR);
+		bf_raise(&error);
 	value->newest.known = false;
 }
 
@@ -330,7 +335,7 @@ bf_value_copy(Datum datum, BfValue *value)
 	if (!bf_filter_open(value->bytes, VARSIZE(value->varlena) - VARHDRSZ,
 						VARSIZE(value->varlena) - VARHDRSZ,
 						&value->filter, &error))
-		bf_raise(&error, ERRCODE_DATA_CORRUPTED);
+		bf_raise_corrupted(&error);
 	value->newest.known = false;
 }
 
@@ -352,7 +357,7 @@ bf_value_open(Datum datum, BfFilter *filter)
 
 	if (!bf_filter_open(DatumGetBfBytes(varlena), VARSIZE_ANY_EXHDR(varlena),
 						VARSIZE_ANY_EXHDR(varlena), filter, &error))
-		bf_raise(&error, ERRCODE_DATA_CORRUPTED);
+		bf_raise_corrupted(&error);
 	return varlena;
 }
 

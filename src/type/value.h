@@ -41,8 +41,8 @@ typedef struct BfMerge
 extern const BfMerge bf_merge_union;
 extern const BfMerge bf_merge_intersection;
 
-pg_noreturn extern void bf_raise(const BfError *error,
-								 int malformed_sqlstate);
+pg_noreturn extern void bf_raise(const BfError *error);
+pg_noreturn extern void bf_raise_corrupted(const BfError *error);
 pg_noreturn extern void bf_raise_format(const BfError *error,
 										const uint8 *bytes, Size length);
 
