@@ -20,7 +20,7 @@
 #include "core/javamath.h"
 #include "core/modulo.h"
 #include "core/murmur3.h"
-#include "strategy/strategy.h"
+#include "strategy/sizing.h"
 
 #define STREAM_HEADER_SIZE	6
 
@@ -38,19 +38,14 @@ guava_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 	if (expected == 0)
 		expected = 1;
 	bits = bf_java_long((double) -expected * log(fpp) / (BF_LN2 * BF_LN2));
-	if (bits <= 0)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "bloom filter with expected %" PRId64 " and fpp %g has no bits",
-					   expected, fpp);
 	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
-	if (hashes > BF_MAX_HASHES)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "fpp %g takes %" PRId64 " hash functions, more than %d",
-					   fpp, hashes, BF_MAX_HASHES);
-
+	if (hashes < 1)
+		hashes = 1;
 	/* Saturated bits stay saturated: they are over every limit anyway. */
-	shape->bits = ((uint64_t) bits + 63) / 64 * 64;
-	shape->hashes = hashes < 1 ? 1 : (uint32_t) hashes;
+	if (!bf_sizing_finish("guava", expected, fpp, (double) bits, INFINITY,
+						  hashes, shape, error))
+		return false;
+	shape->bits = (shape->bits + 63) / 64 * 64;
 	return true;
 }
 
