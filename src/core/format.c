@@ -81,13 +81,18 @@ bf_sizing_is_valid(uint64_t expected, double fpp, uint64_t bits)
 		(double) expected * -exponent_of(fpp) * M_LN2 <= room;
 }
 
-/* Read a descriptor; the caller has checked that the bytes are there. */
+/*
+ * Read a descriptor; the caller has checked that the bytes are there, and knows
+ * where the layer's bits start.
+ */
 static void
-decode_layer(const uint8_t *bytes, uint32_t index, uint8_t cell_bits,
-			 BfLayer *layer)
+decode_layer(const uint8_t *bytes, uint32_t index, uint64_t offset,
+			 uint8_t cell_bits, BfLayer *layer)
 {
 	const uint8_t *at = bytes + BF_PREFIX_SIZE(index);
 
+	layer->index = index;
+	layer->offset = offset;
 	layer->bits = bf_load_le64(at + AT_LAYER_BITS);
 	layer->expected = bf_load_le64(at + AT_LAYER_EXPECTED);
 	layer->fpp = bf_load_double(at + AT_LAYER_FPP);
@@ -97,9 +102,10 @@ decode_layer(const uint8_t *bytes, uint32_t index, uint8_t cell_bits,
 }
 
 static bool
-check_layer(const uint8_t *bytes, uint32_t index, const BfLayer *layer,
-			BfError *error)
+check_layer(const uint8_t *bytes, const BfLayer *layer, BfError *error)
 {
+	uint32_t	index = layer->index;
+
 	if (layer->bits == 0 || layer->bits > BF_MAX_BITS)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "layer %u has %" PRIu64 " bits, not 1 to %" PRIu64,
@@ -179,52 +185,47 @@ decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 
 /*
  * Check a value of `length` bytes of which the first `available` are at hand
- * (the prefix at least, or everything) and make a view of it.
+ * (the prefix at least, or everything), and hand out its header and first layer.
  */
 bool
 bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
-				 BfFilter *filter, BfError *error)
+				 BfHeader *header, BfLayer *first, BfError *error)
 {
 	uint64_t	size;
 
-	if (!decode_header(bytes, available, &filter->header, error))
+	if (!decode_header(bytes, available, header, error))
 		return false;
-	size = BF_PREFIX_SIZE(filter->header.layers);
+	size = BF_PREFIX_SIZE(header->layers);
 	if (available < size)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "%zu bytes are too short for the descriptors of %u layers",
-					   available, filter->header.layers);
+					   available, header->layers);
 
-	filter->bytes = bytes;
-	filter->length = length;
-	filter->whole = available == length;
-	for (uint32_t i = 0; i < filter->header.layers; i++)
+	for (uint32_t i = 0; i < header->layers; i++)
 	{
 		BfLayer		layer;
 
-		decode_layer(bytes, i, filter->header.cell_bits, &layer);
-		if (!check_layer(bytes, i, &layer, error))
+		decode_layer(bytes, i, size, header->cell_bits, &layer);
+		if (!check_layer(bytes, &layer, error))
 			return false;
-		layer.offset = size;
 		size += layer.bytes;
 		if (size > length)
 			return bf_fail(error, BF_ERROR_MALFORMED,
 						   "%" PRIu64 " bytes are too short for %u layers",
-						   length, filter->header.layers);
-		if (filter->whole && layer.bits % 64 != 0 &&
+						   length, header->layers);
+		if (available == length && layer.bits % 64 != 0 &&
 			!bf_bits_tail_is_zero(bytes + layer.offset, layer.bytes,
-								  layer.bits * filter->header.cell_bits))
+								  layer.bits * header->cell_bits))
 			return bf_fail(error, BF_ERROR_MALFORMED,
 						   "bits beyond the end of layer %u are set", i);
 		if (i == 0)
-			filter->first = layer;
+			*first = layer;
 	}
-	if (!bf_sizing_is_valid(filter->header.expected, filter->header.fpp,
-						 filter->first.bits))
+	if (!bf_sizing_is_valid(header->expected, header->fpp, first->bits))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "it is for %" PRIu64 " elements with fpp %g, but has %" PRIu64 " bits",
-					   filter->header.expected, filter->header.fpp,
-					   filter->first.bits);
+					   header->expected, header->fpp,
+					   first->bits);
 	if (size != length)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "%" PRIu64 " bytes, but its layers end at %" PRIu64,
@@ -233,25 +234,22 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 }
 
 /*
- * Walk the layers: start with *index = 0; false after the last.  `layer` must
- * stay as this function left it between calls.
+ * Go on to the layer after this one.  After the last one there is only its
+ * index, which is the number of layers.
  */
-bool
-bf_format_next_layer(const BfFilter *filter, uint32_t *index, BfLayer *layer)
+void
+bf_format_next_layer(const uint8_t *bytes, const BfHeader *header,
+					 BfLayer *layer)
 {
-	uint64_t	offset;
-
-	if (*index >= filter->header.layers)
-		return false;
-	offset = *index == 0 ? filter->first.offset : layer->offset + layer->bytes;
-	decode_layer(filter->bytes, *index, filter->header.cell_bits, layer);
-	layer->offset = offset;
-	(*index)++;
-	return true;
+	if (layer->index + 1 < header->layers)
+		decode_layer(bytes, layer->index + 1, layer->offset + layer->bytes,
+					 header->cell_bits, layer);
+	else
+		layer->index = header->layers;
 }
 
 /*
- * Fill in the layers' offsets and lengths and compute the value's length.
+ * Fill in the layers' indexes, offsets and lengths and compute the value's length.
  * False where a layer, or all of them, exceed what the format can say.
  */
 bool
@@ -269,6 +267,7 @@ bf_format_size(const BfHeader *header, BfLayer *layers, uint64_t *length,
 			return bf_fail_hint(error, BF_ERROR_LIMIT, BF_HINT_SMALLER,
 								"bloom filter of %" PRIu64 " bits exceeds the maximum of %" PRIu64,
 								layers[i].bits, BF_MAX_BITS);
+		layers[i].index = i;
 		layers[i].offset = *length;
 		layers[i].bytes = bf_layer_bytes(layers[i].bits, header->cell_bits);
 		*length += layers[i].bytes;

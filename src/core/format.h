@@ -21,8 +21,8 @@
  *
  * A layer of m cells takes m * cell bits, rounded up to 8 bytes.  The length
  * follows from header and descriptors and must be the value's length exactly.
- * The decoder looks at nothing twice and allocates nothing: it hands out a
- * view that points into the caller's bytes.
+ * The decoder looks at nothing twice and allocates nothing: layers but the
+ * first are decoded again, from checked bytes, by whoever walks them.
  */
 #ifndef BLOOMEXT_FORMAT_H
 #define BLOOMEXT_FORMAT_H
@@ -66,30 +66,17 @@ typedef struct BfLayer
 	uint32_t	hashes;			/* k */
 	uint64_t	offset;			/* of its bits from the value's first byte */
 	uint64_t	bytes;			/* its bits' length */
+	uint32_t	index;			/* among its filter's layers, from 0 */
 } BfLayer;
-
-/*
- * A checked, read-only view of a value.  `bytes` holds the prefix at least;
- * `whole` says that the bits follow it.  The strategy is looked up by
- * bf_filter_open(), of which core/ knows nothing more.
- */
-typedef struct BfFilter
-{
-	const struct BfStrategy *strategy;
-	BfHeader	header;
-	const uint8_t *bytes;
-	uint64_t	length;			/* of the whole value */
-	bool		whole;
-	BfLayer		first;			/* layer 0, decoded */
-} BfFilter;
 
 extern uint64_t bf_layer_bytes(uint64_t bits, uint8_t cell_bits);
 extern bool bf_sizing_is_valid(uint64_t expected, double fpp, uint64_t bits);
 extern bool bf_format_layers(const uint8_t *bytes, size_t available,
 							 uint32_t *layers, BfError *error);
 extern bool bf_format_decode(const uint8_t *bytes, size_t available,
-							 uint64_t length, BfFilter *filter, BfError *error);
-extern bool bf_format_next_layer(const BfFilter *filter, uint32_t *index,
+							 uint64_t length, BfHeader *header, BfLayer *first,
+							 BfError *error);
+extern void bf_format_next_layer(const uint8_t *bytes, const BfHeader *header,
 								 BfLayer *layer);
 extern bool bf_format_size(const BfHeader *header, BfLayer *layers,
 						   uint64_t *length, BfError *error);

@@ -66,16 +66,14 @@ import_strings(BfConnection *connection, redisReply **string,
 	const BfRemote *remote = fetch->remote;
 	BfHeader	header = remote->header;
 	BfValue		value;
-	BfLayer		layer;
-	uint32		index = 0;
 
 	header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
 		bf_funnel_argument(fetch->funnel_argument,
 						   bf_strategy_by_id(header.strategy));
 	bf_value_make(&header, remote->layers, &value);
-	while (bf_format_next_layer(&value.filter, &index, &layer))
+	bf_foreach_layer(layer, &value.filter)
 	{
-		const redisReply *found = string[index - 1];
+		const redisReply *found = string[layer.index];
 
 		if (found->type == REDIS_REPLY_NIL && remote->layout->presized)
 			return NULL;

@@ -189,19 +189,6 @@ check_old(const BfRemote *remote, const BfRemote *old)
 				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
 }
 
-/* All layers of a filter, in the current memory context. */
-static BfLayer *
-list_layers(const BfFilter *filter)
-{
-	BfLayer    *layers = palloc(sizeof(BfLayer) * filter->header.layers);
-	BfLayer		layer;
-	uint32		index = 0;
-
-	while (bf_format_next_layer(filter, &index, &layer))
-		layers[index - 1] = layer;
-	return layers;
-}
-
 /*
  * Mirror a filter where, in which layout and for how long the arguments from
  * the second on say; returns the bytes of the strings sent.
@@ -215,9 +202,10 @@ mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 	BfRemote	remote;
 	BfRemote	old;
 	const BfLayout *layout;
+	BfLayer    *layers;
 	int			shards = 0;
 
-	layout = PG_ARGISNULL(3) ? bf_layout_default(&filter->header) :
+	layout = PG_ARGISNULL(3) ? bf_layout_default(&filter->plan.header) :
 		bf_layout_argument(text_to_cstring(PG_GETARG_TEXT_PP(3)), &shards);
 	if (shards > 0)
 		ereport(ERROR,
@@ -225,8 +213,9 @@ mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 				 errmsg("a filter's elements cannot be told apart, to spread them over shards"),
 				 errhint("Make the filter in Redis, with bf_redis_create and bf_redis_add.")));
 
-	bf_remote_plan(server, key, layout, &filter->header, list_layers(filter),
-				   &remote);
+	layers = palloc(sizeof(BfLayer) * filter->plan.header.layers);
+	bf_filter_list_layers(filter, layers);
+	bf_remote_plan(server, key, layout, &filter->plan.header, layers, &remote);
 	bf_remote_check_slots(&remote);
 	bf_remote_describe(server, key, &old);
 	check_old(&remote, &old);
@@ -247,7 +236,7 @@ bloomext_mirror(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	if (filter.header.cell_bits != BF_CELL_BIT)
+	if (filter.plan.header.cell_bits != BF_CELL_BIT)
 	{
 		bf_value_plain(&filter, &plain);
 		filter = plain.filter;

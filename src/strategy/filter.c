@@ -1,6 +1,6 @@
 /*
  * filter.c
- *	  Add hashed elements to filters in memory, and look them up.
+ *	  Open the bytes of a filter, add hashed elements to it, and look them up.
  *
  * A filter larger than the caches costs one cache miss per position, and that
  * is all it costs: hashing and division vanish beside it.  So elements are
@@ -20,6 +20,89 @@
 
 /* Positions fetched together when adding: a batch of 13 hashes or so. */
 #define POSITIONS		512
+
+/*
+ * The one way in for a value's bytes: the format's checks, then its
+ * strategy's.  Arguments as for bf_format_decode().
+ */
+bool
+bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
+			   BfFilter *filter, BfError *error)
+{
+	const BfStrategy *strategy;
+	BfHeader   *header = &filter->plan.header;
+
+	if (!bf_format_decode(bytes, available, length, header, &filter->first,
+						  error))
+		return false;
+	filter->bytes = bytes;
+	filter->length = length;
+	filter->whole = available == length;
+
+	filter->plan.layers = NULL;
+	filter->plan.strategy = strategy = bf_strategy_by_id(header->strategy);
+	if (strategy == NULL)
+		return bf_fail(error, BF_ERROR_MALFORMED, "unknown strategy %u",
+					   header->strategy);
+	if (header->funnel != BF_FUNNEL_UNBOUND &&
+		(header->funnel > BF_FUNNEL_LAST ||
+		 !bf_strategy_takes_funnel(strategy, (BfFunnel) header->funnel)))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "funnel %u is none of strategy \"%s\"",
+					   header->funnel, strategy->name);
+	if (header->meaning > BF_MEANING_LAST ||
+		(header->meaning != BF_MEANING_NONE &&
+		 header->funnel == BF_FUNNEL_UNBOUND))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "meaning %u is none with funnel %u",
+					   header->meaning, header->funnel);
+	if (header->cell_bits == BF_CELL_COUNTER && !strategy->has_counters)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "counters of strategy \"%s\", which has none",
+					   strategy->name);
+	bf_foreach_layer(layer, filter)
+	{
+		BfShape		shape = {layer.bits, layer.hashes};
+
+		if (!strategy->accept(&shape, error))
+		{
+			error->code = BF_ERROR_MALFORMED;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The layer of an index, of which the caller knows that there is one. */
+BfLayer
+bf_filter_layer(const BfFilter *filter, uint32_t index)
+{
+	BfLayer		layer = filter->first;
+
+	while (layer.index < index)
+		bf_filter_next_layer(filter, &layer);
+	return layer;
+}
+
+/* Write all layers to an array that has room for them. */
+void
+bf_filter_list_layers(const BfFilter *filter, BfLayer *layers)
+{
+	bf_foreach_layer(layer, filter)
+		layers[layer.index] = layer;
+}
+
+/*
+ * Note how many elements a layer has counted, in a filter whose bytes the
+ * caller may write to and in its decoded first layer.
+ */
+void
+bf_filter_set_counted(BfFilter *filter, uint32_t index, uint64_t counted)
+{
+	bf_format_set_counted((uint8_t *) filter->bytes, index, counted);
+	if (index == 0)
+		filter->first.counted = counted;
+}
 
 /*
  * Request the cache lines of positions.  Those to be written are requested for
@@ -58,9 +141,9 @@ bool
 bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
 				  const BfHash *hash)
 {
-	const BfStrategy *strategy = filter->strategy;
+	const BfStrategy *strategy = filter->plan.strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
-	uint8_t		width = filter->header.cell_bits;
+	uint8_t		width = filter->plan.header.cell_bits;
 	uint64_t	positions[BF_MAX_HASHES];
 
 	strategy->positions(hash, layer->bits, 0, layer->hashes, positions);
@@ -76,9 +159,9 @@ void
 bf_layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 						const BfHash *hashes, size_t count, bool *found)
 {
-	const BfStrategy *strategy = filter->strategy;
+	const BfStrategy *strategy = filter->plan.strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
-	uint8_t		width = filter->header.cell_bits;
+	uint8_t		width = filter->plan.header.cell_bits;
 	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
 	uint32_t	rest = layer->hashes - first;
 	uint64_t	positions[BF_BATCH * BF_MAX_HASHES];
@@ -114,7 +197,7 @@ bf_layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 void
 bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
 {
-	const BfStrategy *strategy = filter->strategy;
+	const BfStrategy *strategy = filter->plan.strategy;
 	const BfLayer *layer = &filter->first;
 	uint8_t    *bits = (uint8_t *) filter->bytes + layer->offset;
 	uint64_t	positions[POSITIONS];
@@ -148,7 +231,7 @@ bf_layer_add(const BfFilter *filter, const BfLayer *layer,
 	uint64_t	positions[BF_MAX_HASHES];
 	uint32_t	changed = 0;
 
-	filter->strategy->positions(hash, layer->bits, 0, layer->hashes,
+	filter->plan.strategy->positions(hash, layer->bits, 0, layer->hashes,
 								positions);
 	for (uint32_t i = 0; i < layer->hashes; i++)
 		changed += bf_bit_set(bits, positions[i]);
@@ -162,7 +245,7 @@ distinct_positions(const BfFilter *filter, const BfHash *hash,
 {
 	uint32_t	kept = 0;
 
-	filter->strategy->positions(hash, filter->first.bits, 0,
+	filter->plan.strategy->positions(hash, filter->first.bits, 0,
 								filter->first.hashes, positions);
 	for (uint32_t i = 0; i < filter->first.hashes; i++)
 	{

@@ -1,15 +1,48 @@
 /*
  * filter.h
- *	  Add hashed elements to filters in memory, and look them up.
+ *	  A filter in memory: a plan and bytes, elements added and looked up.
  */
 #ifndef BLOOMEXT_FILTER_H
 #define BLOOMEXT_FILTER_H
 
-#include "strategy/strategy.h"
+#include "strategy/plan.h"
 
 /* Elements whose cache lines are fetched together. */
 #define BF_BATCH	32
 
+/*
+ * A checked, read-only view of a value.  `bytes` holds the prefix at least;
+ * `whole` says that the bits follow it.  The layers stay in the bytes, to be
+ * walked by bf_foreach_layer(); the plan's array of them is NULL.
+ */
+typedef struct BfFilter
+{
+	BfPlan		plan;
+	const uint8_t *bytes;
+	uint64_t	length;			/* of the whole value */
+	bool		whole;
+	BfLayer		first;			/* layer 0, decoded */
+} BfFilter;
+
+/* Go on to the layer after this one, or past the last. */
+static inline void
+bf_filter_next_layer(const BfFilter *filter, BfLayer *layer)
+{
+	bf_format_next_layer(filter->bytes, &filter->plan.header, layer);
+}
+
+/* Go through a filter's layers, each a BfLayer of the name given. */
+#define bf_foreach_layer(layer, filter) \
+	for (BfLayer layer = (filter)->first; \
+		 layer.index < (filter)->plan.header.layers; \
+		 bf_filter_next_layer((filter), &layer))
+
+extern bool bf_filter_open(const uint8_t *bytes, size_t available,
+						   uint64_t length, BfFilter *filter, BfError *error);
+extern BfLayer bf_filter_layer(const BfFilter *filter, uint32_t index);
+extern void bf_filter_list_layers(const BfFilter *filter, BfLayer *layers);
+extern void bf_filter_set_counted(BfFilter *filter, uint32_t index,
+								  uint64_t counted);
 extern bool bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
 							  const BfHash *hash);
 extern void bf_layer_contains_batch(const BfFilter *filter,

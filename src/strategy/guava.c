@@ -20,6 +20,7 @@
 #include "core/javamath.h"
 #include "core/modulo.h"
 #include "core/murmur3.h"
+#include "strategy/filter.h"
 #include "strategy/sizing.h"
 
 #define STREAM_HEADER_SIZE	6
@@ -106,10 +107,10 @@ mitz32_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 static bool
 stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
-	if (filter->header.layers != 1)
+	if (filter->plan.header.layers != 1)
 		return bf_fail(error, BF_ERROR_PARAMETER,
 					   "a Guava stream holds one layer, not %u",
-					   filter->header.layers);
+					   filter->plan.header.layers);
 	*length = STREAM_HEADER_SIZE + filter->first.bytes;
 	return true;
 }
@@ -117,7 +118,7 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 static void
 stream_write_head(const BfFilter *filter, uint8_t *stream)
 {
-	stream[0] = filter->header.strategy == BF_STRATEGY_GUAVA ?
+	stream[0] = filter->plan.header.strategy == BF_STRATEGY_GUAVA ?
 		ORDINAL_MITZ_64 : ORDINAL_MITZ_32;
 	stream[1] = (uint8_t) filter->first.hashes;
 	bf_store_be32(stream + 2, (uint32_t) (filter->first.bits / 64));

@@ -27,6 +27,7 @@
 #include "core/javamath.h"
 #include "core/modulo.h"
 #include "core/murmur2.h"
+#include "strategy/filter.h"
 #include "strategy/sizing.h"
 
 #define NAME	"redisbloom"
@@ -138,20 +139,18 @@ redisbloom_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 static bool
 stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
-	BfLayer		layer;
-	uint32_t	index = 0;
 
 	*length = HEADER_SIZE;
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		if (layer.expected == 0 || layer.fpp == 0)
 			return bf_fail(error, BF_ERROR_PARAMETER,
 						   "layer %" PRIu32 " does not tell what it was sized for, as a RedisBloom dump must",
-						   index - 1);
+						   layer.index);
 		if (hashes_for(bits_per_element(layer.fpp)) != layer.hashes)
 			return bf_fail(error, BF_ERROR_PARAMETER,
 						   "layer %" PRIu32 " has %" PRIu32 " hash functions, which RedisBloom refuses with an error rate of %g",
-						   index - 1, layer.hashes, layer.fpp);
+						   layer.index, layer.hashes, layer.fpp);
 		*length += LINK_SIZE + layer.bytes;
 	}
 	return true;
@@ -175,23 +174,21 @@ static void
 stream_write_head(const BfFilter *filter, uint8_t *stream)
 {
 	uint8_t    *link = stream + HEADER_SIZE;
-	bool		fixed = filter->header.expansion == 0;
+	bool		fixed = filter->plan.header.expansion == 0;
 	uint64_t	size = 0;
-	BfLayer		layer;
-	uint32_t	index = 0;
 
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		write_link(&layer, link);
 		link += LINK_SIZE;
 		size += layer.counted;
 	}
 	bf_store_le64(stream + AT_SIZE, size);
-	bf_store_le32(stream + AT_LINKS, filter->header.layers);
+	bf_store_le32(stream + AT_LINKS, filter->plan.header.layers);
 	bf_store_le32(stream + AT_OPTIONS, OPTION_FORCE64 | OPTION_NOROUND |
 				  (fixed ? OPTION_NO_SCALING : 0));
 	bf_store_le32(stream + AT_GROWTH,
-				  fixed ? DEFAULT_GROWTH : filter->header.expansion);
+				  fixed ? DEFAULT_GROWTH : filter->plan.header.expansion);
 }
 
 /* Check a dump's first 20 bytes, and that its links fit behind them. */

@@ -1,7 +1,6 @@
 /*
  * registry.c
- *	  The strategies and funnels by id and by name, and the check that a value
- *	  is one that its strategy can mean.
+ *	  The strategies and funnels by id and by name.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -124,51 +123,4 @@ bf_funnel_by_name(const char *name, BfFunnel *funnel)
 		}
 	}
 	return false;
-}
-
-/*
- * The one way in for a value's bytes: the format's checks, then its
- * strategy's.  Arguments as for bf_format_decode().
- */
-bool
-bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
-			   BfFilter *filter, BfError *error)
-{
-	const BfStrategy *strategy;
-	BfLayer		layer;
-	uint32_t	index = 0;
-
-	if (!bf_format_decode(bytes, available, length, filter, error))
-		return false;
-
-	strategy = filter->strategy = bf_strategy_by_id(filter->header.strategy);
-	if (strategy == NULL)
-		return bf_fail(error, BF_ERROR_MALFORMED, "unknown strategy %u",
-					   filter->header.strategy);
-	if (filter->header.funnel != BF_FUNNEL_UNBOUND &&
-		(filter->header.funnel > BF_FUNNEL_LAST ||
-		 !bf_strategy_takes_funnel(strategy,
-								   (BfFunnel) filter->header.funnel)))
-		return bf_fail(error, BF_ERROR_MALFORMED, "funnel %u is none of strategy \"%s\"",
-					   filter->header.funnel, strategy->name);
-	if (filter->header.meaning > BF_MEANING_LAST ||
-		(filter->header.meaning != BF_MEANING_NONE &&
-		 filter->header.funnel == BF_FUNNEL_UNBOUND))
-		return bf_fail(error, BF_ERROR_MALFORMED, "meaning %u is none with funnel %u",
-					   filter->header.meaning, filter->header.funnel);
-	if (filter->header.cell_bits == BF_CELL_COUNTER && !strategy->has_counters)
-		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "counters of strategy \"%s\", which has none",
-					   strategy->name);
-	while (bf_format_next_layer(filter, &index, &layer))
-	{
-		BfShape		shape = {layer.bits, layer.hashes};
-
-		if (!strategy->accept(&shape, error))
-		{
-			error->code = BF_ERROR_MALFORMED;
-			return false;
-		}
-	}
-	return true;
 }

@@ -94,6 +94,8 @@ typedef struct BfHash
 	uint32_t	ndigests;
 } BfHash;
 
+struct BfFilter;
+
 /*
  * A stream of another implementation that describes itself (its size and
  * number of hashes are in it): a head, then the layers' bits, one after another
@@ -106,9 +108,9 @@ typedef struct BfStream
 	size_t		head_size;		/* bytes before the bits: these, */
 	size_t		layer_head_size;	/* and these for each layer */
 	/* Bytes of a filter's stream; false where there is none. */
-	bool		(*measure) (const BfFilter *filter, uint64_t *length,
+	bool		(*measure) (const struct BfFilter *filter, uint64_t *length,
 							BfError *error);
-	void		(*write_head) (const BfFilter *filter, uint8_t *stream);
+	void		(*write_head) (const struct BfFilter *filter, uint8_t *stream);
 	/*
 	 * Check a stream and say what value holds it: header and layers.  The
 	 * caller's array has room for BF_MAX_LAYERS.
@@ -228,7 +230,5 @@ extern bool bf_strategy_size(const BfStrategy *strategy, int64_t expected,
 							 double fpp, BfShape *shape, BfError *error);
 extern const char *bf_funnel_name(BfFunnel funnel);
 extern bool bf_funnel_by_name(const char *name, BfFunnel *funnel);
-extern bool bf_filter_open(const uint8_t *bytes, size_t available,
-						   uint64_t length, BfFilter *filter, BfError *error);
 
 #endif							/* BLOOMEXT_STRATEGY_H */

@@ -228,7 +228,7 @@ bloomext_measure_fpp(PG_FUNCTION_ARGS)
 		bf_murmur3_x64_128(counter, sizeof(counter), &h1, &h2);
 		bf_store_le64(element, h1);
 		bf_store_le64(element + 8, h2);
-		bf_hash_bytes(filter.strategy, element, sizeof(element), &hash);
+		bf_hash_bytes(filter.plan.strategy, element, sizeof(element), &hash);
 		/* One place for the digests of all probes. */
 		hash.digests = digests;
 		found += bf_filter_contains(&filter, &hash);

@@ -44,13 +44,13 @@ plan_filter(Datum datum, const BfElementType *element, BfSizedPlan *plan)
 	BfFilter	filter;
 	struct varlena *opened = bf_value_open(datum, &filter);
 
-	if (filter.header.layers > 1 || filter.first.counted > 0 ||
+	if (filter.plan.header.layers > 1 || filter.first.counted > 0 ||
 		!is_zero(filter.bytes + filter.first.offset, filter.first.bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter given to bf_agg_into must be empty"),
 				 errhint("Unite what it holds with the result: bf_union(filter, bf_agg_into(bf_create(...), element)).")));
-	plan->header = filter.header;
+	plan->header = filter.plan.header;
 	plan->header.funnel = bf_element_bind_to(&filter, element);
 	plan->header.meaning = element->meaning;
 	plan->layer = filter.first;

@@ -339,7 +339,7 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 						bf_load_le64(bytes + 4), filter, &error))
 		bf_raise(&error);
 
-	state->plan.header = filter->header;
+	state->plan.header = filter->plan.header;
 	state->plan.layer = filter->first;
 	if (filter->whole)
 	{

@@ -25,7 +25,7 @@ contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
 	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	BfHash		hash;
 
-	return bf_element_hash(filter->strategy, funnel, &call->element,
+	return bf_element_hash(filter->plan.strategy, funnel, &call->element,
 						   PG_GETARG_DATUM(element_argument), &hash) &&
 		bf_probe_contains(&call->probe, &hash);
 }

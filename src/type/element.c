@@ -371,10 +371,10 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 BfFunnel
 bf_element_bind_to(const BfFilter *filter, const BfElementType *element)
 {
-	if (filter->header.meaning != BF_MEANING_NONE &&
-		filter->header.meaning != element->meaning)
-		refuse_kind(meanings[filter->header.meaning], element);
-	return bf_element_bind(filter->strategy, (BfFunnel) filter->header.funnel,
+	if (filter->plan.header.meaning != BF_MEANING_NONE &&
+		filter->plan.header.meaning != element->meaning)
+		refuse_kind(meanings[filter->plan.header.meaning], element);
+	return bf_element_bind(filter->plan.strategy, (BfFunnel) filter->plan.header.funnel,
 						   element);
 }
 

@@ -9,7 +9,7 @@
 #include "nodes/nodes.h"
 
 #include "compat.h"
-#include "strategy/strategy.h"
+#include "strategy/filter.h"
 
 /* How the datum of an element becomes what its kind says. */
 typedef enum BfForm

@@ -43,12 +43,12 @@ hash_element(BfElements *elements, const BfFilter *filter, Datum value)
 
 	if (elements->count == 0)
 		elements->funnel = bf_element_bind_to(filter, elements->type);
-	if (bf_element_hash(filter->strategy, elements->funnel, elements->type,
+	if (bf_element_hash(filter->plan.strategy, elements->funnel, elements->type,
 						value, hash))
 	{
 		elements->source[elements->hashed++] = elements->count;
 		/* Digests are to go with the piece, whenever they are computed. */
-		if (!filter->strategy->hash_is_complete)
+		if (!filter->plan.strategy->hash_is_complete)
 			hash->digests = palloc(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
 	}
 	elements->count++;

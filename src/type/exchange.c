@@ -92,7 +92,7 @@ static Format
 export_format(FunctionCallInfo fcinfo, int argument, const BfFilter *filter)
 {
 	if (PG_ARGISNULL(argument))
-		return (Format) {filter->strategy->stream, filter->strategy->order};
+		return (Format) {filter->plan.strategy->stream, filter->plan.strategy->order};
 	return find_format(PG_GETARG_TEXT_PP(argument), true, true);
 }
 
@@ -104,11 +104,11 @@ export_stream(const BfFilter *filter, const BfStream *stream)
 	int			size;
 	bytea	   *result;
 
-	if (filter->strategy->stream != stream)
+	if (filter->plan.strategy->stream != stream)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a filter of strategy \"%s\" cannot be written in format \"%s\"",
-						filter->strategy->name, stream->name)));
+						filter->plan.strategy->name, stream->name)));
 	if (!stream->measure(filter, &length, &error))
 		bf_raise(&error);
 	size = bf_fit_length(length);
@@ -136,11 +136,11 @@ export(const BfFilter *filter, Format format)
 {
 	if (format.stream != NULL)
 		return export_stream(filter, format.stream);
-	if (filter->header.layers != 1)
+	if (filter->plan.header.layers != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a bit string holds one layer, not %u",
-						filter->header.layers),
+						filter->plan.header.layers),
 				 errhint("Use bf_export_layer for one layer at a time.")));
 	return export_bits(filter, &filter->first, format.order);
 }
@@ -150,7 +150,7 @@ static void
 open_plain(Datum datum, BfFilter *filter)
 {
 	bf_value_open(datum, filter);
-	if (filter->header.cell_bits == BF_CELL_COUNTER)
+	if (filter->plan.header.cell_bits == BF_CELL_COUNTER)
 	{
 		BfValue		plain;
 
@@ -180,7 +180,6 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 	BfValue		alone;
 	BfHeader	header;
 	int32		wanted;
-	uint32		index = 0;
 	uint64		offset;
 
 	if (PG_ARGISNULL(0))
@@ -188,18 +187,17 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 	bf_refuse_null(fcinfo, 1, "layer");
 	wanted = PG_GETARG_INT32(1);
 	open_plain(PG_GETARG_DATUM(0), &filter);
-	if (wanted < 0 || wanted >= (int64) filter.header.layers)
+	if (wanted < 0 || wanted >= (int64) filter.plan.header.layers)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("layer %d does not exist", wanted),
 				 errdetail("The filter's layers are 0 to %u.",
-						   filter.header.layers - 1)));
-	while (bf_format_next_layer(&filter, &index, &layer) && index <= wanted)
-		;
+						   filter.plan.header.layers - 1)));
+	layer = bf_filter_layer(&filter, wanted);
 
 	/* A layer is written as the filter of one layer that it is. */
 	offset = layer.offset;
-	header = filter.header;
+	header = filter.plan.header;
 	header.layers = 1;
 	bf_value_make(&header, &layer, &alone);
 	memcpy(alone.bytes + alone.filter.first.offset,

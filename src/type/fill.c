@@ -27,15 +27,13 @@ find_newest(BfValue *value)
 {
 	const BfFilter *filter = &value->filter;
 	BfNewest   *newest = &value->newest;
-	uint32		index = 0;
 
-	while (bf_format_next_layer(filter, &index, &newest->layer))
-		;
-	newest->filled = filter->strategy->counts_elements ?
+	newest->layer = bf_filter_layer(filter, filter->plan.header.layers - 1);
+	newest->filled = filter->plan.strategy->counts_elements ?
 		newest->layer.counted :
 		bf_layer_count(filter, &newest->layer);
-	newest->capacity = bf_growth_capacity(filter->strategy, &newest->layer,
-										  filter->header.expansion);
+	newest->capacity = bf_growth_capacity(filter->plan.strategy, &newest->layer,
+										  filter->plan.header.expansion);
 	newest->known = true;
 }
 
@@ -45,19 +43,18 @@ append_layer(BfValue *value)
 {
 	const BfFilter *filter = &value->filter;
 	struct varlena *old = value->varlena;
-	BfHeader	header = filter->header;
+	BfHeader	header = filter->plan.header;
 	BfLayer    *layers = palloc(sizeof(BfLayer) * ((Size) header.layers + 1));
 	size_t		old_prefix = BF_PREFIX_SIZE(header.layers);
 	size_t		old_length = filter->length;
 	MemoryContext caller;
-	BfLayer		layer;
-	uint32		index = 0;
+	BfLayer    *newest;
 	BfError		error;
 
-	while (bf_format_next_layer(filter, &index, &layer))
-		layers[index - 1] = layer;
-	if (!bf_growth_next(filter->strategy, &layer, header.expansion,
-						&layers[header.layers++], &error))
+	bf_filter_list_layers(filter, layers);
+	newest = &layers[header.layers++ - 1];
+	if (!bf_growth_next(filter->plan.strategy, newest, header.expansion,
+						newest + 1, &error))
 		bf_raise(&error);
 
 	caller = MemoryContextSwitchTo(GetMemoryChunkContext(old));
@@ -76,7 +73,7 @@ add_to_newest(BfValue *value, BfHash *hash)
 {
 	const BfLayer *layer = &value->newest.layer;
 
-	bf_hash_reach(value->filter.strategy, hash, layer->hashes);
+	bf_hash_reach(value->filter.plan.strategy, hash, layer->hashes);
 	return bf_layer_add(&value->filter, layer, hash);
 }
 
@@ -84,23 +81,22 @@ add_to_newest(BfValue *value, BfHash *hash)
 static void
 add_one(BfValue *value, BfHash *hash)
 {
-	const BfFilter *filter = &value->filter;
+	BfFilter   *filter = &value->filter;
 	BfNewest   *newest = &value->newest;
-	bool		grows = filter->header.expansion > 0;
+	bool		grows = filter->plan.header.expansion > 0;
 
-	if (filter->strategy->counts_elements)
+	if (filter->plan.strategy->counts_elements)
 	{
 		if (bf_filter_contains(filter, hash))
 			return;
 		if (grows && newest->filled >= newest->capacity)
 			append_layer(value);
 		add_to_newest(value, hash);
-		bf_format_set_counted(value->bytes, filter->header.layers - 1,
-							  ++newest->filled);
+		bf_filter_set_counted(filter, newest->layer.index, ++newest->filled);
 	}
 	else
 	{
-		if (filter->header.layers == 1 || !bf_filter_contains(filter, hash))
+		if (filter->plan.header.layers == 1 || !bf_filter_contains(filter, hash))
 			newest->filled += add_to_newest(value, hash);
 		if (grows && newest->filled >= newest->capacity)
 			append_layer(value);
@@ -112,9 +108,9 @@ static void
 add_batch(BfValue *value, BfHash *hashes, Size count)
 {
 	BfFilter   *filter = &value->filter;
-	bool		counting = filter->header.cell_bits == BF_CELL_COUNTER;
+	bool		counting = filter->plan.header.cell_bits == BF_CELL_COUNTER;
 
-	if (filter->header.expansion > 0 || filter->strategy->counts_elements)
+	if (filter->plan.header.expansion > 0 || filter->plan.strategy->counts_elements)
 	{
 		if (!value->newest.known)
 			find_newest(value);
@@ -122,8 +118,8 @@ add_batch(BfValue *value, BfHash *hashes, Size count)
 			add_one(value, &hashes[i]);
 		return;
 	}
-	for (Size i = 0; i < count && !filter->strategy->hash_is_complete; i++)
-		bf_hash_reach(filter->strategy, &hashes[i], filter->first.hashes);
+	for (Size i = 0; i < count && !filter->plan.strategy->hash_is_complete; i++)
+		bf_hash_reach(filter->plan.strategy, &hashes[i], filter->first.hashes);
 	for (Size i = 0; i < count && counting; i++)
 		bf_filter_count(filter, &hashes[i], 1);
 	if (!counting)

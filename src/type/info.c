@@ -37,12 +37,10 @@ typedef struct Fill
 static void
 measure_fill(const BfFilter *filter, Fill *fill)
 {
-	BfLayer		layer;
-	uint32		index = 0;
 	double		all_miss = 1;
 
 	memset(fill, 0, sizeof(*fill));
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		uint64		set = bf_layer_count(filter, &layer);
 
@@ -53,7 +51,7 @@ measure_fill(const BfFilter *filter, Fill *fill)
 		all_miss *= 1 - fill->fpp;
 	}
 	/* For a single layer the product would only lose digits. */
-	if (filter->header.layers > 1)
+	if (filter->plan.header.layers > 1)
 		fill->fpp = 1 - all_miss;
 }
 
@@ -105,7 +103,7 @@ Datum
 bloomext_info(PG_FUNCTION_ARGS)
 {
 	BfFilter	filter;
-	const BfHeader *header = &filter.header;
+	const BfHeader *header = &filter.plan.header;
 	const char *funnel;
 	Fill		fill;
 	Datum		values[14];
@@ -115,7 +113,7 @@ bloomext_info(PG_FUNCTION_ARGS)
 	measure_fill(&filter, &fill);
 	funnel = bf_funnel_name(header->funnel);
 
-	values[0] = CStringGetTextDatum(filter.strategy->name);
+	values[0] = CStringGetTextDatum(filter.plan.strategy->name);
 	nulls[1] = funnel == NULL;
 	values[1] = funnel ? CStringGetTextDatum(funnel) : (Datum) 0;
 	nulls[2] = nulls[3] = header->fpp == 0;
@@ -149,14 +147,12 @@ measure_layers(Datum datum, uint64 *count)
 	struct varlena *opened;
 	BfFilter	filter;
 	LayerRow   *rows;
-	BfLayer		layer;
-	uint32		index = 0;
 
 	opened = bf_value_open(datum, &filter);
-	rows = palloc(filter.header.layers * sizeof(LayerRow));
-	while (bf_format_next_layer(&filter, &index, &layer))
-		rows[index - 1] = (LayerRow) {layer, bf_layer_count(&filter, &layer)};
-	*count = filter.header.layers;
+	rows = palloc(filter.plan.header.layers * sizeof(LayerRow));
+	bf_foreach_layer(layer, &filter)
+		rows[layer.index] = (LayerRow) {layer, bf_layer_count(&filter, &layer)};
+	*count = filter.plan.header.layers;
 	if (opened != (struct varlena *) DatumGetPointer(datum))
 		pfree(opened);
 	return rows;
@@ -212,11 +208,11 @@ bloomext_positions(PG_FUNCTION_ARGS)
 	Datum		values[BF_MAX_HASHES];
 	BfHash		hash;
 
-	if (!bf_element_hash(filter->strategy, funnel, &call->element,
+	if (!bf_element_hash(filter->plan.strategy, funnel, &call->element,
 						 PG_GETARG_DATUM(1), &hash))
 		PG_RETURN_NULL();
-	bf_hash_reach(filter->strategy, &hash, hashes);
-	filter->strategy->positions(&hash, filter->first.bits, 0, hashes,
+	bf_hash_reach(filter->plan.strategy, &hash, hashes);
+	filter->plan.strategy->positions(&hash, filter->first.bits, 0, hashes,
 								positions);
 	for (uint32 i = 0; i < hashes; i++)
 		values[i] = Int64GetDatum((int64) positions[i]);

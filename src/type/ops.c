@@ -169,13 +169,13 @@ add_element(PG_FUNCTION_ARGS)
 	BfHash		hash;
 	BfValue		value;
 
-	if (!bf_element_hash(filter->strategy, funnel, &call->element,
+	if (!bf_element_hash(filter->plan.strategy, funnel, &call->element,
 						 PG_GETARG_DATUM(1), &hash))
 		bf_element_does_not_fit(&call->element, PG_GETARG_DATUM(1));
 	/* What is there already leaves all but counters as they are. */
-	if (funnel == filter->header.funnel &&
-		call->element.meaning == filter->header.meaning &&
-		filter->header.cell_bits == BF_CELL_BIT &&
+	if (funnel == filter->plan.header.funnel &&
+		call->element.meaning == filter->plan.header.meaning &&
+		filter->plan.header.cell_bits == BF_CELL_BIT &&
 		bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
@@ -242,18 +242,18 @@ remove_element(PG_FUNCTION_ARGS)
 	BfHash		hash;
 	BfValue		value;
 
-	if (filter->header.cell_bits != BF_CELL_COUNTER)
+	if (filter->plan.header.cell_bits != BF_CELL_COUNTER)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a plain bloom filter cannot forget an element"),
 				 errdetail("Its bits are shared with other elements, which would be lost too."),
 				 errhint("Build a new filter from the rows that remain, with bf_agg, and put it in this one's place; or create it with counting => true.")));
-	if (!bf_element_hash(filter->strategy, funnel, &call->element,
+	if (!bf_element_hash(filter->plan.strategy, funnel, &call->element,
 						 PG_GETARG_DATUM(1), &hash) ||
 		!bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
-	bf_hash_reach(filter->strategy, &hash, filter->first.hashes);
+	bf_hash_reach(filter->plan.strategy, &hash, filter->first.hashes);
 	bf_filter_count(&value.filter, &hash, -1);
 	PG_RETURN_POINTER(value.varlena);
 }
@@ -277,7 +277,7 @@ bloomext_plain(PG_FUNCTION_ARGS)
 	BfValue		plain;
 
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	if (filter.header.cell_bits == BF_CELL_BIT)
+	if (filter.plan.header.cell_bits == BF_CELL_BIT)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_plain(&filter, &plain);
 	PG_RETURN_POINTER(plain.varlena);
@@ -340,10 +340,10 @@ same_filter(FunctionCallInfo fcinfo)
 	bf_value_open(PG_GETARG_DATUM(0), &left);
 	bf_value_open(PG_GETARG_DATUM(1), &right);
 	if (left.length != right.length ||
-		left.header.funnel != right.header.funnel ||
+		left.plan.header.funnel != right.plan.header.funnel ||
 		!bf_value_same_shape(&left, &right))
 		return false;
-	prefix = BF_PREFIX_SIZE(left.header.layers);
+	prefix = BF_PREFIX_SIZE(left.plan.header.layers);
 	return memcmp(left.bytes + prefix, right.bytes + prefix,
 				  left.length - prefix) == 0;
 }
@@ -368,7 +368,7 @@ hashed_bytes(Datum datum, int *length)
 	size_t		prefix;
 
 	bf_value_open(datum, &filter);
-	prefix = BF_PREFIX_SIZE(filter.header.layers);
+	prefix = BF_PREFIX_SIZE(filter.plan.header.layers);
 	*length = filter.length - prefix;
 	return filter.bytes + prefix;
 }

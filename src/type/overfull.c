@@ -43,7 +43,7 @@ static double
 sampled_fpp(const BfFilter *filter)
 {
 	const BfLayer *layer = &filter->first;
-	uint8		cell_bits = filter->header.cell_bits;
+	uint8		cell_bits = filter->plan.header.cell_bits;
 	uint64		bytes = Min(layer->bytes, SAMPLE_BYTES);
 
 	return bf_estimate_fpp(bf_cells_count(filter->bytes + layer->offset, bytes,
@@ -61,7 +61,7 @@ void
 bf_overfull_notice(const BfFilter *filter)
 {
 	static TimestampTz told = 0;
-	const BfHeader *header = &filter->header;
+	const BfHeader *header = &filter->plan.header;
 	double		limit = header->fpp * OVERFULL_FACTOR;
 	double		fpp;
 

@@ -79,12 +79,10 @@ bf_hash_digest(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
 bool
 bf_filter_contains(const BfFilter *filter, BfHash *hash)
 {
-	BfLayer		layer;
-	uint32		index = 0;
 
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
-		bf_hash_reach(filter->strategy, hash, layer.hashes);
+		bf_hash_reach(filter->plan.strategy, hash, layer.hashes);
 		if (bf_layer_contains(filter, &layer, hash))
 			return true;
 		CHECK_FOR_INTERRUPTS();
@@ -96,15 +94,13 @@ bf_filter_contains(const BfFilter *filter, BfHash *hash)
 static void
 contains_batch(const BfFilter *filter, BfHash *hashes, Size count, bool *found)
 {
-	BfLayer		layer;
-	uint32		index = 0;
 
 	memset(found, 0, count * sizeof(bool));
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (Size i = 0; i < count && !filter->strategy->hash_is_complete; i++)
-			bf_hash_reach(filter->strategy, &hashes[i], layer.hashes);
+		for (Size i = 0; i < count && !filter->plan.strategy->hash_is_complete; i++)
+			bf_hash_reach(filter->plan.strategy, &hashes[i], layer.hashes);
 		bf_layer_contains_batch(filter, &layer, hashes, count, found);
 	}
 }
@@ -131,7 +127,7 @@ bf_layer_count(const BfFilter *filter, const BfLayer *layer)
 		CHECK_FOR_INTERRUPTS();
 		count += bf_cells_count(cells + done,
 								Min(layer->bytes - done, BF_PIECE),
-								filter->header.cell_bits);
+								filter->plan.header.cell_bits);
 	}
 	return count;
 }
@@ -189,14 +185,15 @@ bf_pieces_from_order(BfBitOrder order, const uint8 *foreign, Size bytes,
 void
 bf_stream_write(const BfStream *stream, const BfFilter *filter, uint8 *bytes)
 {
-	uint8	   *bits = bytes + bf_stream_head_size(stream, filter->header.layers);
-	BfLayer		layer;
-	uint32		index = 0;
+	uint8	   *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
 
 	stream->write_head(filter, bytes);
-	for (; bf_format_next_layer(filter, &index, &layer); bits += layer.bytes)
+	bf_foreach_layer(layer, filter)
+	{
 		bf_pieces_to_order(stream->order, filter->bytes + layer.offset, bits,
 						   layer.bytes);
+		bits += layer.bytes;
+	}
 }
 
 /* Read the bits of a stream into the value that inspect() has described. */
@@ -204,11 +201,12 @@ void
 bf_stream_read(const BfStream *stream, const uint8 *bytes,
 			   const BfFilter *filter, uint8 *value)
 {
-	const uint8 *bits = bytes + bf_stream_head_size(stream, filter->header.layers);
-	BfLayer		layer;
-	uint32		index = 0;
+	const uint8 *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
 
-	for (; bf_format_next_layer(filter, &index, &layer); bits += layer.bytes)
+	bf_foreach_layer(layer, filter)
+	{
 		bf_pieces_from_order(stream->order, bits, layer.bytes,
 							 value + layer.offset);
+		bits += layer.bytes;
+	}
 }

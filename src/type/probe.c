@@ -173,7 +173,7 @@ bf_probe_expect(BfProbe *probe, uint64 lookups)
 static bool
 stored_cell(BfProbe *probe, const BfLayer *layer, uint64 cell)
 {
-	uint8		width = probe->filter.header.cell_bits;
+	uint8		width = probe->filter.plan.header.cell_bits;
 	struct varlena *slice = read_slice(probe,
 									   layer->offset + bf_cell_byte(cell, width),
 									   1);
@@ -191,8 +191,8 @@ stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 	uint64		positions[BF_MAX_HASHES];
 
 	CHECK_FOR_INTERRUPTS();
-	bf_hash_reach(probe->filter.strategy, hash, layer->hashes);
-	probe->filter.strategy->positions(hash, layer->bits, 0, layer->hashes,
+	bf_hash_reach(probe->filter.plan.strategy, hash, layer->hashes);
+	probe->filter.plan.strategy->positions(hash, layer->bits, 0, layer->hashes,
 									  positions);
 	for (uint32 i = 0; i < layer->hashes; i++)
 	{
@@ -206,13 +206,11 @@ stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 bool
 bf_probe_contains(BfProbe *probe, BfHash *hash)
 {
-	BfLayer		layer;
-	uint32		index = 0;
 
 	bf_probe_expect(probe, 1);
 	if (probe->filter.whole)
 		return bf_filter_contains(&probe->filter, hash);
-	while (bf_format_next_layer(&probe->filter, &index, &layer))
+	bf_foreach_layer(layer, &probe->filter)
 	{
 		if (stored_layer_contains(probe, &layer, hash))
 			return true;

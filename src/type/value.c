@@ -343,8 +343,8 @@ bf_value_copy(Datum datum, BfValue *value)
 void
 bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning)
 {
-	value->filter.header.funnel = funnel;
-	value->filter.header.meaning = meaning;
+	value->filter.plan.header.funnel = funnel;
+	value->filter.plan.header.meaning = meaning;
 	bf_format_bind(value->bytes, funnel, meaning);
 }
 
@@ -365,7 +365,7 @@ bf_value_open(Datum datum, BfFilter *filter)
 void
 bf_value_plain(const BfFilter *counting, BfValue *plain)
 {
-	BfHeader	header = counting->header;
+	BfHeader	header = counting->plan.header;
 	BfLayer		layer = counting->first;
 
 	header.cell_bits = BF_CELL_BIT;
@@ -407,20 +407,17 @@ bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
 bool
 bf_value_same_shape(const BfFilter *left, const BfFilter *right)
 {
-	BfLayer		a;
-	BfLayer		b;
-	uint32		i = 0;
-	uint32		j = 0;
+	BfLayer		b = right->first;
 
-	if (left->strategy != right->strategy ||
-		left->header.cell_bits != right->header.cell_bits ||
-		left->header.layers != right->header.layers)
+	if (left->plan.strategy != right->plan.strategy ||
+		left->plan.header.cell_bits != right->plan.header.cell_bits ||
+		left->plan.header.layers != right->plan.header.layers)
 		return false;
-	while (bf_format_next_layer(left, &i, &a) &&
-		   bf_format_next_layer(right, &j, &b))
+	bf_foreach_layer(a, left)
 	{
 		if (a.bits != b.bits || a.hashes != b.hashes)
 			return false;
+		bf_filter_next_layer(right, &b);
 	}
 	return true;
 }
@@ -429,7 +426,7 @@ bf_value_same_shape(const BfFilter *left, const BfFilter *right)
 static bool
 is_unbound(const BfFilter *filter)
 {
-	return filter->header.funnel == BF_FUNNEL_UNBOUND;
+	return filter->plan.header.funnel == BF_FUNNEL_UNBOUND;
 }
 
 /* Whether what two filters hold may be of one kind. */
@@ -447,20 +444,20 @@ bf_value_compatible(const BfFilter *left, const BfFilter *right)
 {
 	return bf_value_same_shape(left, right) &&
 		(is_unbound(left) || is_unbound(right) ||
-		 same_kind(&left->header, &right->header));
+		 same_kind(&left->plan.header, &right->plan.header));
 }
 
 /* Describe a filter where it differs from another, for a message. */
 static char *
 describe(const BfFilter *filter)
 {
-	const char *funnel = bf_funnel_name(filter->header.funnel);
+	const char *funnel = bf_funnel_name(filter->plan.header.funnel);
 
 	return psprintf("%s%s, %s, bits: %llu, hashes: %u, layers: %u",
-					filter->header.cell_bits == BF_CELL_COUNTER ? "counting " : "",
-					filter->strategy->name, funnel ? funnel : "unbound",
+					filter->plan.header.cell_bits == BF_CELL_COUNTER ? "counting " : "",
+					filter->plan.strategy->name, funnel ? funnel : "unbound",
 					(unsigned long long) filter->first.bits,
-					filter->first.hashes, filter->header.layers);
+					filter->first.hashes, filter->plan.header.layers);
 }
 
 const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true, true};
@@ -474,19 +471,16 @@ const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false, fals
 static void
 merge_counted(BfValue *into, const BfFilter *from, bool adds)
 {
-	BfLayer		a;
-	BfLayer		b;
-	uint32		i = 0;
-	uint32		j = 0;
+	BfLayer		b = from->first;
 
-	while (bf_format_next_layer(&into->filter, &i, &a) &&
-		   bf_format_next_layer(from, &j, &b))
+	bf_foreach_layer(a, &into->filter)
 	{
 		uint64		counted = Min(a.counted, b.counted);
 
 		if (adds && __builtin_add_overflow(a.counted, b.counted, &counted))
 			counted = PG_UINT64_MAX;
-		bf_format_set_counted(into->bytes, i - 1, counted);
+		bf_filter_set_counted(&into->filter, a.index, counted);
+		bf_filter_next_layer(from, &b);
 	}
 }
 
@@ -494,8 +488,8 @@ merge_counted(BfValue *into, const BfFilter *from, bool adds)
 void
 bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 {
-	size_t		prefix = BF_PREFIX_SIZE(into->filter.header.layers);
-	bool		counters = from->header.cell_bits == BF_CELL_COUNTER;
+	size_t		prefix = BF_PREFIX_SIZE(into->filter.plan.header.layers);
+	bool		counters = from->plan.header.cell_bits == BF_CELL_COUNTER;
 
 	if (!bf_value_compatible(&into->filter, from))
 		ereport(ERROR,
@@ -504,7 +498,7 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errdetail("Left: %s. Right: %s.",
 						   describe(&into->filter), describe(from)),
 				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
-	if (into->filter.header.layers > 1 && !merge->across_layers &&
+	if (into->filter.plan.header.layers > 1 && !merge->across_layers &&
 		memcmp(into->bytes + prefix, from->bytes + prefix,
 			   from->length - prefix) != 0)
 		ereport(ERROR,
@@ -513,12 +507,12 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errdetail("An element that both hold may be in different layers of them, and would be lost."),
 				 errhint("Ask both filters, or build them large enough not to grow.")));
 	if (is_unbound(&into->filter) ||
-		(into->filter.header.meaning == BF_MEANING_NONE && !is_unbound(from)))
-		bf_value_bind(into, from->header.funnel, from->header.meaning);
+		(into->filter.plan.header.meaning == BF_MEANING_NONE && !is_unbound(from)))
+		bf_value_bind(into, from->plan.header.funnel, from->plan.header.meaning);
 	bf_pieces_combine(counters ? merge->counters : merge->bits,
 					  into->bytes + prefix, from->bytes + prefix,
 					  from->length - prefix);
-	if (from->strategy->counts_elements)
+	if (from->plan.strategy->counts_elements)
 		merge_counted(into, from, merge->adds);
 	into->newest.known = false;
 }

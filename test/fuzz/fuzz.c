@@ -104,7 +104,7 @@ open_slices(const uint8_t *bytes, size_t length)
 			bf_filter_open(slice, cuts[i], length, &filter, &error))
 		{
 			REQUIRE(cuts[i] >= BF_PREFIX_SIZE(layers));
-			REQUIRE(!filter.whole && filter.header.layers == layers);
+			REQUIRE(!filter.whole && filter.plan.header.layers == layers);
 		}
 		free(slice);
 	}
@@ -114,23 +114,21 @@ open_slices(const uint8_t *bytes, size_t length)
 static void
 check_canonical(const BfFilter *filter)
 {
-	size_t		prefix = BF_PREFIX_SIZE(filter->header.layers);
-	BfLayer    *layers = allocate(sizeof(BfLayer) * filter->header.layers);
+	size_t		prefix = BF_PREFIX_SIZE(filter->plan.header.layers);
+	BfLayer    *layers = allocate(sizeof(BfLayer) * filter->plan.header.layers);
 	uint8_t    *written = allocate(prefix);
 	uint64_t	end = prefix;
-	uint32_t	index = 0;
-	BfLayer		layer;
 
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		REQUIRE(layer.offset == end);
-		REQUIRE(layer.bytes * 8 >= layer.bits * filter->header.cell_bits);
+		REQUIRE(layer.bytes * 8 >= layer.bits * filter->plan.header.cell_bits);
 		REQUIRE(layer.hashes >= 1 && layer.hashes <= BF_MAX_HASHES);
 		end += layer.bytes;
-		layers[index - 1] = layer;
+		layers[layer.index] = layer;
 	}
 	REQUIRE(end == filter->length);
-	bf_format_encode(&filter->header, layers, written);
+	bf_format_encode(&filter->plan.header, layers, written);
 	REQUIRE(memcmp(written, filter->bytes, prefix) == 0);
 	free(written);
 	free(layers);
@@ -140,17 +138,14 @@ check_canonical(const BfFilter *filter)
 static void
 check_positions(const BfFilter *filter, const BfHash *hash)
 {
-	uint32_t	index = 0;
-	BfLayer		layer;
-
-	while (bf_format_next_layer(filter, &index, &layer) && index <= MANY_LAYERS)
+	bf_foreach_layer(layer, filter)
 	{
 		uint64_t   *all = allocate(sizeof(uint64_t) * layer.hashes);
 		uint32_t	half = layer.hashes / 2;
 		uint64_t   *rest = allocate(sizeof(uint64_t) * (layer.hashes - half));
 
-		filter->strategy->positions(hash, layer.bits, 0, layer.hashes, all);
-		filter->strategy->positions(hash, layer.bits, half,
+		filter->plan.strategy->positions(hash, layer.bits, 0, layer.hashes, all);
+		filter->plan.strategy->positions(hash, layer.bits, half,
 									layer.hashes - half, rest);
 		for (uint32_t i = 0; i < layer.hashes; i++)
 			REQUIRE(all[i] < layer.bits);
@@ -158,6 +153,8 @@ check_positions(const BfFilter *filter, const BfHash *hash)
 					   sizeof(uint64_t) * (layer.hashes - half)) == 0);
 		free(rest);
 		free(all);
+		if (layer.index + 1 == MANY_LAYERS)
+			break;
 	}
 }
 
@@ -165,17 +162,15 @@ check_positions(const BfFilter *filter, const BfHash *hash)
 static void
 add(BfFilter *filter, const BfHash *hash)
 {
-	uint32_t	index = 0;
 	BfLayer		newest;
 
-	if (filter->header.cell_bits == BF_CELL_COUNTER)
+	if (filter->plan.header.cell_bits == BF_CELL_COUNTER)
 		bf_filter_count(filter, hash, 1);
-	else if (filter->header.layers == 1)
+	else if (filter->plan.header.layers == 1)
 		bf_filter_add(filter, hash, 1);
 	else
 	{
-		while (bf_format_next_layer(filter, &index, &newest))
-			;
+		newest = bf_filter_layer(filter, filter->plan.header.layers - 1);
 		REQUIRE(bf_layer_add(filter, &newest, hash) <= newest.hashes);
 	}
 }
@@ -188,11 +183,11 @@ check_elements(BfFilter *filter)
 	static const size_t lengths[] = {5, 0, 17, 200};
 	BfHash		hashes[4];
 	bool		found[4];
-	int			count = filter->header.layers > MANY_LAYERS ? 1 : 4;
+	int			count = filter->plan.header.layers > MANY_LAYERS ? 1 : 4;
 
 	for (int i = 0; i < count; i++)
 	{
-		hash_element(filter->strategy, text, lengths[i], &hashes[i]);
+		hash_element(filter->plan.strategy, text, lengths[i], &hashes[i]);
 		check_positions(filter, &hashes[i]);
 		add(filter, &hashes[i]);
 		REQUIRE(filter_contains(filter, &hashes[i]));
@@ -200,7 +195,7 @@ check_elements(BfFilter *filter)
 	filter_contains_batch(filter, hashes, count, found);
 	for (int i = 0; i < count; i++)
 		REQUIRE(found[i]);
-	if (filter->header.cell_bits == BF_CELL_COUNTER)
+	if (filter->plan.header.cell_bits == BF_CELL_COUNTER)
 	{
 		for (int i = 0; i < count; i++)
 			bf_filter_count(filter, &hashes[i], -1);
@@ -213,11 +208,9 @@ check_elements(BfFilter *filter)
 static void
 check_fullness(const BfFilter *filter)
 {
-	uint8_t		width = filter->header.cell_bits;
-	uint32_t	index = 0;
-	BfLayer		layer;
+	uint8_t		width = filter->plan.header.cell_bits;
 
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		uint64_t	set = bf_cells_count(filter->bytes + layer.offset,
 										 layer.bytes, width);
@@ -228,15 +221,15 @@ check_fullness(const BfFilter *filter)
 		REQUIRE(fpp >= 0 && fpp <= 1);
 		REQUIRE(count >= 0 && isfinite(count));
 		/* The next layer is refused, or is one. */
-		if (filter->header.expansion > 0)
+		if (filter->plan.header.expansion > 0)
 		{
 			BfLayer		next;
 			BfError		error;
 
-			(void) bf_growth_capacity(filter->strategy, &layer,
-									  filter->header.expansion);
-			if (bf_growth_next(filter->strategy, &layer,
-							   filter->header.expansion, &next, &error))
+			(void) bf_growth_capacity(filter->plan.strategy, &layer,
+									  filter->plan.header.expansion);
+			if (bf_growth_next(filter->plan.strategy, &layer,
+							   filter->plan.header.expansion, &next, &error))
 				REQUIRE(next.bits > 0 && next.hashes >= 1 &&
 						next.hashes <= BF_MAX_HASHES);
 		}
@@ -247,15 +240,13 @@ check_fullness(const BfFilter *filter)
 static void
 check_merge(const BfFilter *filter, const uint8_t *before)
 {
-	uint32_t	index = 0;
-	BfLayer		layer;
 
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		const uint8_t *bits = filter->bytes + layer.offset;
 		uint8_t    *merged = copy_bytes(before + layer.offset, layer.bytes);
 
-		if (filter->header.cell_bits == BF_CELL_COUNTER)
+		if (filter->plan.header.cell_bits == BF_CELL_COUNTER)
 		{
 			uint8_t    *plain = allocate(bf_layer_bytes(layer.bits, BF_CELL_BIT));
 
@@ -280,10 +271,8 @@ check_merge(const BfFilter *filter, const uint8_t *before)
 static void
 check_orders(const BfFilter *filter)
 {
-	uint32_t	index = 0;
-	BfLayer		layer;
 
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		size_t		bytes = (layer.bits + 7) / 8;
 
@@ -308,7 +297,7 @@ void
 round_trip(const BfStream *stream, const BfFilter *filter)
 {
 	BfLayer    *layers = allocate(sizeof(BfLayer) * BF_MAX_LAYERS);
-	size_t		prefix = BF_PREFIX_SIZE(filter->header.layers);
+	size_t		prefix = BF_PREFIX_SIZE(filter->plan.header.layers);
 	BfHeader	header;
 	BfFilter	copy;
 	BfError		error;
@@ -323,7 +312,7 @@ round_trip(const BfStream *stream, const BfFilter *filter)
 		/* A sizing that no dump can say is not read back. */
 		if (stream->inspect(written, length, &header, layers, &error))
 		{
-			header.funnel = filter->header.funnel;
+			header.funnel = filter->plan.header.funnel;
 			value = make_filter(&header, layers, &copy);
 			stream_read(stream, written, &copy, value);
 			REQUIRE(copy.length == filter->length);
@@ -351,11 +340,11 @@ exercise(const uint8_t *bytes, size_t length)
 		check_fullness(&filter);
 		check_elements(&filter);
 		check_merge(&filter, bytes);
-		if (filter.header.cell_bits == BF_CELL_BIT)
+		if (filter.plan.header.cell_bits == BF_CELL_BIT)
 		{
 			check_orders(&filter);
-			if (filter.strategy->stream != NULL)
-				round_trip(filter.strategy->stream, &filter);
+			if (filter.plan.strategy->stream != NULL)
+				round_trip(filter.plan.strategy->stream, &filter);
 		}
 	}
 	else

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "strategy/strategy.h"
+#include "strategy/filter.h"
 #include "vectors.h"
 
 /* An input; beyond its end there are zeros. */

@@ -46,7 +46,7 @@ add_element(BfFilter *filter, const BfHash *hash, bool *changed,
 	uint32_t	k = filter->first.hashes;
 
 	*changed = *changed_but_last = false;
-	filter->strategy->positions(hash, filter->first.bits, 0, k, positions);
+	filter->plan.strategy->positions(hash, filter->first.bits, 0, k, positions);
 	for (uint32_t i = 0; i < k; i++)
 	{
 		if (!bf_bit_set(bits, positions[i]))
@@ -63,7 +63,7 @@ contains_but_last(const BfFilter *filter, const BfHash *hash)
 {
 	uint64_t	positions[BF_MAX_HASHES];
 
-	filter->strategy->positions(hash, filter->first.bits, 0,
+	filter->plan.strategy->positions(hash, filter->first.bits, 0,
 								filter->first.hashes, positions);
 	for (uint32_t i = 0; i + 1 < filter->first.hashes; i++)
 	{
@@ -388,11 +388,11 @@ run_rule(BfFilter *filter, const char *etype, const char *rule,
 	for (uint64_t i = 1; i <= count; i++)
 	{
 		size_t		length;
-		uint8_t    *bytes = rule_bytes(filter->strategy, etype, rule, i,
+		uint8_t    *bytes = rule_bytes(filter->plan.strategy, etype, rule, i,
 										&length);
 		BfHash		hash;
 
-		hash_element(filter->strategy, bytes, length, &hash);
+		hash_element(filter->plan.strategy, bytes, length, &hash);
 		if (add)
 			bf_filter_add(filter, &hash, 1);
 		found += filter_contains(filter, &hash);

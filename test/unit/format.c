@@ -9,7 +9,7 @@
 
 #include "core/bytes.h"
 #include "core/format.h"
-#include "strategy/strategy.h"
+#include "strategy/filter.h"
 #include "vectors.h"
 
 /*
@@ -21,10 +21,9 @@ open_untrusted(const uint8_t *bytes, size_t length)
 {
 	BfFilter	filter;
 	BfError		error;
-	BfLayer		layer;
 	BfLayer    *layers;
 	uint8_t    *prefix;
-	uint32_t	index = 0;
+	uint32_t	count = 0;
 	uint64_t	end;
 	size_t		prefix_size;
 
@@ -35,24 +34,24 @@ open_untrusted(const uint8_t *bytes, size_t length)
 		CHECK(error.message[0] != '\0', "a decoder's error without a message");
 		return false;
 	}
-	prefix_size = BF_PREFIX_SIZE(filter.header.layers);
+	prefix_size = BF_PREFIX_SIZE(filter.plan.header.layers);
 	end = prefix_size;
 	CHECK(prefix_size <= length, "opened beyond its length");
-	layers = allocate(filter.header.layers * sizeof(BfLayer));
-	while (bf_format_next_layer(&filter, &index, &layer))
+	layers = allocate(filter.plan.header.layers * sizeof(BfLayer));
+	bf_foreach_layer(layer, &filter)
 	{
-		CHECK(layer.offset == end, "layer %u at %" PRIu64, index, layer.offset);
+		CHECK(layer.offset == end, "layer %u at %" PRIu64, layer.index, layer.offset);
 		CHECK(layer.hashes >= 1 && layer.hashes <= BF_MAX_HASHES && layer.bits >= 1,
-			  "layer %u opened with %u hashes", index, layer.hashes);
-		CHECK(layer.bytes * 8 >= layer.bits * filter.header.cell_bits &&
-			  layer.bytes <= length, "layer %u of %" PRIu64 " bytes", index, layer.bytes);
+			  "layer %u opened with %u hashes", layer.index, layer.hashes);
+		CHECK(layer.bytes * 8 >= layer.bits * filter.plan.header.cell_bits &&
+			  layer.bytes <= length, "layer %u of %" PRIu64 " bytes", layer.index, layer.bytes);
 		end += layer.bytes;
-		layers[index - 1] = layer;
+		layers[count++] = layer;
 	}
-	CHECK(index == filter.header.layers && end == length,
+	CHECK(count == filter.plan.header.layers && end == length,
 		  "layers end at %" PRIu64 " of %zu", end, length);
 	prefix = allocate(prefix_size);
-	bf_format_encode(&filter.header, layers, prefix);
+	bf_format_encode(&filter.plan.header, layers, prefix);
 	CHECK(memcmp(prefix, bytes, prefix_size) == 0, "opened, but not canonical");
 	free(prefix);
 	free(layers);

@@ -34,10 +34,8 @@ free_hash(BfHash *hash)
 bool
 filter_contains(const BfFilter *filter, const BfHash *hash)
 {
-	BfLayer		layer;
-	uint32_t	index = 0;
 
-	while (bf_format_next_layer(filter, &index, &layer))
+	bf_foreach_layer(layer, filter)
 	{
 		if (bf_layer_contains(filter, &layer, hash))
 			return true;
@@ -52,10 +50,8 @@ filter_contains_batch(const BfFilter *filter, const BfHash *hashes,
 	memset(found, 0, count * sizeof(bool));
 	for (size_t start = 0; start < count; start += BF_BATCH)
 	{
-		BfLayer		layer;
-		uint32_t	index = 0;
 
-		while (bf_format_next_layer(filter, &index, &layer))
+		bf_foreach_layer(layer, filter)
 			bf_layer_contains_batch(filter, &layer, hashes + start,
 									count - start < BF_BATCH ? count - start : BF_BATCH,
 									found + start);
@@ -65,15 +61,16 @@ filter_contains_batch(const BfFilter *filter, const BfHash *hashes,
 void
 stream_write(const BfFilter *filter, uint8_t *bytes)
 {
-	const BfStream *stream = filter->strategy->stream;
-	uint8_t    *bits = bytes + bf_stream_head_size(stream, filter->header.layers);
-	BfLayer		layer;
-	uint32_t	index = 0;
+	const BfStream *stream = filter->plan.strategy->stream;
+	uint8_t    *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
 
 	stream->write_head(filter, bytes);
-	for (; bf_format_next_layer(filter, &index, &layer); bits += layer.bytes)
+	bf_foreach_layer(layer, filter)
+	{
 		bf_bits_to_order(stream->order, filter->bytes + layer.offset, bits,
 						 layer.bytes);
+		bits += layer.bytes;
+	}
 }
 
 void
@@ -81,13 +78,14 @@ stream_read(const BfStream *stream, const uint8_t *bytes,
 			const BfFilter *filter, uint8_t *value)
 {
 	const uint8_t *bits = bytes +
-		bf_stream_head_size(stream, filter->header.layers);
-	BfLayer		layer;
-	uint32_t	index = 0;
+		bf_stream_head_size(stream, filter->plan.header.layers);
 
-	for (; bf_format_next_layer(filter, &index, &layer); bits += layer.bytes)
+	bf_foreach_layer(layer, filter)
+	{
 		bf_bits_from_order(stream->order, bits, layer.bytes,
 						   value + layer.offset);
+		bits += layer.bytes;
+	}
 }
 
 /* Run a function over data in pieces of some size; counts the calls. */

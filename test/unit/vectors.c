@@ -502,7 +502,7 @@ stream_bytes(const BfFilter *filter, size_t *length)
 	BfError		error;
 	uint8_t    *bytes;
 
-	if (!filter->strategy->stream->measure(filter, &measured, &error))
+	if (!filter->plan.strategy->stream->measure(filter, &measured, &error))
 		die("stream: %s", error.message);
 	*length = measured;
 	bytes = malloc(measured);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategy/strategy.h"
+#include "strategy/filter.h"
 
 #define MAX_COLUMNS		20
 
