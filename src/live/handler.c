@@ -105,7 +105,7 @@ bflive_options(Datum reloptions, bool validate)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"expected\": %g",
 						parsed->expected),
-				 errdetail("It is a whole number of elements.")));
+				 errdetail("It must be a whole number.")));
 	return (bytea *) parsed;
 }
 

@@ -39,9 +39,8 @@ check_key_length(Size length)
 	if (length > MAX_KEY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key is too long"),
-				 errdetail("It has %zu bytes; at most %d are allowed.",
-						   length, MAX_KEY)));
+				 errmsg("key of %zu bytes exceeds the maximum of %d",
+						length, MAX_KEY)));
 }
 
 /*

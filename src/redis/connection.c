@@ -336,22 +336,26 @@ bf_connection_raise(const BfConnection *connection, const char *error,
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-			 errmsg("Redis server \"%s\" answered with an error",
-					connection->name),
-			 errdetail("%s", printable(error, length))));
+			 errmsg("Redis server \"%s\" answered with an error: %s",
+					connection->name, printable(error, length))));
 }
 
-/* Close a connection and raise what made it useless. */
+/* Close a connection and raise what made it useless, as the SQLSTATE says. */
 pg_noreturn static void
-fail(BfConnection *connection, int sqlstate, const char *message,
-	 const char *detail)
+fail(BfConnection *connection, int sqlstate, const char *detail)
 {
 	char	   *copy = printable(detail, strlen(detail));
 
 	close_connection(connection);
 	ereport(ERROR,
 			(errcode(sqlstate),
-			 errmsg(message, connection->name),
+			 sqlstate == ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION ?
+			 errmsg("could not connect to Redis server \"%s\"", connection->name) :
+			 sqlstate == ERRCODE_CONNECTION_FAILURE ?
+			 errmsg("lost the connection to Redis server \"%s\"", connection->name) :
+			 sqlstate == ERRCODE_QUERY_CANCELED ?
+			 errmsg("Redis server \"%s\" took too long", connection->name) :
+			 errmsg("Redis server \"%s\" sent an unexpected answer", connection->name),
 			 errdetail("%s", copy)));
 }
 
@@ -359,8 +363,7 @@ fail(BfConnection *connection, int sqlstate, const char *message,
 void
 bf_connection_nonsense(BfConnection *connection, const char *problem)
 {
-	fail(connection, ERRCODE_PROTOCOL_VIOLATION,
-		 "Redis server \"%s\" sent an unexpected answer", problem);
+	fail(connection, ERRCODE_PROTOCOL_VIOLATION, problem);
 }
 
 /*
@@ -374,7 +377,7 @@ fail_lost(BfConnection *connection, const char *detail)
 
 	if (connection->connecting)
 		fail(connection, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
-			 "could not connect to Redis server \"%s\"", detail);
+			 detail);
 	if (connection->sending &&
 		redisReaderGetReply(connection->context->reader, &reply) == REDIS_OK &&
 		reply != NULL)
@@ -385,8 +388,7 @@ fail_lost(BfConnection *connection, const char *detail)
 			bf_connection_raise(connection, connection->reply->str,
 								connection->reply->len);
 	}
-	fail(connection, ERRCODE_CONNECTION_FAILURE,
-		 "lost the connection to Redis server \"%s\"", detail);
+	fail(connection, ERRCODE_CONNECTION_FAILURE, detail);
 }
 
 static void
@@ -439,10 +441,8 @@ wait_for_socket(BfConnection *connection, int events)
 	}
 	if (connection->connecting)
 		fail(connection, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION,
-			 "could not connect to Redis server \"%s\"",
 			 "It did not answer within connect_timeout.");
 	fail(connection, ERRCODE_QUERY_CANCELED,
-		 "Redis server \"%s\" took too long",
 		 "It did not answer within command_timeout.");
 }
 

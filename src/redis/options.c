@@ -194,18 +194,17 @@ check_server(const BfServer *server)
 	const char *problem = NULL;
 
 	if ((server->host == NULL) == (server->socket == NULL))
-		problem = "A server has either a host or a socket.";
+		problem = "server must have either a host or a socket";
 	else if (server->socket != NULL && (server->tls || server->cluster))
-		problem = "TLS and clusters need a host, not a socket.";
+		problem = "options \"tls\" and \"cluster\" need a host, not a socket";
 	else if (server->cluster && server->db != 0)
-		problem = "A cluster has database 0 only.";
+		problem = "option \"db\" must be 0 for a cluster";
 	else if (server->tls_ca != NULL && !server->tls)
-		problem = "Option \"tls_ca\" needs option \"tls\".";
+		problem = "option \"tls_ca\" needs option \"tls\"";
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid combination of options"),
-				 errdetail("%s", problem)));
+				 errmsg("%s", problem)));
 }
 
 static const BfServer defaults = {

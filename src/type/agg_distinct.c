@@ -75,7 +75,7 @@ seek_file(DistinctState *state, int file, off_t offset)
 	if (BufFileSeek(state->file, file, offset, SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not seek in a temporary file: %m")));
+				 errmsg("could not seek in temporary file")));
 }
 
 /* Write the list to the end of the file and empty it. */

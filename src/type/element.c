@@ -251,7 +251,7 @@ bf_element_type_of(Oid type, Node *expression, Oid collation,
 		if (!bf_element_is_alike(element, &other))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("an element of type %s is not taken for %s in silence",
+					 errmsg("element of type %s is not silently cast to %s",
 							format_type_be(origin), format_type_be(type)),
 					 errhint("Write the cast: ...::%s.", format_type_be(type))));
 	}
