@@ -9,9 +9,9 @@
  * where more than half of it stays, it doubles, up to work_mem; from there on
  * what it holds goes to a temporary file.  The final function sorts the file
  * and the list by PostgreSQL's own tuplesort, which spills in turn: one pass
- * counts the distinct hashes, the next sets their bits.  It only reads the
- * state (a position in the file apart), so frames of a window may ask again
- * and again.
+ * counts the distinct hashes, the next sets their bits.  What the state holds
+ * stays the same (the list may be sorted in place, the position in the file
+ * moves), so frames of a window may ask again and again.
  *
  * The file belongs to the aggregate's memory context, by a reset callback, and
  * to no resource owner: contexts are deleted at commit, at abort and for every

@@ -30,8 +30,9 @@
  * which row; against a serial run, its layers may differ in some bits, as they
  * do between two orders of rows.
  *
- * Final functions only read the state and return a copy, so frames of a window
- * may ask again and again.
+ * Final functions return a copy, and leave in the state what it holds: a list
+ * of hashes is sorted in place and keeps each once, as it may at any row.  So
+ * they are READ_ONLY, and frames of a window may ask again and again.
  *
  * No rows.  See agg.c: the plan is made of the call's expressions.
  */
@@ -349,7 +350,7 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* State -> bloomfilter; the state stays as it is. */
+/* State -> bloomfilter; the state goes on holding what it held. */
 struct varlena *
 bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
