@@ -46,6 +46,7 @@ mix_pair(uint64_t u, uint64_t v, uint64_t mul)
 	return shift_mix((v ^ a) * mul) * mul;
 }
 
+/* HashLen0to16() of CityHash64. */
 static uint64_t
 hash_0_to_16(const uint8_t *data, size_t length)
 {
@@ -76,6 +77,7 @@ hash_0_to_16(const uint8_t *data, size_t length)
 	return K2;
 }
 
+/* HashLen17to32() of CityHash64. */
 static uint64_t
 hash_17_to_32(const uint8_t *data, size_t length)
 {
@@ -89,6 +91,7 @@ hash_17_to_32(const uint8_t *data, size_t length)
 					a + rotr64(b + K2, 18) + c, mul);
 }
 
+/* HashLen33to64() of CityHash64. */
 static uint64_t
 hash_33_to_64(const uint8_t *data, size_t length)
 {
@@ -179,6 +182,7 @@ take_blocks(State *state, const uint8_t *data, size_t blocks)
 	*state = (State) {x, y, z, v, w};
 }
 
+/* Mix the state of more than 64 bytes into their hash. */
 static inline uint64_t
 finish_long(const State *state)
 {
@@ -195,6 +199,7 @@ long_blocks(size_t length)
 	return (length - 1) / BLOCK_SIZE;
 }
 
+/* CityHash64 of more than 64 bytes. */
 static uint64_t
 hash_long(const uint8_t *data, size_t length)
 {
@@ -205,6 +210,7 @@ hash_long(const uint8_t *data, size_t length)
 	return finish_long(&state);
 }
 
+/* In pieces: the start reads the last 64 bytes. */
 static size_t
 start(BfLongHash *hash, uint64_t seed)
 {
@@ -213,6 +219,7 @@ start(BfLongHash *hash, uint64_t seed)
 	return 0;
 }
 
+/* Whole blocks, but of the last piece those of long_blocks(). */
 static void
 take(BfLongHash *hash, const uint8_t *data, size_t length)
 {

@@ -101,6 +101,7 @@ decode_layer(const uint8_t *bytes, uint32_t index, uint64_t offset,
 	layer->bytes = bf_layer_bytes(layer->bits, cell_bits);
 }
 
+/* What a descriptor must hold by itself, whatever the strategy. */
 static bool
 check_layer(const uint8_t *bytes, const BfLayer *layer, BfError *error)
 {
@@ -148,6 +149,7 @@ bf_format_layers(const uint8_t *bytes, size_t available, uint32_t *layers,
 	return true;
 }
 
+/* Read and check the header. */
 static bool
 decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 			  BfError *error)

@@ -39,6 +39,7 @@ swap_halves(uint64_t x)
 	return x << 32 | x >> 32;
 }
 
+/* Reset() of HighwayHash. */
 static void
 start(State *state, const uint64_t key[LANES])
 {
@@ -75,6 +76,7 @@ zipper_merge_and_add(const uint64_t *from, uint64_t *to)
 		move_byte(hi, 0, 6) | move_byte(lo, 7, 7);
 }
 
+/* Update() of HighwayHash. */
 static void
 update(State *state, const uint64_t packet[LANES])
 {
@@ -91,6 +93,7 @@ update(State *state, const uint64_t packet[LANES])
 		zipper_merge_and_add(state->v0 + i, state->v1 + i);
 }
 
+/* Take a packet of 32 bytes into the state. */
 static void
 update_bytes(State *state, const uint8_t *bytes)
 {
@@ -180,18 +183,21 @@ bf_highway_128(const uint64_t key[LANES], const uint8_t *data, size_t length,
 	finish(&state, data + length - rest, rest, h1, h2);
 }
 
+/* HighwayHash in pieces, by a key: the start. */
 void
 bf_highway_start(BfLongHash *hash, const uint64_t key[LANES])
 {
 	start((State *) hash->state, key);
 }
 
+/* Whole packets of the data. */
 void
 bf_highway_take(BfLongHash *hash, const uint8_t *data, size_t length)
 {
 	take((State *) hash->state, data, length);
 }
 
+/* What is left after the whole packets; then the hash is there. */
 void
 bf_highway_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {

@@ -85,6 +85,7 @@ update(uint32_t state[4], const uint8_t *block)
 	state[3] += d;
 }
 
+/* The state that every digest starts from. */
 static inline void
 initialize(uint32_t state[4])
 {
@@ -105,6 +106,7 @@ take_first(uint32_t state[4], uint8_t salt, const uint8_t *data)
 	update(state, block);
 }
 
+/* Take the whole blocks of some data into the state. */
 static inline void
 take_blocks(uint32_t state[4], const uint8_t *data, size_t length)
 {
@@ -156,6 +158,7 @@ bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
 	take_last(digest, block, rest, all);
 }
 
+/* In pieces: the salt is in a block with the first data. */
 static size_t
 start(BfLongHash *hash, uint64_t seed)
 {
@@ -170,6 +173,7 @@ take(BfLongHash *hash, const uint8_t *data, size_t length)
 	take_blocks(hash->result.narrow, data, length);
 }
 
+/* Pad what is left after the whole blocks. */
 static void
 finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {

@@ -16,6 +16,7 @@
 #define M32 UINT32_C(0x5bd1e995)
 #define R32 24
 
+/* Take whole words of 64 bits into the hash. */
 static inline uint64_t
 take_words64(uint64_t h, const uint8_t *data, size_t length)
 {
@@ -81,6 +82,7 @@ signed_byte(uint8_t byte)
 	return (uint32_t) (int32_t) (int8_t) byte;
 }
 
+/* Take whole words of 32 bits into the hash. */
 static inline uint32_t
 take_words32(uint32_t h, const uint8_t *data, size_t length)
 {

@@ -19,18 +19,21 @@ rotl64(uint64_t x, int bits)
 	return (x << bits) | (x >> (64 - bits));
 }
 
+/* What becomes of a first word of data before it is taken. */
 static inline uint64_t
 mix_k1(uint64_t k1)
 {
 	return rotl64(k1 * C1, 31) * C2;
 }
 
+/* What becomes of a second one. */
 static inline uint64_t
 mix_k2(uint64_t k2)
 {
 	return rotl64(k2 * C2, 33) * C1;
 }
 
+/* fmix64() */
 static inline uint64_t
 finalize(uint64_t h)
 {

@@ -116,6 +116,7 @@ prefetch_for_read(const uint8_t *cells, const uint64_t *positions,
 		__builtin_prefetch(cells + bf_cell_byte(positions[i], cell_bits), 0);
 }
 
+/* Likewise the cache lines of bits that are to be set. */
 static inline void
 prefetch_for_write(const uint8_t *bits, const uint64_t *positions,
 				   uint32_t count)
@@ -124,6 +125,7 @@ prefetch_for_write(const uint8_t *bits, const uint64_t *positions,
 		__builtin_prefetch(bits + bf_bit_byte(positions[i]), 0);
 }
 
+/* Whether all cells at some positions are set. */
 static inline bool
 all_set(const uint8_t *cells, const uint64_t *positions, uint32_t count,
 		uint8_t cell_bits)

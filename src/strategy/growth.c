@@ -26,6 +26,7 @@ layers_are_alike(const BfStrategy *strategy, uint32_t expansion)
 	return expansion == 1 && !strategy->counts_elements;
 }
 
+/* Size a layer for n elements at probability p. */
 static bool
 size_layer(const BfStrategy *strategy, int64_t expected, double fpp,
 		   BfLayer *layer, BfError *error)

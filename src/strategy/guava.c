@@ -104,6 +104,7 @@ mitz32_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 	}
 }
 
+/* A stream has a head and the bits of one layer. */
 static bool
 stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
@@ -115,6 +116,7 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 	return true;
 }
 
+/* What BloomFilter.writeTo() writes before the words. */
 static void
 stream_write_head(const BfFilter *filter, uint8_t *stream)
 {

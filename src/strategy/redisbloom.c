@@ -69,12 +69,14 @@
 /* What BF.RESERVE notes for filters that never grow: its default. */
 #define DEFAULT_GROWTH		2
 
+/* calc_bpe() */
 static double
 bits_per_element(double error_rate)
 {
 	return fabs(log(error_rate) / REDISBLOOM_LN2_SQ);
 }
 
+/* How many hash functions bloom_init() has for some bits per element. */
 static double
 hashes_for(double bpe)
 {
@@ -156,6 +158,7 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 	return true;
 }
 
+/* Write what a dump says of a layer. */
 static void
 write_link(const BfLayer *layer, uint8_t *link)
 {

@@ -58,6 +58,7 @@ redisson_hash(const uint8_t *data, size_t length, BfHash *hash)
 	bf_highway_128(highway_key, data, length, &hash->h1, &hash->h2);
 }
 
+/* Redisson has one key, and so no seed. */
 static size_t
 start_by_key(BfLongHash *hash, uint64_t seed)
 {

@@ -34,6 +34,7 @@ bf_strategy_at(size_t index)
 	return index < STRATEGIES ? strategies[index] : NULL;
 }
 
+/* The strategy of an id in a value; NULL for an unknown one. */
 const BfStrategy *
 bf_strategy_by_id(uint8_t id)
 {
@@ -45,6 +46,7 @@ bf_strategy_by_id(uint8_t id)
 	return NULL;
 }
 
+/* The strategy of a name; NULL for an unknown one. */
 const BfStrategy *
 bf_strategy_by_name(const char *name)
 {
@@ -111,6 +113,7 @@ bf_funnel_name(BfFunnel funnel)
 	return funnel_names[funnel];
 }
 
+/* Find a funnel by its name; false for an unknown one. */
 bool
 bf_funnel_by_name(const char *name, BfFunnel *funnel)
 {

@@ -26,6 +26,7 @@
 /* Redis refuses bit offsets from 2^32 on. */
 #define MAX_BITS	(UINT64_C(1) << 32)
 
+/* The size, by the nearest float of p. */
 static bool
 tale2009_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 {

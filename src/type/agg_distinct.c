@@ -63,12 +63,14 @@ list_maximum(void)
 						PG_INT32_MAX);
 }
 
+/* The reset callback of the aggregate's context. */
 static void
 close_file(void *state)
 {
 	BufFileClose(((DistinctState *) state)->file);
 }
 
+/* Go to a place in the file. */
 static void
 seek_file(DistinctState *state, int file, off_t offset)
 {
@@ -113,6 +115,7 @@ plan_filter(const DistinctState *state, uint64 distinct, BfHeader *header,
 	header->meaning = state->meaning;
 }
 
+/* The state of a group, at its first element. */
 static DistinctState *
 make_state(MemoryContext context, const BfElementType *element, double fpp)
 {

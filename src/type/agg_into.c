@@ -31,6 +31,7 @@ typedef struct IntoSite
 	BfSizedPlan plan;			/* of the last filter */
 } IntoSite;
 
+/* Whether some bytes, at least one, are all zero. */
 static bool
 is_zero(const uint8 *bytes, Size length)
 {

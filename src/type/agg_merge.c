@@ -77,24 +77,28 @@ combine(FunctionCallInfo fcinfo, const BfMerge *merge)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
+/* Transition function of bf_union_agg. */
 Datum
 bloomext_union_agg_add(PG_FUNCTION_ARGS)
 {
 	return add(fcinfo, &bf_merge_union);
 }
 
+/* Combine function of bf_union_agg. */
 Datum
 bloomext_union_agg_combine(PG_FUNCTION_ARGS)
 {
 	return combine(fcinfo, &bf_merge_union);
 }
 
+/* Transition function of bf_intersection_agg. */
 Datum
 bloomext_intersection_agg_add(PG_FUNCTION_ARGS)
 {
 	return add(fcinfo, &bf_merge_intersection);
 }
 
+/* Combine function of bf_intersection_agg. */
 Datum
 bloomext_intersection_agg_combine(PG_FUNCTION_ARGS)
 {

@@ -166,6 +166,7 @@ flush_list(BfSizedState *state, MemoryContext context)
 	state->list.count = 0;
 }
 
+/* List a hash; what is too much for the list goes to the filter. */
 static inline void
 add_pair(BfSizedState *state, MemoryContext context, BfHashPair pair)
 {
@@ -200,6 +201,7 @@ add_element(BfSizedState *state, MemoryContext context,
 	}
 }
 
+/* Add an element to a state. */
 void
 bf_sized_add(BfSizedState *state, MemoryContext context,
 			 const BfElementType *element, Datum value)

@@ -53,6 +53,7 @@ typedef struct Seen
 
 static Seen *seen = NULL;
 
+/* The reset callback of the context that the query is planned in. */
 static void
 forget(void *gone)
 {

@@ -125,12 +125,14 @@ find_element(Oid type)
 	return NULL;
 }
 
+/* Whether values of a base type can be elements. */
 bool
 bf_type_can_be_element(Oid type)
 {
 	return find_element(type) != NULL;
 }
 
+/* Raise that a type cannot be an element; the hint says what can. */
 pg_noreturn static void
 refuse(Oid type, bool indexed)
 {
@@ -418,6 +420,7 @@ typedef struct Bytes
 	void	   *memory;			/* made for it; or the datum's own, or NULL */
 } Bytes;
 
+/* The bytes of text, bytea and the like. */
 static inline Bytes
 varlena_bytes(Datum value)
 {
@@ -430,6 +433,7 @@ varlena_bytes(Datum value)
 	};
 }
 
+/* The bytes of a name, up to its end. */
 static inline Bytes
 name_bytes(Datum value)
 {
@@ -438,6 +442,7 @@ name_bytes(Datum value)
 	return (Bytes) {(unsigned char *) name, strlen(name)};
 }
 
+/* The decimal digits of an integer. */
 static inline Bytes
 decimal_bytes(int64 integer)
 {

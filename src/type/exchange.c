@@ -96,6 +96,7 @@ export_format(FunctionCallInfo fcinfo, int argument, const BfFilter *filter)
 	return find_format(PG_GETARG_TEXT_PP(argument), true, true);
 }
 
+/* A filter as a stream of its own strategy, which describes itself. */
 static bytea *
 export_stream(const BfFilter *filter, const BfStream *stream)
 {
@@ -131,6 +132,7 @@ export_bits(const BfFilter *filter, const BfLayer *layer, BfBitOrder order)
 	return result;
 }
 
+/* A filter in a format: a stream, or the bits of its only layer. */
 static bytea *
 export(const BfFilter *filter, Format format)
 {

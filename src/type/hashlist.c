@@ -36,6 +36,7 @@ bf_hashlist_add(BfHashList *list, MemoryContext context, BfHashPair pair)
 	list->pairs[list->count++] = pair;
 }
 
+/* By the first word, then the second. */
 static inline int
 compare_pairs(const BfHashPair *a, const BfHashPair *b)
 {

@@ -80,6 +80,7 @@ encode_base64(const char *bytes, int length, char *text)
 		elog(ERROR, "could not encode a bloom filter in base64");
 }
 
+/* -1 where the text is not what encode_base64() writes. */
 static int
 decode_base64(const char *text, int length, char *bytes)
 {
@@ -97,6 +98,7 @@ static const Notation notations[] = {
 	{"base64:", 3, 4, encode_base64, decode_base64}
 };
 
+/* How long some bytes are in a notation. */
 static uint64
 text_length(const Notation *notation, uint64 bytes)
 {
@@ -136,6 +138,7 @@ bf_value_lacks_text(int level, uint64 length)
 			 errhint("Copy it with FORMAT binary, divide its elements among several filters, or use a live filter, which a dump builds anew.")));
 }
 
+/* Write bytes in a notation, in pieces so that it can be interrupted. */
 static char *
 encode(const Notation *notation, const char *bytes, Size length)
 {

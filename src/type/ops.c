@@ -348,12 +348,14 @@ same_filter(FunctionCallInfo fcinfo)
 				  left.length - prefix) == 0;
 }
 
+/* bloomfilter = bloomfilter */
 Datum
 bloomext_eq(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(same_filter(fcinfo));
 }
 
+/* bloomfilter <> bloomfilter */
 Datum
 bloomext_ne(PG_FUNCTION_ARGS)
 {
@@ -373,6 +375,7 @@ hashed_bytes(Datum datum, int *length)
 	return filter.bytes + prefix;
 }
 
+/* Support function 1 of the hash operator class. */
 Datum
 bloomext_hash(PG_FUNCTION_ARGS)
 {
@@ -382,6 +385,7 @@ bloomext_hash(PG_FUNCTION_ARGS)
 	return hash_any(bytes, length);
 }
 
+/* Support function 2, with a seed. */
 Datum
 bloomext_hash_extended(PG_FUNCTION_ARGS)
 {

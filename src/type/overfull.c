@@ -28,6 +28,7 @@
 /* Setting bloomext.overfull_notice. */
 static bool overfull_notice = true;
 
+/* Define the setting, once a backend. */
 void
 bf_overfull_init(void)
 {

@@ -185,6 +185,7 @@ stored_cell(BfProbe *probe, const BfLayer *layer, uint64 cell)
 	return set;
 }
 
+/* Whether a layer of a stored filter holds an element, cell by cell. */
 static bool
 stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 {

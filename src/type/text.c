@@ -51,6 +51,7 @@ reserve(Output *output, size_t more)
 	return output->bytes + output->length;
 }
 
+/* Whether all bytes are below 128, the same in every encoding of a server. */
 static bool
 is_ascii(const unsigned char *bytes, size_t length)
 {
