@@ -172,72 +172,57 @@ typedef struct Adding
 	bool		stale;			/* the filter is not what it was */
 } Adding;
 
-/* How many BITFIELDs set the bits of so many items. */
-static int
-count_commands(const Adding *adding, int count)
-{
-	return (count + adding->slice - 1) / adding->slice;
-}
-
 /* Start a call of a script whose keys start with the string and its alias. */
 static void
-append_script(StringInfo command, const Adding *adding, const char *script,
-			  int keys, int arguments)
+append_script(BfUnit *unit, const Adding *adding, const char *script)
 {
-	bf_command_start(command, 3 + keys + arguments);
-	bf_command_text(command, "EVAL");
-	bf_command_text(command, script);
-	bf_command_number(command, keys);
-	bf_command_key(command, bf_remote_layer_key(adding->remote, 0));
-	bf_command_text(command, adding->aside);
+	bf_script_begin(unit, script);
+	bf_command_key(unit, bf_remote_layer_key(adding->remote, 0));
+	bf_command_text(unit, adding->aside);
 }
 
 /* One BITFIELD. */
 static void
-append_bitfield(StringInfo command, const Adding *adding, BfItem *item,
+append_bitfield(BfUnit *unit, const Adding *adding, BfItem *item,
 				int count)
 {
 	const BfRemote *remote = adding->remote;
 
-	bf_command_start(command, 2 + 4 * (int) remote->layers->hashes * count);
-	bf_command_text(command, "BITFIELD");
-	bf_command_text(command, adding->aside);
+	bf_command_begin(unit, "BITFIELD");
+	bf_command_text(unit, adding->aside);
 	for (int i = 0; i < count; i++)
 	{
 		uint64		bits[BF_MAX_HASHES];
 		uint32		hashes = bf_item_bits(&item[i], remote, 0, bits);
 
-		bf_command_bits(command, true, bits, hashes);
+		bf_command_bits(unit, true, bits, hashes);
 	}
 }
 
 /* Add items to a filter of one string. */
 static void
-append_add(StringInfo command, const Adding *adding, BfItem *item,
+append_add(BfUnit *unit, const Adding *adding, BfItem *item,
 		   int count)
 {
 	const BfRemote *remote = adding->remote;
 	const BfLayout *layout = remote->layout;
 
-	bf_command_start(command, 1);
-	bf_command_text(command, "MULTI");
-	bf_command_start(command, 3);
-	bf_command_text(command, "RPUSH");
-	bf_command_text(command, adding->aside);
-	bf_command_text(command, "");
-	append_script(command, adding, lend_script, 2 + remote->configured,
-				  2 + 2 * bf_guard_count(remote));
+	bf_transaction_begin(unit);
+	bf_command_begin(unit, "RPUSH");
+	bf_command_text(unit, adding->aside);
+	bf_command_text(unit, "");
+	append_script(unit, adding, lend_script);
 	if (remote->configured)
-		bf_command_key(command, layout->config_key(remote->key));
-	bf_command_bytes(command, remote->head, layout->head);
-	bf_command_number(command, layout->presized);
-	bf_guard_append_values(command, remote);
+		bf_command_key(unit, layout->config_key(remote->key));
+	bf_script_arguments(unit);
+	bf_command_bytes(unit, remote->head, layout->head);
+	bf_command_number(unit, layout->presized);
+	bf_guard_append_values(unit, remote);
 	for (int from = 0; from < count; from += adding->slice)
-		append_bitfield(command, adding, item + from,
+		append_bitfield(unit, adding, item + from,
 						Min(adding->slice, count - from));
-	append_script(command, adding, return_script, 2, 0);
-	bf_command_start(command, 1);
-	bf_command_text(command, "EXEC");
+	append_script(unit, adding, return_script);
+	bf_transaction_end(unit);
 }
 
 /* Take what the bits of some items were. */
@@ -268,27 +253,23 @@ items_of_unit(const Adding *adding, int unit, BfItem **item)
 
 /* BfReplyHandler: what the commands of a transaction returned */
 static void
-take_added(BfConnection *connection, const redisReply *reply, int unit,
-		   void *arg)
+take_added(BfConnection *connection, const redisReply *reply,
+		   const BfUnit *unit, void *arg)
 {
 	Adding	   *adding = arg;
 	BfItem	   *item;
-	int			count = items_of_unit(adding, unit, &item);
-	redisReply **result = bf_reply_array(connection, reply,
-										 3 + count_commands(adding, count));
+	int			count = items_of_unit(adding, unit->number, &item);
+	redisReply **result = bf_reply_results(connection, reply, unit);
 
 	if (bf_reply_integer(connection, result[1]) == 0)
 	{
 		adding->stale = true;
 		return;
 	}
-	for (int i = 0; i < count_commands(adding, count); i++)
-	{
-		int			from = i * adding->slice;
-
-		take_bits(connection, result[2 + i], adding, item + from,
+	result += 2;
+	for (int from = 0; from < count; from += adding->slice)
+		take_bits(connection, *result++, adding, item + from,
 				  Min(adding->slice, count - from));
-	}
 }
 
 /* The layers whose positions are sent: all, or the one that all are like. */
@@ -299,34 +280,27 @@ count_shapes(const BfRemote *remote)
 }
 
 static void
-append_grow(StringInfo command, const Adding *adding, BfItem *item,
+append_grow(BfUnit *unit, const Adding *adding, BfItem *item,
 			int count)
 {
 	const BfRemote *remote = adding->remote;
 	const BfLayout *layout = remote->layout;
 	uint32		layers = remote->header.layers;
-	int			guards = bf_guard_count(remote);
-	int			positions = 0;
 
-	for (uint32 i = 0; i < adding->shapes; i++)
-		positions += remote->layers[i].hashes;
-	bf_command_start(command, 3 + 3 + layers + 1 + 2 * guards + 4 +
-					 adding->shapes + count * positions);
-	bf_command_text(command, "EVAL");
-	bf_command_text(command, grow_script);
-	bf_command_number(command, 3 + layers);
-	bf_command_key(command, layout->config_key(remote->key));
-	bf_command_key(command, layout->cursor_key(remote->key));
+	bf_script_begin(unit, grow_script);
+	bf_command_key(unit, layout->config_key(remote->key));
+	bf_command_key(unit, layout->cursor_key(remote->key));
 	for (uint32 i = 0; i <= layers; i++)
-		bf_command_key(command, bf_remote_layer_key(remote, i));
-	bf_command_number(command, guards);
-	bf_guard_append_values(command, remote);
-	bf_command_number(command, layers);
-	bf_command_number(command, adding->capacity);
-	bf_command_number(command, bf_layout_bytes(layout, &adding->next) * 8 - 1);
-	bf_command_number(command, adding->shapes);
+		bf_command_key(unit, bf_remote_layer_key(remote, i));
+	bf_script_arguments(unit);
+	bf_command_number(unit, bf_guard_count(remote));
+	bf_guard_append_values(unit, remote);
+	bf_command_number(unit, layers);
+	bf_command_number(unit, adding->capacity);
+	bf_command_number(unit, bf_layout_bytes(layout, &adding->next) * 8 - 1);
+	bf_command_number(unit, adding->shapes);
 	for (uint32 i = 0; i < adding->shapes; i++)
-		bf_command_number(command, remote->layers[i].hashes);
+		bf_command_number(unit, remote->layers[i].hashes);
 	for (int i = 0; i < count; i++)
 	{
 		for (uint32 j = 0; j < adding->shapes; j++)
@@ -335,19 +309,19 @@ append_grow(StringInfo command, const Adding *adding, BfItem *item,
 			uint32		hashes = bf_item_bits(&item[i], remote, j, bits);
 
 			for (uint32 bit = 0; bit < hashes; bit++)
-				bf_command_number(command, bits[bit]);
+				bf_command_number(unit, bits[bit]);
 		}
 	}
 }
 
 /* BfReplyHandler: a character for each item done, or nil. */
 static void
-take_grown(BfConnection *connection, const redisReply *reply, int unit,
-		   void *arg)
+take_grown(BfConnection *connection, const redisReply *reply,
+		   const BfUnit *unit, void *arg)
 {
 	Adding	   *adding = arg;
 	BfItem	   *item;
-	size_t		count = items_of_unit(adding, unit, &item);
+	size_t		count = items_of_unit(adding, unit->number, &item);
 
 	if (reply->type == REDIS_REPLY_NIL)
 	{
@@ -357,7 +331,7 @@ take_grown(BfConnection *connection, const redisReply *reply, int unit,
 	(void) bf_reply_string(connection, reply);
 	if (reply->len > count ||
 		strspn(reply->str, "01") != reply->len)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "An answer for each element was expected.");
 	for (size_t i = 0; i < reply->len; i++)
 	{
@@ -428,8 +402,7 @@ bf_remote_add(const BfRemote *remote, BfItems *items)
 		 from += adding.batch)
 	{
 		int			count = Min(adding.batch, items->count - from);
-		StringInfo	unit = bf_pipeline_unit(&pipeline, grows ? 1 :
-											5 + count_commands(&adding, count));
+		BfUnit	   *unit = bf_pipeline_unit(&pipeline);
 
 		CHECK_FOR_INTERRUPTS();
 		if (grows)

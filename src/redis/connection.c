@@ -52,9 +52,9 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#include "redis/command.h"
 #include "redis/connection.h"
 #include "redis/options.h"
+#include "redis/resp.h"
 #include "redis/tls.h"
 
 /* Bytes that buy another timeout. */
@@ -361,7 +361,7 @@ fail(BfConnection *connection, int sqlstate, const char *detail)
 
 /* Raise that what the server answered makes no sense. */
 void
-bf_connection_nonsense(BfConnection *connection, const char *problem)
+bf_connection_protocol_error(BfConnection *connection, const char *problem)
 {
 	fail(connection, ERRCODE_PROTOCOL_VIOLATION, problem);
 }
@@ -458,14 +458,14 @@ read_some(BfConnection *connection)
 		 redisBufferRead(context)) != REDIS_OK)
 	{
 		if (context->err == REDIS_ERR_PROTOCOL)
-			bf_connection_nonsense(connection, context->errstr);
+			bf_connection_protocol_error(connection, context->errstr);
 		fail_lost(connection, connection->tls ?
 				  bf_tls_reason(context->errstr) : context->errstr);
 	}
 	bytes = context->reader->len - before;
 	connection->received += bytes;
 	if (connection->received > connection->reply_limit)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "The answer is longer than any that was asked for.");
 	note_progress(connection, bytes);
 	return bytes > 0;
@@ -530,7 +530,7 @@ check_line(BfConnection *connection)
 
 	if (reader->len - reader->pos > MAX_LINE &&
 		memchr(reader->buf + reader->pos, '\n', MAX_LINE) == NULL)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "A line is longer than any that was asked for.");
 }
 
@@ -549,7 +549,7 @@ bf_connection_receive(BfConnection *connection)
 	for (;;)
 	{
 		if (redisReaderGetReply(reader, &reply) != REDIS_OK)
-			bf_connection_nonsense(connection,
+			bf_connection_protocol_error(connection,
 								   reader->err == REDIS_ERR_OOM ?
 								   "The answer is larger than any that was asked for." :
 								   reader->errstr);
@@ -566,7 +566,7 @@ bf_connection_receive(BfConnection *connection)
 	connection->elements = 0;
 	connection->objects = 0;
 	if (connection->pending == 0 && reader->pos < reader->len)
-		bf_connection_nonsense(connection, "There are more answers than commands.");
+		bf_connection_protocol_error(connection, "There are more answers than commands.");
 	set_deadline(connection);
 	return reply;
 }
@@ -710,29 +710,26 @@ prove_password(BfConnection *connection)
 static void
 introduce(BfConnection *connection, const BfServer *server)
 {
-	StringInfoData commands;
+	BfUnit	   *unit = bf_unit_make();
 	bool		auth = server->password != NULL;
 
-	initStringInfo(&commands);
 	if (auth)
 	{
-		bf_command_start(&commands, server->username ? 3 : 2);
-		bf_command_text(&commands, "AUTH");
+		bf_command_begin(unit, "AUTH");
 		if (server->username != NULL)
-			bf_command_text(&commands, server->username);
-		bf_command_text(&commands, server->password);
+			bf_command_text(unit, server->username);
+		bf_command_text(unit, server->password);
 	}
 	if (server->db != 0)
 	{
-		bf_command_start(&commands, 2);
-		bf_command_text(&commands, "SELECT");
-		bf_command_number(&commands, server->db);
+		bf_command_begin(unit, "SELECT");
+		bf_command_number(unit, server->db);
 	}
-	bf_command_start(&commands, 1);
-	bf_command_text(&commands, "PING");
+	bf_command_begin(unit, "PING");
+	bf_unit_end(unit);
 
-	connection->pending = 1 + auth + (server->db != 0);
-	bf_connection_send(connection, commands.data, commands.len);
+	connection->pending = unit->replies;
+	bf_connection_send(connection, unit->bytes.data, unit->bytes.len);
 	while (connection->pending > 0)
 	{
 		redisReply *reply = bf_connection_receive(connection);
@@ -743,11 +740,11 @@ introduce(BfConnection *connection, const BfServer *server)
 								auth ? code_length(reply) : reply->len);
 		}
 		if (reply->type != REDIS_REPLY_STATUS)
-			bf_connection_nonsense(connection,
+			bf_connection_protocol_error(connection,
 								   "The greeting was not answered with a status.");
 		auth = false;
 	}
-	pfree(commands.data);
+	bf_unit_free(unit);
 }
 
 /*
@@ -877,4 +874,50 @@ bf_connection_open(Oid server, const BfNode *node)
 		return NULL;
 	connect_to_server(connection, &options);
 	return connection;
+}
+
+/* Raise an error that was answered; anything else is returned. */
+static const redisReply *
+not_an_error(BfConnection *connection, const redisReply *reply)
+{
+	if (reply->type == REDIS_REPLY_ERROR)
+		bf_connection_raise(connection, reply->str, reply->len);
+	return reply;
+}
+
+/* The integer that a reply is. */
+long long
+bf_reply_integer(BfConnection *connection, const redisReply *reply)
+{
+	if (not_an_error(connection, reply)->type != REDIS_REPLY_INTEGER)
+		bf_connection_protocol_error(connection, "An integer was expected.");
+	return reply->integer;
+}
+
+/* Whether a reply is the status of something done. */
+bool
+bf_reply_is_ok(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_STATUS && strcmp(reply->str, "OK") == 0;
+}
+
+/* A reply that is a string. */
+const redisReply *
+bf_reply_string(BfConnection *connection, const redisReply *reply)
+{
+	if (not_an_error(connection, reply)->type != REDIS_REPLY_STRING)
+		bf_connection_protocol_error(connection, "A string was expected.");
+	return reply;
+}
+
+/* The elements of a reply that is an array of so many. */
+redisReply **
+bf_reply_array(BfConnection *connection, const redisReply *reply,
+			   size_t elements)
+{
+	if (not_an_error(connection, reply)->type != REDIS_REPLY_ARRAY ||
+		reply->elements != elements)
+		bf_connection_protocol_error(connection,
+							   "An array of another size was expected.");
+	return reply->element;
 }

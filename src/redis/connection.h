@@ -64,7 +64,16 @@ extern redisReply *bf_connection_receive(BfConnection *connection);
 extern void bf_connection_done(BfConnection *connection);
 pg_noreturn extern void bf_connection_raise(const BfConnection *connection,
 								const char *error, size_t length);
-pg_noreturn extern void bf_connection_nonsense(BfConnection *connection,
+pg_noreturn extern void bf_connection_protocol_error(BfConnection *connection,
 								   const char *problem);
+
+/* Replies, checked: used only after they were found to be what was asked for. */
+extern long long bf_reply_integer(BfConnection *connection,
+								  const redisReply *reply);
+extern bool bf_reply_is_ok(const redisReply *reply);
+extern const redisReply *bf_reply_string(BfConnection *connection,
+										 const redisReply *reply);
+extern redisReply **bf_reply_array(BfConnection *connection,
+								   const redisReply *reply, size_t elements);
 
 #endif							/* BLOOMEXT_CONNECTION_H */

@@ -38,30 +38,28 @@ typedef struct Lookup
 
 /* One BITFIELD_RO about a layer, for some items; after the head, if any. */
 static void
-append_bitfield(StringInfo command, const BfRemote *remote, uint32 index,
+append_bitfield(BfUnit *unit, const BfRemote *remote, uint32 index,
 				BfItem *item, int count)
 {
 	uint32		head = remote->layout->head;
 
-	bf_command_start(command, 2 + (head ? 3 : 0) +
-					 3 * (int) remote->layers[index].hashes * count);
-	bf_command_text(command, "BITFIELD_RO");
-	bf_command_key(command, bf_remote_layer_key(remote, index));
+	bf_command_begin(unit, "BITFIELD_RO");
+	bf_command_key(unit, bf_remote_layer_key(remote, index));
 	if (head > 0)
 	{
 		char		type[8];
 
 		snprintf(type, sizeof(type), "u%u", head * 8);
-		bf_command_text(command, "GET");
-		bf_command_text(command, type);
-		bf_command_text(command, "0");
+		bf_command_text(unit, "GET");
+		bf_command_text(unit, type);
+		bf_command_text(unit, "0");
 	}
 	for (int i = 0; i < count; i++)
 	{
 		uint64		bits[BF_MAX_HASHES];
 		uint32		hashes = bf_item_bits(&item[i], remote, index, bits);
 
-		bf_command_bits(command, false, bits, hashes);
+		bf_command_bits(unit, false, bits, hashes);
 	}
 }
 
@@ -72,39 +70,28 @@ is_single(const BfRemote *remote)
 	return remote->layout->head > 0 && !remote->configured;
 }
 
-/* Commands within the transaction of a unit. */
-static int
-commands_in_unit(const BfRemote *remote)
-{
-	return 1 + (remote->layout->cursor_key != NULL) +
-		(remote->layout->presized ? 2 : 1) * (int) remote->header.layers;
-}
-
 /* Write a unit that asks for some items in all layers. */
 static void
-append_unit(StringInfo command, const BfRemote *remote, BfItem *item,
+append_unit(BfUnit *unit, const BfRemote *remote, BfItem *item,
 			int count)
 {
 	if (is_single(remote))
 	{
-		append_bitfield(command, remote, 0, item, count);
+		append_bitfield(unit, remote, 0, item, count);
 		return;
 	}
-	bf_command_start(command, 1);
-	bf_command_text(command, "MULTI");
-	bf_guard_append(command, remote);
+	bf_transaction_begin(unit);
+	bf_guard_append(unit, remote);
 	for (uint32 i = 0; i < remote->header.layers; i++)
 	{
 		if (remote->layout->presized)
 		{
-			bf_command_start(command, 2);
-			bf_command_text(command, "EXISTS");
-			bf_command_key(command, bf_remote_layer_key(remote, i));
+			bf_command_begin(unit, "EXISTS");
+			bf_command_key(unit, bf_remote_layer_key(remote, i));
 		}
-		append_bitfield(command, remote, i, item, count);
+		append_bitfield(unit, remote, i, item, count);
 	}
-	bf_command_start(command, 1);
-	bf_command_text(command, "EXEC");
+	bf_transaction_end(unit);
 }
 
 /* Whether the head, as the integer that BITFIELD made of it, is unchanged. */
@@ -142,11 +129,10 @@ read_bits(BfConnection *connection, const Lookup *lookup, uint32 index,
 /* Take the reply to a transaction; false where the filter has changed. */
 static bool
 read_unit(BfConnection *connection, const Lookup *lookup,
-		  const redisReply *reply, BfItem *item, int count)
+		  const redisReply *reply, const BfUnit *unit, BfItem *item, int count)
 {
 	const BfRemote *remote = lookup->remote;
-	redisReply **result = bf_reply_array(connection, reply,
-										 commands_in_unit(remote));
+	redisReply **result = bf_reply_results(connection, reply, unit);
 
 	if (!bf_guard_same_fields(connection, remote, *result++))
 		return false;
@@ -165,18 +151,18 @@ read_unit(BfConnection *connection, const Lookup *lookup,
 
 /* BfReplyHandler of a lookup. */
 static void
-take_reply(BfConnection *connection, const redisReply *reply, int unit,
-		   void *arg)
+take_reply(BfConnection *connection, const redisReply *reply,
+		   const BfUnit *unit, void *arg)
 {
 	Lookup	   *lookup = arg;
-	BfItem	   *item = lookup->items->item + (size_t) unit * lookup->batch;
+	BfItem	   *item = lookup->items->item + (size_t) unit->number * lookup->batch;
 	int			count = Min(lookup->batch,
-							lookup->items->count - unit * lookup->batch);
+							lookup->items->count - unit->number * lookup->batch);
 	bool		same;
 
 	same = is_single(lookup->remote) ?
 		read_bits(connection, lookup, 0, reply, item, count) :
-		read_unit(connection, lookup, reply, item, count);
+		read_unit(connection, lookup, reply, unit, item, count);
 	for (int i = 0; i < count; i++)
 		item[i].done = same;
 	lookup->stale |= !same;
@@ -208,8 +194,7 @@ bf_remote_contains(const BfRemote *remote, BfItems *items)
 		 from += lookup.batch)
 	{
 		int			count = Min(lookup.batch, items->count - from);
-		StringInfo	unit = bf_pipeline_unit(&pipeline, is_single(remote) ? 1 :
-											2 + commands_in_unit(remote));
+		BfUnit	   *unit = bf_pipeline_unit(&pipeline);
 
 		CHECK_FOR_INTERRUPTS();
 		append_unit(unit, remote, items->item + from, count);

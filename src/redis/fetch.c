@@ -87,8 +87,8 @@ import_strings(BfConnection *connection, redisReply **string,
 
 /* BfReplyHandler: one string */
 static void
-take_string(BfConnection *connection, const redisReply *reply, int unit,
-			void *arg)
+take_string(BfConnection *connection, const redisReply *reply,
+			const BfUnit *unit, void *arg)
 {
 	Fetch	   *fetch = arg;
 	redisReply *string = connection->reply;
@@ -103,14 +103,13 @@ take_string(BfConnection *connection, const redisReply *reply, int unit,
 
 /* BfReplyHandler: hash, cursor and strings */
 static void
-take_transaction(BfConnection *connection, const redisReply *reply, int unit,
-				 void *arg)
+take_transaction(BfConnection *connection, const redisReply *reply,
+				 const BfUnit *unit, void *arg)
 {
 	Fetch	   *fetch = arg;
 	const BfRemote *remote = fetch->remote;
 	bool		cursor = remote->layout->cursor_key != NULL;
-	redisReply **result = bf_reply_array(connection, reply,
-										 1 + cursor + remote->header.layers);
+	redisReply **result = bf_reply_results(connection, reply, unit);
 
 	if (bf_guard_same_fields(connection, remote, result[0]) &&
 		(!cursor || bf_guard_same_cursor(remote, result[1])))
@@ -118,11 +117,10 @@ take_transaction(BfConnection *connection, const redisReply *reply, int unit,
 }
 
 static void
-append_get(StringInfo command, char *key)
+append_get(BfUnit *unit, char *key)
 {
-	bf_command_start(command, 2);
-	bf_command_text(command, "GET");
-	bf_command_key(command, key);
+	bf_command_begin(unit, "GET");
+	bf_command_key(unit, key);
 }
 
 /* Read the strings of a filter, alone or with what describes it. */
@@ -131,27 +129,23 @@ fetch_strings(Fetch *fetch)
 {
 	const BfRemote *remote = fetch->remote;
 	bool		alone = !remote->configured || remote->layout->stored_order;
-	bool		cursor = remote->layout->cursor_key != NULL;
 	BfPipeline	pipeline;
-	StringInfo	unit;
+	BfUnit	   *unit;
 
 	bf_pipeline_start(&pipeline, remote->server, remote->key,
 					  alone ? take_string : take_transaction, fetch);
 	pipeline.reply_limit = FETCH_LIMIT;
-	unit = bf_pipeline_unit(&pipeline, alone ? 1 :
-							3 + cursor + (int) remote->header.layers);
+	unit = bf_pipeline_unit(&pipeline);
 	if (!alone)
 	{
-		bf_command_start(unit, 1);
-		bf_command_text(unit, "MULTI");
+		bf_transaction_begin(unit);
 		bf_guard_append(unit, remote);
 	}
 	for (uint32 i = 0; i < remote->header.layers; i++)
 		append_get(unit, bf_remote_layer_key(remote, i));
 	if (!alone)
 	{
-		bf_command_start(unit, 1);
-		bf_command_text(unit, "EXEC");
+		bf_transaction_end(unit);
 	}
 	bf_pipeline_send(&pipeline, unit);
 	bf_pipeline_finish(&pipeline);

@@ -24,7 +24,7 @@ bf_guard_count(const BfRemote *remote)
 
 /* Append these fields, each with its value, as arguments. */
 void
-bf_guard_append_values(StringInfo command, const BfRemote *remote)
+bf_guard_append_values(BfUnit *unit, const BfRemote *remote)
 {
 	if (!remote->configured)
 		return;
@@ -32,30 +32,28 @@ bf_guard_append_values(StringInfo command, const BfRemote *remote)
 	{
 		if (!remote->layout->fields[i].guards || remote->values[i] == NULL)
 			continue;
-		bf_command_text(command, remote->layout->fields[i].name);
-		bf_command_text(command, remote->values[i]);
+		bf_command_text(unit, remote->layout->fields[i].name);
+		bf_command_text(unit, remote->values[i]);
 	}
 }
 
 /* Read the hash's fields that must be what they were. */
 void
-bf_guard_append(StringInfo command, const BfRemote *remote)
+bf_guard_append(BfUnit *unit, const BfRemote *remote)
 {
 	const BfLayout *layout = remote->layout;
 
-	bf_command_start(command, 2 + bf_guard_count(remote));
-	bf_command_text(command, "HMGET");
-	bf_command_key(command, layout->config_key(remote->key));
+	bf_command_begin(unit, "HMGET");
+	bf_command_key(unit, layout->config_key(remote->key));
 	for (int i = 0; i < bf_layout_fields(layout); i++)
 	{
 		if (layout->fields[i].guards && remote->values[i] != NULL)
-			bf_command_text(command, layout->fields[i].name);
+			bf_command_text(unit, layout->fields[i].name);
 	}
 	if (layout->cursor_key != NULL)
 	{
-		bf_command_start(command, 2);
-		bf_command_text(command, "GET");
-		bf_command_key(command, layout->cursor_key(remote->key));
+		bf_command_begin(unit, "GET");
+		bf_command_key(unit, layout->cursor_key(remote->key));
 	}
 }
 

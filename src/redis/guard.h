@@ -8,9 +8,9 @@
 #include "redis/remote.h"
 
 extern int	bf_guard_count(const BfRemote *remote);
-extern void bf_guard_append_values(StringInfo command,
+extern void bf_guard_append_values(BfUnit *unit,
 								   const BfRemote *remote);
-extern void bf_guard_append(StringInfo command, const BfRemote *remote);
+extern void bf_guard_append(BfUnit *unit, const BfRemote *remote);
 extern bool bf_guard_same_fields(BfConnection *connection,
 								 const BfRemote *remote,
 								 const redisReply *reply);

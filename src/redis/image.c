@@ -52,83 +52,63 @@ byte_at(const BfImage *image, uint64 offset)
 
 /* Write, or remove, the hash beside a string. */
 static void
-append_config(StringInfo commands, const BfImage *image)
+append_config(BfUnit *unit, const BfImage *image)
 {
 	const BfRemote *remote = image->remote;
 
-	bf_command_start(commands, 2);
-	bf_command_text(commands, "DEL");
-	bf_command_text(commands, image->config);
+	bf_command_begin(unit, "DEL");
+	bf_command_text(unit, image->config);
 	if (!remote->configured)
 		return;
-	bf_command_start(commands, 2 + 2 * bf_remote_fields(remote));
-	bf_command_text(commands, "HSET");
-	bf_command_text(commands, image->config);
-	bf_remote_append_fields(commands, remote);
+	bf_command_begin(unit, "HSET");
+	bf_command_text(unit, image->config);
+	bf_remote_append_fields(unit, remote);
 	if (image->ttl == 0)
 		return;
-	bf_command_start(commands, 3);
-	bf_command_text(commands, "PEXPIRE");
-	bf_command_text(commands, image->config);
-	bf_command_number(commands, image->ttl);
-}
-
-/* Commands that append_config() makes. */
-static int
-config_commands(const BfImage *image)
-{
-	if (image->config == NULL)
-		return 0;
-	return image->remote->configured ? 2 + (image->ttl != 0) : 1;
+	bf_command_begin(unit, "PEXPIRE");
+	bf_command_text(unit, image->config);
+	bf_command_number(unit, image->ttl);
 }
 
 /* End a transaction: the hash, what is read back, and EXEC. */
 void
-bf_image_append_end(StringInfo commands, const BfImage *image)
+bf_image_append_end(BfUnit *unit, const BfImage *image)
 {
 	if (image->config != NULL)
-		append_config(commands, image);
-	bf_command_start(commands, 2);
-	bf_command_text(commands, "STRLEN");
-	bf_command_text(commands, image->key);
-	bf_command_start(commands, 2 + 3 * SAMPLES);
-	bf_command_text(commands, "BITFIELD_RO");
-	bf_command_text(commands, image->key);
+		append_config(unit, image);
+	bf_command_begin(unit, "STRLEN");
+	bf_command_text(unit, image->key);
+	bf_command_begin(unit, "BITFIELD_RO");
+	bf_command_text(unit, image->key);
 	for (int i = 0; i < SAMPLES; i++)
 	{
-		bf_command_text(commands, "GET");
-		bf_command_text(commands, "u8");
-		bf_command_number(commands, sample_offset(image, i) * 8);
+		bf_command_text(unit, "GET");
+		bf_command_text(unit, "u8");
+		bf_command_number(unit, sample_offset(image, i) * 8);
 	}
-	bf_command_start(commands, 1);
-	bf_command_text(commands, "EXEC");
+	bf_transaction_end(unit);
 }
 
-/* Results of what bf_image_append_end() appends before EXEC. */
-int
-bf_image_end_replies(const BfImage *image)
-{
-	return config_commands(image) + 2;
-}
-
-/* Check these results; an error among them is raised as such. */
+/*
+ * Check these results, so many with those of commands before that answer a
+ * number; an error among them is raised as such.
+ */
 void
 bf_image_check_end(BfConnection *connection, const BfImage *image,
-				   redisReply **results)
+				   redisReply **results, int count)
 {
-	int			at = config_commands(image);
 	redisReply **bytes;
 	bool		same;
 
-	for (int i = 0; i < at; i++)
+	for (int i = 0; i < count - 2; i++)
 		(void) bf_reply_integer(connection, results[i]);
-	same = bf_reply_integer(connection, results[at]) ==
+	same = bf_reply_integer(connection, results[count - 2]) ==
 		(long long) image->bytes;
-	bytes = bf_reply_array(connection, results[at + 1], SAMPLES);
+	bytes = bf_reply_array(connection, results[count - 1], SAMPLES);
 	for (int i = 0; i < SAMPLES; i++)
 		same = same && bf_reply_integer(connection, bytes[i]) ==
 			byte_at(image, sample_offset(image, i));
 	if (!same)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "What was written does not read back the same.");
 }

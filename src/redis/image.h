@@ -20,9 +20,8 @@ typedef struct BfImage
 
 extern void bf_image_copy(const BfImage *image, uint64 offset, uint8 *into,
 						  size_t length);
-extern void bf_image_append_end(StringInfo commands, const BfImage *image);
-extern int	bf_image_end_replies(const BfImage *image);
+extern void bf_image_append_end(BfUnit *unit, const BfImage *image);
 extern void bf_image_check_end(BfConnection *connection, const BfImage *image,
-							   redisReply **results);
+							   redisReply **results, int count);
 
 #endif							/* BLOOMEXT_IMAGE_H */

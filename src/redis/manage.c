@@ -57,38 +57,27 @@ static bool
 create_remote(const BfRemote *remote, int64 ttl)
 {
 	const BfLayout *layout = remote->layout;
-	int			fields = bf_remote_fields(remote);
 	bool		config = layout->config_key != NULL;
 	bool		cursor = layout->cursor_key != NULL;
-	int			keys = 1 + config + cursor;
-	StringInfoData command;
-	BfConnection *connection;
-	const redisReply *reply;
-	bool		created;
+	BfUnit	   *unit = bf_unit_make();
 
 	if (layout->native_type != NULL)
 		return bf_redisbloom_create(remote, ttl);
-	initStringInfo(&command);
-	bf_command_start(&command, 3 + keys + 4 + 2 * fields);
-	bf_command_text(&command, "EVAL");
-	bf_command_text(&command, create_script);
-	bf_command_number(&command, keys);
-	bf_command_key(&command, bf_remote_layer_key(remote, 0));
+	bf_script_begin(unit, create_script);
+	bf_command_key(unit, bf_remote_layer_key(remote, 0));
 	if (config)
-		bf_command_key(&command, layout->config_key(remote->key));
+		bf_command_key(unit, layout->config_key(remote->key));
 	if (cursor)
-		bf_command_key(&command, layout->cursor_key(remote->key));
-	bf_command_number(&command, ttl);
-	bf_command_text(&command, layout->presized ?
+		bf_command_key(unit, layout->cursor_key(remote->key));
+	bf_script_arguments(unit);
+	bf_command_number(unit, ttl);
+	bf_command_text(unit, layout->presized ?
 					psprintf("%llu", (unsigned long long)
 							 bf_layout_bytes(layout, remote->layers)) : "");
-	bf_command_bytes(&command, remote->head, layout->head);
-	bf_command_text(&command, cursor ? "0" : "");
-	bf_remote_append_fields(&command, remote);
-	reply = bf_remote_call(remote, &command, &connection);
-	created = bf_reply_integer(connection, reply) == 1;
-	bf_connection_done(connection);
-	return created;
+	bf_command_bytes(unit, remote->head, layout->head);
+	bf_command_text(unit, cursor ? "0" : "");
+	bf_remote_append_fields(unit, remote);
+	return bf_ask_number(remote->server, remote->key, unit) == 1;
 }
 
 /* Make the hash that says how many shards a filter has. */
@@ -96,31 +85,21 @@ static bool
 create_shards(Oid server, const char *key, const BfLayout *layout, int shards,
 			  int64 ttl)
 {
-	BfRemote	whole = {.server = server,.key = key};
-	StringInfoData command;
-	BfConnection *connection;
-	const redisReply *reply;
-	bool		created;
+	BfUnit	   *unit = bf_unit_make();
 
-	initStringInfo(&command);
-	bf_command_start(&command, 3 + 2 + 4 + 4);
-	bf_command_text(&command, "EVAL");
-	bf_command_text(&command, create_script);
-	bf_command_number(&command, 2);
-	bf_command_text(&command, key);
-	bf_command_key(&command, bf_shards_key(key));
-	bf_command_number(&command, ttl);
-	bf_command_text(&command, "");
-	bf_command_text(&command, "");
-	bf_command_text(&command, "");
-	bf_command_text(&command, "layout");
-	bf_command_text(&command, layout->name);
-	bf_command_text(&command, "shards");
-	bf_command_number(&command, shards);
-	reply = bf_remote_call(&whole, &command, &connection);
-	created = bf_reply_integer(connection, reply) == 1;
-	bf_connection_done(connection);
-	return created;
+	bf_script_begin(unit, create_script);
+	bf_command_text(unit, key);
+	bf_command_key(unit, bf_shards_key(key));
+	bf_script_arguments(unit);
+	bf_command_number(unit, ttl);
+	bf_command_text(unit, "");
+	bf_command_text(unit, "");
+	bf_command_text(unit, "");
+	bf_command_text(unit, "layout");
+	bf_command_text(unit, layout->name);
+	bf_command_text(unit, "shards");
+	bf_command_number(unit, shards);
+	return bf_ask_number(server, key, unit) == 1;
 }
 
 /* Describe what is there, for a message. */
@@ -292,25 +271,16 @@ static int64
 ask_number(const BfRemote *remote, const char *verb, const char *key,
 		   uint32 head)
 {
-	StringInfoData command;
-	BfConnection *connection;
-	const redisReply *reply;
-	int64		number;
+	BfUnit	   *unit = bf_unit_make();
 
-	initStringInfo(&command);
-	bf_command_start(&command, head > 0 ? 4 : 2);
-	bf_command_text(&command, verb);
-	bf_command_text(&command, key);
+	bf_command_begin(unit, verb);
+	bf_command_text(unit, key);
 	if (head > 0)
 	{
-		bf_command_number(&command, head);
-		bf_command_text(&command, "-1");
+		bf_command_number(unit, head);
+		bf_command_text(unit, "-1");
 	}
-	reply = bf_remote_call(remote, &command, &connection);
-	number = bf_reply_integer(connection, reply);
-	bf_connection_done(connection);
-	pfree(command.data);
-	return number;
+	return bf_ask_number(remote->server, remote->key, unit);
 }
 
 static void
@@ -426,27 +396,19 @@ static bool
 drop_remote(const BfRemote *remote)
 {
 	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
-	StringInfoData command;
-	BfConnection *connection;
-	const redisReply *reply;
+	BfUnit	   *unit = bf_unit_make();
 	bool		config = layout->config_key != NULL;
 	bool		cursor = layout->cursor_key != NULL;
 	uint32		layers = cursor ? remote->header.layers : 1;
-	bool		dropped;
 
-	initStringInfo(&command);
-	bf_command_start(&command, 1 + layers + config + cursor);
-	bf_command_text(&command, "UNLINK");
+	bf_command_begin(unit, "UNLINK");
 	for (uint32 i = 0; i < layers; i++)
-		bf_command_key(&command, layout->layer_key(remote->key, i));
+		bf_command_key(unit, layout->layer_key(remote->key, i));
 	if (config)
-		bf_command_key(&command, layout->config_key(remote->key));
+		bf_command_key(unit, layout->config_key(remote->key));
 	if (cursor)
-		bf_command_key(&command, layout->cursor_key(remote->key));
-	reply = bf_remote_call(remote, &command, &connection);
-	dropped = bf_reply_integer(connection, reply) > 0;
-	bf_connection_done(connection);
-	return dropped;
+		bf_command_key(unit, layout->cursor_key(remote->key));
+	return bf_ask_number(remote->server, remote->key, unit) > 0;
 }
 
 /*
@@ -456,19 +418,11 @@ drop_remote(const BfRemote *remote)
 static bool
 drop_shards(const BfRemote *whole)
 {
-	StringInfoData command;
-	BfConnection *connection;
-	const redisReply *reply;
-	bool		dropped;
+	BfUnit	   *unit = bf_unit_make();
 
-	initStringInfo(&command);
-	bf_command_start(&command, 2);
-	bf_command_text(&command, "UNLINK");
-	bf_command_key(&command, bf_shards_key(whole->key));
-	reply = bf_remote_call(whole, &command, &connection);
-	dropped = bf_reply_integer(connection, reply) > 0;
-	bf_connection_done(connection);
-	return dropped;
+	bf_command_begin(unit, "UNLINK");
+	bf_command_key(unit, bf_shards_key(whole->key));
+	return bf_ask_number(whole->server, whole->key, unit) > 0;
 }
 
 /* Remove what is a shard, one after another as inspect() does. */

@@ -39,86 +39,62 @@ PG_FUNCTION_INFO_V1(bloomext_live_mirror);
 /* Bits that are put into another order at a time. */
 #define PIECE		((size_t) 64 * 1024)
 
-/* Send a layer's bits in the order that the layout has. */
-static void
-send_bits(BfConnection *connection, const BfImage *image)
+/* The bytes of an image, from an offset on: BfPayload. */
+static const void *
+image_bytes(void *arg, uint64 offset, size_t *length)
 {
-	const BfLayout *layout = image->remote->layout;
-	uint8	   *piece;
-
-	if (layout->stored_order)
-	{
-		bf_connection_send(connection, image->bits,
-						   image->bytes - layout->head);
-		return;
-	}
-	piece = palloc(PIECE);
-	for (uint64 at = layout->head; at < image->bytes; at += PIECE)
-	{
-		size_t		wanted = Min(PIECE, image->bytes - at);
-
-		bf_image_copy(image, at, piece, wanted);
-		bf_connection_send(connection, piece, wanted);
-	}
-	pfree(piece);
-}
-
-/* Write an image: BfUnitWriter. */
-static void
-send_image(BfConnection *connection, void *arg)
-{
+	static uint8 piece[PIECE];
 	const BfImage *image = arg;
-	StringInfoData commands;
+	const BfLayout *layout = image->remote->layout;
 
-	initStringInfo(&commands);
-	bf_command_start(&commands, 1);
-	bf_command_text(&commands, "MULTI");
-	bf_command_start(&commands, image->ttl ? 5 : 3);
-	bf_command_text(&commands, "SET");
-	bf_command_text(&commands, image->key);
-	bf_command_announce(&commands, image->bytes);
-	appendBinaryStringInfo(&commands, (const char *) image->remote->head,
-						   image->remote->layout->head);
-	bf_connection_send(connection, commands.data, commands.len);
-	send_bits(connection, image);
-
-	resetStringInfo(&commands);
-	appendStringInfoString(&commands, "\r\n");
-	if (image->ttl != 0)
+	if (layout->stored_order && offset >= layout->head)
 	{
-		bf_command_text(&commands, "PX");
-		bf_command_number(&commands, image->ttl);
+		*length = image->bytes - offset;
+		return image->bits + offset - layout->head;
 	}
-	bf_image_append_end(&commands, image);
-	bf_connection_send(connection, commands.data, commands.len);
-	pfree(commands.data);
+	*length = Min(layout->stored_order ? layout->head - offset : PIECE,
+				  image->bytes - offset);
+	bf_image_copy(image, offset, piece, *length);
+	return piece;
 }
 
 /* Check what an image's transaction answered: BfReplyHandler. */
 static void
-check_image(BfConnection *connection, const redisReply *reply, int unit,
-			void *arg)
+check_image(BfConnection *connection, const redisReply *reply,
+			const BfUnit *unit, void *arg)
 {
 	const BfImage *image = arg;
-	redisReply **results = bf_reply_array(connection, reply,
-										  1 + bf_image_end_replies(image));
+	redisReply **results = bf_reply_results(connection, reply, unit);
 
 	if (results[0]->type == REDIS_REPLY_ERROR)
 		bf_connection_raise(connection, results[0]->str, results[0]->len);
 	if (!bf_reply_is_ok(results[0]))
-		bf_connection_nonsense(connection, "The string was not set.");
-	bf_image_check_end(connection, image, results + 1);
+		bf_connection_protocol_error(connection, "The string was not set.");
+	bf_image_check_end(connection, image, results + 1,
+					   (int) reply->elements - 1);
 }
 
-/* Write an image whole.  Replies: MULTI, SET, the end's, EXEC. */
+/* Write an image whole. */
 static void
 write_image(BfImage *image)
 {
 	BfPipeline	pipeline;
+	BfUnit	   *unit;
 
 	bf_pipeline_start(&pipeline, image->remote->server, image->key,
 					  check_image, image);
-	bf_pipeline_write(&pipeline, 3 + bf_image_end_replies(image), send_image);
+	unit = bf_pipeline_unit(&pipeline);
+	bf_transaction_begin(unit);
+	bf_command_begin(unit, "SET");
+	bf_command_text(unit, image->key);
+	bf_command_payload(unit, image->bytes, image_bytes, image);
+	if (image->ttl != 0)
+	{
+		bf_command_text(unit, "PX");
+		bf_command_number(unit, image->ttl);
+	}
+	bf_image_append_end(unit, image);
+	bf_pipeline_send(&pipeline, unit);
 	bf_pipeline_finish(&pipeline);
 }
 

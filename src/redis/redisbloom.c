@@ -49,25 +49,24 @@ static const char create_script[] =
 
 /* BfReplyHandler of commands that are answered by OK, or by a number. */
 static void
-expect_success(BfConnection *connection, const redisReply *reply, int unit,
-			   void *arg)
+expect_success(BfConnection *connection, const redisReply *reply,
+			   const BfUnit *unit, void *arg)
 {
 	if (reply->type != REDIS_REPLY_INTEGER && !bf_reply_is_ok(reply))
-		bf_connection_nonsense(connection, "OK was expected.");
+		bf_connection_protocol_error(connection, "OK was expected.");
 }
 
 static void
 send_chunk(BfPipeline *pipeline, uint64 cursor, const uint8 *bytes,
 		   size_t length)
 {
-	StringInfo	command = bf_pipeline_unit(pipeline, 1);
+	BfUnit	   *unit = bf_pipeline_unit(pipeline);
 
-	bf_command_start(command, 4);
-	bf_command_text(command, "BF.LOADCHUNK");
-	bf_command_text(command, pipeline->key);
-	bf_command_number(command, cursor);
-	bf_command_bytes(command, bytes, length);
-	bf_pipeline_send(pipeline, command);
+	bf_command_begin(unit, "BF.LOADCHUNK");
+	bf_command_text(unit, pipeline->key);
+	bf_command_number(unit, cursor);
+	bf_command_bytes(unit, bytes, length);
+	bf_pipeline_send(pipeline, unit);
 }
 
 /* Send a dump's header, then its links' bits in pieces. */
@@ -77,12 +76,11 @@ send_dump(BfPipeline *pipeline, const BfRemote *remote, const uint8 *dump)
 	size_t		header = HEADER_SIZE + remote->header.layers * LINK_SIZE;
 	const uint8 *bits = dump + header;
 	uint64		offset = 0;
-	StringInfo	expire;
+	BfUnit	   *expire;
 
 	send_chunk(pipeline, 1, dump, header);
-	expire = bf_pipeline_unit(pipeline, 1);
-	bf_command_start(expire, 3);
-	bf_command_text(expire, "PEXPIRE");
+	expire = bf_pipeline_unit(pipeline);
+	bf_command_begin(expire, "PEXPIRE");
 	bf_command_text(expire, pipeline->key);
 	bf_command_number(expire, BF_TEMPORARY_TTL);
 	bf_pipeline_send(pipeline, expire);
@@ -105,19 +103,15 @@ static redisReply **
 scan_dump(const BfRemote *remote, const char *key, uint64 cursor,
 		  BfConnection **connection)
 {
-	BfRemote	dumped = *remote;
-	StringInfoData command;
+	BfUnit	   *unit = bf_unit_make();
 	const redisReply *reply;
 	redisReply **result;
 
-	dumped.reply_limit = DUMP_LIMIT;
-	initStringInfo(&command);
-	bf_command_start(&command, 3);
-	bf_command_text(&command, "BF.SCANDUMP");
-	bf_command_text(&command, key);
-	bf_command_number(&command, cursor);
-	reply = bf_remote_call(&dumped, &command, connection);
-	pfree(command.data);
+	bf_command_begin(unit, "BF.SCANDUMP");
+	bf_command_text(unit, key);
+	bf_command_number(unit, cursor);
+	reply = bf_ask(remote->server, key, unit, DUMP_LIMIT, connection);
+	bf_unit_free(unit);
 	result = bf_reply_array(*connection, reply, 2);
 	(void) bf_reply_integer(*connection, result[0]);
 	(void) bf_reply_string(*connection, result[1]);
@@ -134,7 +128,7 @@ check_header(const BfRemote *remote, const char *key, const uint8 *dump)
 
 	if (result[0]->integer != 1 || result[1]->len != header ||
 		memcmp(result[1]->str, dump, header) != 0)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "What was written does not read back the same.");
 	bf_connection_done(connection);
 }
@@ -190,7 +184,7 @@ bf_redisbloom_fetch(const BfRemote *remote, StringInfo stream)
 		if (!header)
 			loaded += result[1]->len;
 		if (cursor != loaded + 1 || (!header && result[1]->len == 0))
-			bf_connection_nonsense(connection,
+			bf_connection_protocol_error(connection,
 								   "A filter's dump is not in one piece.");
 		appendBinaryStringInfo(stream, result[1]->str, result[1]->len);
 		bf_connection_done(connection);
@@ -224,27 +218,18 @@ bool
 bf_redisbloom_create(const BfRemote *remote, int64 ttl)
 {
 	bool		grows = remote->header.expansion > 0;
-	StringInfoData command;
-	BfConnection *connection;
-	const redisReply *reply;
-	bool		created;
+	BfUnit	   *unit = bf_unit_make();
 
-	initStringInfo(&command);
-	bf_command_start(&command, 4 + 3 + (grows ? 2 : 1));
-	bf_command_text(&command, "EVAL");
-	bf_command_text(&command, create_script);
-	bf_command_number(&command, 1);
-	bf_command_text(&command, remote->key);
-	bf_command_number(&command, ttl);
-	bf_command_text(&command, psprintf("%.17g", remote->header.fpp));
-	bf_command_number(&command, remote->header.expected);
-	bf_command_text(&command, grows ? "EXPANSION" : "NONSCALING");
+	bf_script_begin(unit, create_script);
+	bf_command_text(unit, remote->key);
+	bf_script_arguments(unit);
+	bf_command_number(unit, ttl);
+	bf_command_text(unit, psprintf("%.17g", remote->header.fpp));
+	bf_command_number(unit, remote->header.expected);
+	bf_command_text(unit, grows ? "EXPANSION" : "NONSCALING");
 	if (grows)
-		bf_command_number(&command, remote->header.expansion);
-	reply = bf_remote_call(remote, &command, &connection);
-	created = bf_reply_integer(connection, reply) == 1;
-	bf_connection_done(connection);
-	return created;
+		bf_command_number(unit, remote->header.expansion);
+	return bf_ask_number(remote->server, remote->key, unit) == 1;
 }
 
 typedef struct Batches
@@ -258,11 +243,11 @@ typedef struct Batches
  * grow answers the first one that it does not take by an error, and no more.
  */
 static void
-take_answers(BfConnection *connection, const redisReply *reply, int unit,
-			 BfItems *items)
+take_answers(BfConnection *connection, const redisReply *reply,
+			 const BfUnit *unit, BfItems *items)
 {
-	BfItem	   *item = items->item + (size_t) unit * BATCH;
-	size_t		count = Min(BATCH, items->count - unit * BATCH);
+	BfItem	   *item = items->item + (size_t) unit->number * BATCH;
+	size_t		count = Min(BATCH, items->count - unit->number * BATCH);
 	size_t		answers = Min(count, reply->elements);
 	redisReply **answer = bf_reply_array(connection, reply, answers);
 
@@ -272,17 +257,17 @@ take_answers(BfConnection *connection, const redisReply *reply, int unit,
 		item[i].done = true;
 	}
 	if (answers < count)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "An answer for each element was expected.");
 }
 
 /* BfReplyHandler: EXISTS and BF.MEXISTS of a transaction */
 static void
-take_existing(BfConnection *connection, const redisReply *reply, int unit,
-			  void *arg)
+take_existing(BfConnection *connection, const redisReply *reply,
+			  const BfUnit *unit, void *arg)
 {
 	Batches    *batches = arg;
-	redisReply **result = bf_reply_array(connection, reply, 2);
+	redisReply **result = bf_reply_results(connection, reply, unit);
 
 	if (bf_reply_integer(connection, result[0]) == 0)
 		batches->gone = true;
@@ -292,8 +277,8 @@ take_existing(BfConnection *connection, const redisReply *reply, int unit,
 
 /* BfReplyHandler: BF.MADD, or nil where there is no key */
 static void
-take_added(BfConnection *connection, const redisReply *reply, int unit,
-		   void *arg)
+take_added(BfConnection *connection, const redisReply *reply,
+		   const BfUnit *unit, void *arg)
 {
 	Batches    *batches = arg;
 
@@ -304,45 +289,39 @@ take_added(BfConnection *connection, const redisReply *reply, int unit,
 }
 
 static void
-append_elements(StringInfo command, const BfItem *item, int count)
+append_elements(BfUnit *unit, const BfItem *item, int count)
 {
 	for (int i = 0; i < count; i++)
-		bf_command_bytes(command, item[i].hash.data, item[i].hash.length);
+		bf_command_bytes(unit, item[i].hash.data, item[i].hash.length);
 }
 
 static void
-append_existing(StringInfo command, const char *key, const BfItem *item,
+append_existing(BfUnit *unit, const char *key, const BfItem *item,
 				int count)
 {
-	bf_command_start(command, 1);
-	bf_command_text(command, "MULTI");
-	bf_command_start(command, 2);
-	bf_command_text(command, "EXISTS");
-	bf_command_text(command, key);
-	bf_command_start(command, 2 + count);
-	bf_command_text(command, "BF.MEXISTS");
-	bf_command_text(command, key);
-	append_elements(command, item, count);
-	bf_command_start(command, 1);
-	bf_command_text(command, "EXEC");
+	bf_transaction_begin(unit);
+	bf_command_begin(unit, "EXISTS");
+	bf_command_text(unit, key);
+	bf_command_begin(unit, "BF.MEXISTS");
+	bf_command_text(unit, key);
+	append_elements(unit, item, count);
+	bf_transaction_end(unit);
 }
 
 static void
-append_added(StringInfo command, const char *key, const BfItem *item,
+append_added(BfUnit *unit, const char *key, const BfItem *item,
 			 int count)
 {
-	bf_command_start(command, 4 + count);
-	bf_command_text(command, "EVAL");
-	bf_command_text(command, add_script);
-	bf_command_number(command, 1);
-	bf_command_text(command, key);
-	append_elements(command, item, count);
+	bf_script_begin(unit, add_script);
+	bf_command_text(unit, key);
+	bf_script_arguments(unit);
+	append_elements(unit, item, count);
 }
 
 /* Send items in batches; false where the key is gone. */
 static bool
-run_batches(const BfRemote *remote, BfItems *items, int replies,
-			void (*append) (StringInfo, const char *, const BfItem *, int),
+run_batches(const BfRemote *remote, BfItems *items,
+			void (*append) (BfUnit *, const char *, const BfItem *, int),
 			BfReplyHandler handler)
 {
 	BfPipeline	pipeline;
@@ -352,7 +331,7 @@ run_batches(const BfRemote *remote, BfItems *items, int replies,
 					  &batches);
 	for (int from = 0; from < items->count && !batches.gone; from += BATCH)
 	{
-		StringInfo	unit = bf_pipeline_unit(&pipeline, replies);
+		BfUnit	   *unit = bf_pipeline_unit(&pipeline);
 
 		CHECK_FOR_INTERRUPTS();
 		append(unit, remote->key, items->item + from,
@@ -367,12 +346,12 @@ run_batches(const BfRemote *remote, BfItems *items, int replies,
 bool
 bf_redisbloom_contains(const BfRemote *remote, BfItems *items)
 {
-	return run_batches(remote, items, 4, append_existing, take_existing);
+	return run_batches(remote, items, append_existing, take_existing);
 }
 
 /* bf_remote_add() of a native filter */
 bool
 bf_redisbloom_add(const BfRemote *remote, BfItems *items)
 {
-	return run_batches(remote, items, 1, append_added, take_added);
+	return run_batches(remote, items, append_added, take_added);
 }

@@ -105,11 +105,11 @@ has_digest(const Refresh *refresh, uint32 block, const char *digest)
 
 /* Compare the blocks of a slice: BfReplyHandler. */
 static void
-compare_slice(BfConnection *connection, const redisReply *reply, int unit,
-			  void *arg)
+compare_slice(BfConnection *connection, const redisReply *reply,
+			  const BfUnit *unit, void *arg)
 {
 	Refresh    *refresh = arg;
-	uint32		first = (uint32) unit * SLICE;
+	uint32		first = (uint32) unit->number * SLICE;
 	uint32		count = Min(SLICE, refresh->blocks - first);
 
 	if (reply->type == REDIS_REPLY_NIL)
@@ -118,7 +118,7 @@ compare_slice(BfConnection *connection, const redisReply *reply, int unit,
 		return;
 	}
 	if (bf_reply_string(connection, reply)->len != count * DIGITS)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "A digest of each block was expected.");
 	for (uint32 i = 0; i < count; i++)
 	{
@@ -149,20 +149,17 @@ compare(Refresh *refresh, BfPipeline *pipeline)
 	for (uint32 from = 0; from < refresh->blocks && !is_hopeless(refresh);
 		 from += SLICE)
 	{
-		StringInfo	unit = bf_pipeline_unit(pipeline, from == 0 ? 2 : 1);
+		BfUnit	   *unit = bf_pipeline_unit(pipeline);
 
 		CHECK_FOR_INTERRUPTS();
 		if (from == 0)
 		{
-			bf_command_start(unit, 2);
-			bf_command_text(unit, "WATCH");
+			bf_command_begin(unit, "WATCH");
 			bf_command_text(unit, image->key);
 		}
-		bf_command_start(unit, 8);
-		bf_command_text(unit, "EVAL");
-		bf_command_text(unit, digest_script);
-		bf_command_number(unit, 1);
+		bf_script_begin(unit, digest_script);
 		bf_command_text(unit, image->key);
+		bf_script_arguments(unit);
 		bf_command_number(unit, image->bytes);
 		bf_command_number(unit, (uint64) from * BLOCK);
 		bf_command_number(unit, Min((uint64) (from + SLICE) * BLOCK,
@@ -175,12 +172,11 @@ compare(Refresh *refresh, BfPipeline *pipeline)
 
 /* Write the blocks that differ, if nobody wrote to the string meanwhile. */
 static void
-append_blocks(StringInfo commands, const Refresh *refresh)
+append_blocks(BfUnit *commands, const Refresh *refresh)
 {
 	const BfImage *image = refresh->image;
 
-	bf_command_start(commands, 1);
-	bf_command_text(commands, "MULTI");
+	bf_transaction_begin(commands);
 	for (uint32 block = 0; block < refresh->blocks; block++)
 	{
 		size_t		length = block_length(refresh, block);
@@ -189,14 +185,12 @@ append_blocks(StringInfo commands, const Refresh *refresh)
 		if (!refresh->differs[block])
 			continue;
 		bf_image_copy(image, (uint64) block * BLOCK, bytes, length);
-		bf_command_start(commands, 4);
-		bf_command_text(commands, "SETRANGE");
+		bf_command_begin(commands, "SETRANGE");
 		bf_command_text(commands, image->key);
 		bf_command_number(commands, (uint64) block * BLOCK);
 		bf_command_bytes(commands, bytes, length);
 	}
-	bf_command_start(commands, image->ttl ? 3 : 2);
-	bf_command_text(commands, image->ttl ? "PEXPIRE" : "PERSIST");
+	bf_command_begin(commands, image->ttl ? "PEXPIRE" : "PERSIST");
 	bf_command_text(commands, image->key);
 	if (image->ttl != 0)
 		bf_command_number(commands, image->ttl);
@@ -205,30 +199,25 @@ append_blocks(StringInfo commands, const Refresh *refresh)
 
 /* Check what that transaction answered, if it was one: BfReplyHandler. */
 static void
-check_blocks(BfConnection *connection, const redisReply *reply, int unit,
-			 void *arg)
+check_blocks(BfConnection *connection, const redisReply *reply,
+			 const BfUnit *unit, void *arg)
 {
 	Refresh    *refresh = arg;
-	int			commands = refresh->differing + 1;
-	redisReply **results;
-
 	refresh->executed = reply->type != REDIS_REPLY_NIL;
 	if (!refresh->executed)
 		return;
-	results = bf_reply_array(connection, reply, commands +
-							 bf_image_end_replies(refresh->image));
-	for (int i = 0; i < commands; i++)
-		(void) bf_reply_integer(connection, results[i]);
-	bf_image_check_end(connection, refresh->image, results + commands);
+	bf_image_check_end(connection, refresh->image,
+					   bf_reply_results(connection, reply, unit),
+					   (int) reply->elements);
 }
 
 /* Check that watching ended: BfReplyHandler. */
 static void
-check_unwatch(BfConnection *connection, const redisReply *reply, int unit,
-			  void *arg)
+check_unwatch(BfConnection *connection, const redisReply *reply,
+			  const BfUnit *unit, void *arg)
 {
 	if (!bf_reply_is_ok(reply))
-		bf_connection_nonsense(connection, "UNWATCH was not confirmed.");
+		bf_connection_protocol_error(connection, "UNWATCH was not confirmed.");
 }
 
 /* Try once; false where it is hopeless. */
@@ -237,7 +226,7 @@ try_refresh(Refresh *refresh)
 {
 	const BfImage *image = refresh->image;
 	BfPipeline	pipeline;
-	StringInfo	unit;
+	BfUnit	   *unit;
 	bool		hopeless;
 
 	bf_pipeline_start(&pipeline, image->remote->server, image->key,
@@ -250,16 +239,13 @@ try_refresh(Refresh *refresh)
 	if (hopeless)
 	{
 		pipeline.handler = check_unwatch;
-		unit = bf_pipeline_unit(&pipeline, 1);
-		bf_command_start(unit, 1);
-		bf_command_text(unit, "UNWATCH");
+		unit = bf_pipeline_unit(&pipeline);
+		bf_command_begin(unit, "UNWATCH");
 	}
 	else
 	{
-		/* Replies: MULTI, SETRANGEs, PEXPIRE or PERSIST, the end's, EXEC. */
 		pipeline.handler = check_blocks;
-		unit = bf_pipeline_unit(&pipeline, 3 + refresh->differing +
-								bf_image_end_replies(image));
+		unit = bf_pipeline_unit(&pipeline);
 		append_blocks(unit, refresh);
 	}
 	bf_pipeline_send(&pipeline, unit);

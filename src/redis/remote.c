@@ -122,48 +122,23 @@ list_beside(const char *key, bool cluster, Beside *beside)
 }
 
 static void
-write_describe(StringInfo command, const char *key, const Beside *beside,
+write_describe(BfUnit *unit, const char *key, const Beside *beside,
 			   int count)
 {
-	int			arguments = 3 + 1 + count + 1;
-
+	bf_script_begin(unit, describe_script);
+	bf_command_text(unit, key);
 	for (int i = 0; i < count; i++)
-		arguments += 1 + beside_fields(&beside[i]);
-	bf_command_start(command, arguments);
-	bf_command_text(command, "EVAL");
-	bf_command_text(command, describe_script);
-	bf_command_number(command, 1 + count);
-	bf_command_text(command, key);
-	for (int i = 0; i < count; i++)
-		bf_command_text(command, beside[i].key);
-	bf_command_text(command, bf_layout_redisbloom.native_type);
+		bf_command_text(unit, beside[i].key);
+	bf_script_arguments(unit);
+	bf_command_text(unit, bf_layout_redisbloom.native_type);
 	for (int i = 0; i < count; i++)
 	{
 		int			fields = beside_fields(&beside[i]);
 
-		bf_command_number(command, fields);
+		bf_command_number(unit, fields);
 		for (int j = 0; j < fields; j++)
-			bf_command_text(command, beside_field(&beside[i], j));
+			bf_command_text(unit, beside_field(&beside[i], j));
 	}
-}
-
-/* Take the first reply's copy for a single unit; see bf_remote_call(). */
-typedef struct Answer
-{
-	BfConnection *connection;
-	redisReply *reply;
-} Answer;
-
-/* Keep a reply beyond the pipeline: the connection goes on owning it. */
-static void
-keep_reply(BfConnection *connection, const redisReply *reply, int unit,
-		   void *arg)
-{
-	Answer	   *answer = arg;
-
-	answer->connection = connection;
-	answer->reply = connection->reply;
-	connection->reply = NULL;
 }
 
 /* The fields of the hash that describes a filter, if one does. */
@@ -175,40 +150,13 @@ bf_remote_fields(const BfRemote *remote)
 
 /* Append all of them, each with its value, as arguments. */
 void
-bf_remote_append_fields(StringInfo command, const BfRemote *remote)
+bf_remote_append_fields(BfUnit *unit, const BfRemote *remote)
 {
 	for (int i = 0; i < bf_remote_fields(remote); i++)
 	{
-		bf_command_text(command, remote->layout->fields[i].name);
-		bf_command_text(command, remote->values[i]);
+		bf_command_text(unit, remote->layout->fields[i].name);
+		bf_command_text(unit, remote->values[i]);
 	}
-}
-
-/*
- * Call one command about a filter's key, wherever that is; the reply stays
- * valid until the connection is used again.
- */
-const redisReply *
-bf_remote_call(const BfRemote *remote, StringInfo command,
-			   BfConnection **connection)
-{
-	BfPipeline	pipeline;
-	Answer		answer;
-	StringInfo	unit;
-
-	bf_pipeline_start(&pipeline, remote->server, remote->key, keep_reply,
-					  &answer);
-	if (remote->reply_limit > 0)
-		pipeline.reply_limit = remote->reply_limit;
-	unit = bf_pipeline_unit(&pipeline, 1);
-	appendBinaryStringInfo(unit, command->data, command->len);
-	bf_pipeline_send(&pipeline, unit);
-	bf_pipeline_finish(&pipeline);
-	pfree(pipeline.unsent.data);
-	/* The connection frees it, after an error as well. */
-	*connection = answer.connection;
-	(*connection)->reply = answer.reply;
-	return answer.reply;
 }
 
 /* Raise that a key holds a filter of two descriptions. */
@@ -306,7 +254,7 @@ read_shards(BfConnection *connection, const redisReply *reply,
 	layout = values[0] ? bf_layout_by_name(values[0]) : NULL;
 	if (layout == NULL || !bf_read_number(values[1], &shards) ||
 		shards < 1 || shards > BF_MAX_SHARDS)
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "A filter's shards are not described as they should be.");
 	claim(remote, layout);
 	remote->shards = (int) shards;
@@ -324,7 +272,7 @@ read_cursor(BfConnection *connection, const redisReply *reply,
 	if (reply->type != REDIS_REPLY_NIL &&
 		(!bf_read_number(bf_reply_string(connection, reply)->str, &newest) ||
 		 newest >= BF_MAX_LAYERS))
-		bf_connection_nonsense(connection,
+		bf_connection_protocol_error(connection,
 							   "The cursor of a growing filter is no number of a layer.");
 	layers = palloc(sizeof(BfLayer) * (newest + 1));
 	layers[0] = remote->layers[0];
@@ -418,20 +366,19 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	BfConnection *connection = bf_cluster_route(server, key);
 	Beside		beside[MAX_BESIDE];
 	int			count = list_beside(key, connection->cluster, beside);
-	StringInfoData command;
+	BfUnit	   *unit = bf_unit_make();
 	const redisReply *reply;
 
 	memset(remote, 0, sizeof(*remote));
 	remote->server = server;
 	remote->key = pstrdup(key);
-	initStringInfo(&command);
-	write_describe(&command, key, beside, count);
-	reply = bf_remote_call(remote, &command, &connection);
+	write_describe(unit, key, beside, count);
+	reply = bf_ask(server, key, unit, 0, &connection);
 	read_description(connection,
 					 bf_reply_array(connection, reply, FIRST_BESIDE + count),
 					 beside, count, remote);
 	bf_connection_done(connection);
-	pfree(command.data);
+	bf_unit_free(unit);
 }
 
 /*

@@ -8,7 +8,7 @@
 #include "datatype/timestamp.h"
 
 #include "redis/layout.h"
-#include "redis/pipeline.h"
+#include "redis/unit.h"
 
 #define BF_MAX_HEAD		8
 
@@ -23,7 +23,6 @@ typedef struct BfRemote
 	BfHeader	header;
 	BfLayer    *layers;			/* NULL: a sharded, or a native filter's */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
-	size_t		reply_limit;	/* of bf_remote_call(); 0: the usual one */
 	bool		configured;		/* does its hash describe it? */
 	char	   *values[BF_MAX_FIELDS];	/* of the hash's fields, or NULL */
 } BfRemote;
@@ -41,10 +40,7 @@ extern void bf_remote_check_slots(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
 extern int	bf_remote_fields(const BfRemote *remote);
-extern void bf_remote_append_fields(StringInfo command,
+extern void bf_remote_append_fields(BfUnit *unit,
 									const BfRemote *remote);
-extern const redisReply *bf_remote_call(const BfRemote *remote,
-										StringInfo command,
-										BfConnection **connection);
 
 #endif							/* BLOOMEXT_REMOTE_H */

@@ -40,21 +40,21 @@ static const char switch_script[] =
 	"return 1\n";
 
 static void
-append_keys(StringInfo command, const BfRemote *remote, char **temporary,
+append_keys(BfUnit *unit, const BfRemote *remote, char **temporary,
 			uint32 layers, uint32 old_layers)
 {
 	const BfLayout *layout = remote->layout;
 
 	for (uint32 i = 0; i < layers; i++)
-		bf_command_text(command, temporary[i]);
+		bf_command_text(unit, temporary[i]);
 	for (uint32 i = 0; i < layers; i++)
-		bf_command_key(command, bf_remote_layer_key(remote, i));
+		bf_command_key(unit, bf_remote_layer_key(remote, i));
 	if (remote->configured)
-		bf_command_key(command, layout->config_key(remote->key));
+		bf_command_key(unit, layout->config_key(remote->key));
 	if (layout->cursor_key != NULL)
-		bf_command_key(command, layout->cursor_key(remote->key));
+		bf_command_key(unit, layout->cursor_key(remote->key));
 	for (uint32 i = layers; i < old_layers; i++)
-		bf_command_key(command, bf_remote_layer_key(remote, i));
+		bf_command_key(unit, bf_remote_layer_key(remote, i));
 }
 
 /*
@@ -67,30 +67,19 @@ bf_switch(const BfRemote *remote, char **temporary, uint32 old_layers,
 {
 	const BfLayout *layout = remote->layout;
 	uint32		layers = remote->header.layers;
-	uint32		obsolete = old_layers > layers ? old_layers - layers : 0;
 	int			fields = bf_remote_fields(remote);
 	bool		cursor = layout->cursor_key != NULL;
-	int			keys = 2 * layers + remote->configured + cursor + obsolete;
-	StringInfoData command;
-	const redisReply *reply;
-	BfConnection *connection;
-	bool		done;
+	BfUnit	   *unit = bf_unit_make();
 
-	initStringInfo(&command);
-	bf_command_start(&command, 3 + keys + 4 + 2 * fields);
-	bf_command_text(&command, "EVAL");
-	bf_command_text(&command, switch_script);
-	bf_command_number(&command, keys);
-	append_keys(&command, remote, temporary, layers, old_layers);
-	bf_command_number(&command, layers);
-	bf_command_number(&command, ttl);
-	bf_command_text(&command, cursor ? psprintf("%u", layers - 1) : "");
-	bf_command_number(&command, fields);
-	bf_remote_append_fields(&command, remote);
-	reply = bf_remote_call(remote, &command, &connection);
-	done = bf_reply_integer(connection, reply) == 1;
-	bf_connection_done(connection);
-	if (!done)
+	bf_script_begin(unit, switch_script);
+	append_keys(unit, remote, temporary, layers, old_layers);
+	bf_script_arguments(unit);
+	bf_command_number(unit, layers);
+	bf_command_number(unit, ttl);
+	bf_command_text(unit, cursor ? psprintf("%u", layers - 1) : "");
+	bf_command_number(unit, fields);
+	bf_remote_append_fields(unit, remote);
+	if (bf_ask_number(remote->server, remote->key, unit) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("mirror of \"%s\" was not finished in time",

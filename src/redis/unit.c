@@ -1,8 +1,9 @@
 /*
- * pipeline.c
- *	  Commands about keys of one slot, sent one after another without waiting.
+ * unit.c
+ *	  Units of commands, sent and answered: one alone, or many in a pipeline.
  *
- * Redis works on one command while we write the next.  How many may be under
+ * The units of a pipeline are about keys of one slot, and sent one after another
+ * without waiting: Redis works on one command while we write the next.  How many may be under
  * way is bounded, and how long they are, so that neither side has to keep much.
  * Small units are gathered, so that they do not cost a system call each.
  *
@@ -21,7 +22,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#include "redis/pipeline.h"
+#include "redis/unit.h"
 
 /* Units under way at most, where they are quickly done. */
 #define WINDOW			32
@@ -55,24 +56,14 @@ bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
 	initStringInfo(&pipeline->unsent);
 }
 
-/* A new unit, to be filled with commands that have so many replies in all. */
-StringInfo
-bf_pipeline_unit(BfPipeline *pipeline, int replies)
+/* A new unit, to be filled with commands. */
+BfUnit *
+bf_pipeline_unit(BfPipeline *pipeline)
 {
-	BfUnit	   *unit = palloc(sizeof(BfUnit));
+	BfUnit	   *unit = bf_unit_make();
 
-	initStringInfo(&unit->bytes);
-	unit->writer = NULL;
-	unit->replies = replies;
 	unit->number = pipeline->units++;
-	return &unit->bytes;
-}
-
-static void
-free_unit(BfUnit *unit)
-{
-	pfree(unit->bytes.data);
-	pfree(unit);
+	return unit;
 }
 
 /*
@@ -118,8 +109,7 @@ receive_oldest(BfPipeline *pipeline)
 	pipeline->sent = list_delete_first(pipeline->sent);
 	pipeline->kept -= unit->bytes.len;
 	if (error == NULL)
-		pipeline->handler(pipeline->connection, reply, unit->number,
-						  pipeline->arg);
+		pipeline->handler(pipeline->connection, reply, unit, pipeline->arg);
 	else if (bf_cluster_redirect(pipeline->connection, error, pipeline->key,
 								 &node) != BF_REDIRECT_NONE)
 	{
@@ -128,31 +118,41 @@ receive_oldest(BfPipeline *pipeline)
 	}
 	else if (pipeline->error == NULL)
 		pipeline->error = error;
-	free_unit(unit);
+	bf_unit_free(unit);
 }
 
 /* Note that a unit's replies are due. */
 static void
-expect(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit)
+expect(BfConnection *connection, const BfUnit *unit, size_t reply_limit)
 {
 	connection->pending += unit->replies;
-	connection->reply_limit = pipeline->reply_limit;
+	connection->reply_limit = reply_limit;
 }
 
-/* Write a unit to a connection. */
+/* Write a unit to a connection, with its payload where that belongs. */
 static void
-write_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit)
+write_unit(BfConnection *connection, const BfUnit *unit)
 {
-	expect(pipeline, connection, unit);
-	if (unit->writer != NULL)
-		unit->writer(connection, pipeline->arg);
-	else
-		bf_connection_send(connection, unit->bytes.data, unit->bytes.len);
+	const char *bytes = unit->bytes.data;
+	size_t		before = unit->payload ? unit->payload_start : 0;
+	size_t		length;
+
+	if (unit->payload != NULL)
+		bf_connection_send(connection, bytes, before);
+	for (uint64 at = 0; at < unit->payload_length; at += length)
+	{
+		const void *piece = unit->payload(unit->payload_arg, at, &length);
+
+		bf_connection_send(connection, piece, length);
+	}
+	bf_connection_send(connection, bytes + before, unit->bytes.len - before);
 }
 
-static void
-send_unit(BfPipeline *pipeline, BfUnit *unit)
+/* Send a unit, which is freed when it has been answered. */
+void
+bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 {
+	bf_unit_end(unit);
 	while (pipeline->sent != NIL &&
 		   (list_length(pipeline->sent) >= pipeline->window ||
 			pipeline->kept + unit->bytes.len > MAX_KEPT))
@@ -164,35 +164,17 @@ send_unit(BfPipeline *pipeline, BfUnit *unit)
 												pipeline->key);
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
-	if (unit->writer != NULL || unit->bytes.len >= GATHER)
+	expect(pipeline->connection, unit, pipeline->reply_limit);
+	if (unit->payload != NULL || unit->bytes.len >= GATHER)
 	{
 		flush(pipeline);
-		write_unit(pipeline, pipeline->connection, unit);
+		write_unit(pipeline->connection, unit);
 		return;
 	}
-	expect(pipeline, pipeline->connection, unit);
 	appendBinaryStringInfo(&pipeline->unsent, unit->bytes.data,
 						   unit->bytes.len);
 	if (pipeline->unsent.len >= GATHER)
 		flush(pipeline);
-}
-
-/* Send a unit, as filled by the caller. */
-void
-bf_pipeline_send(BfPipeline *pipeline, StringInfo bytes)
-{
-	send_unit(pipeline, (BfUnit *) ((char *) bytes - offsetof(BfUnit, bytes)));
-}
-
-/* Send a unit that a function writes, which is given the pipeline's arg. */
-void
-bf_pipeline_write(BfPipeline *pipeline, int replies, BfUnitWriter writer)
-{
-	StringInfo	bytes = bf_pipeline_unit(pipeline, replies);
-	BfUnit	   *unit = (BfUnit *) ((char *) bytes - offsetof(BfUnit, bytes));
-
-	unit->writer = writer;
-	send_unit(pipeline, unit);
 }
 
 static void
@@ -206,7 +188,7 @@ pause_for_slot(void)
 
 /* Send a unit to a connection alone; asking says that it was sent there. */
 static const redisReply *
-try_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit,
+try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 		 bool asking, char **error)
 {
 	static const char ask[] = "*1\r\n$6\r\nASKING\r\n";
@@ -217,13 +199,18 @@ try_unit(BfPipeline *pipeline, BfConnection *connection, const BfUnit *unit,
 		bf_connection_send(connection, ask, sizeof(ask) - 1);
 		(void) bf_connection_receive(connection);
 	}
-	write_unit(pipeline, connection, unit);
+	expect(connection, unit, reply_limit);
+	write_unit(connection, unit);
 	return receive_unit(connection, unit, error);
 }
 
-/* Send a unit that was turned away to wherever it is sent on. */
-static void
-follow(BfPipeline *pipeline, BfUnit *unit)
+/*
+ * Send one unit alone, to wherever its key leads; returns its last reply, which
+ * stays valid until the connection is used again.  An error is raised.
+ */
+static const redisReply *
+ask(Oid server, const char *key, const BfUnit *unit, size_t reply_limit,
+	BfConnection **connection)
 {
 	TimestampTz start = GetCurrentTimestamp();
 	BfNode		node;
@@ -231,36 +218,44 @@ follow(BfPipeline *pipeline, BfUnit *unit)
 
 	for (int moves = 0;;)
 	{
-		BfConnection *connection = asking ?
-			bf_connection_open(pipeline->server, &node) : NULL;
 		char	   *error;
 		const redisReply *reply;
 		BfRedirect	redirect;
 
-		asking = connection != NULL;
+		*connection = asking ? bf_connection_open(server, &node) : NULL;
+		asking = *connection != NULL;
 		if (!asking)
-			connection = bf_cluster_route(pipeline->server, pipeline->key);
-		reply = try_unit(pipeline, connection, unit, asking, &error);
+			*connection = bf_cluster_route(server, key);
+		reply = try_unit(*connection, unit, reply_limit, asking, &error);
 		if (error == NULL)
-		{
-			pipeline->handler(connection, reply, unit->number, pipeline->arg);
-			bf_connection_done(connection);
-			return;
-		}
-		redirect = bf_cluster_redirect(connection, error, pipeline->key, &node);
+			return reply;
+		redirect = bf_cluster_redirect(*connection, error, key, &node);
 		asking = redirect == BF_REDIRECT_ASK && unit->replies == 1;
 		if (redirect == BF_REDIRECT_NONE ||
 			(!asking && redirect != BF_REDIRECT_MOVED &&
 			 TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
-										connection->command_timeout)) ||
+										(*connection)->command_timeout)) ||
 			++moves > MAX_MOVES)
-			bf_connection_raise(connection, error, strlen(error));
+			bf_connection_raise(*connection, error, strlen(error));
 		if (!asking && redirect != BF_REDIRECT_MOVED)
 		{
 			pause_for_slot();
 			moves = 0;
 		}
 	}
+}
+
+/* Send a unit that was turned away to wherever it is sent on. */
+static void
+follow(BfPipeline *pipeline, BfUnit *unit)
+{
+	BfConnection *connection;
+	const redisReply *reply = ask(pipeline->server, pipeline->key, unit,
+								  pipeline->reply_limit, &connection);
+
+	pipeline->handler(connection, reply, unit, pipeline->arg);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
 }
 
 /*
@@ -284,10 +279,42 @@ bf_pipeline_finish(BfPipeline *pipeline)
 	/* What follows goes elsewhere; and this one may be closed on the way. */
 	pipeline->connection = NULL;
 	foreach(cell, pipeline->redirected)
-	{
 		follow(pipeline, lfirst(cell));
-		free_unit(lfirst(cell));
-	}
 	list_free(pipeline->redirected);
 	pipeline->redirected = NIL;
+}
+
+/*
+ * Ask by a unit that is sent alone; the last reply stays valid until the
+ * connection is used again.
+ */
+const redisReply *
+bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
+	   BfConnection **connection)
+{
+	bf_unit_end(unit);
+	return ask(server, key, unit, reply_limit ? reply_limit : BF_REPLY_LIMIT,
+			   connection);
+}
+
+/* Ask for an integer, by a unit that is freed. */
+int64
+bf_ask_number(Oid server, const char *key, BfUnit *unit)
+{
+	BfConnection *connection;
+	const redisReply *reply = bf_ask(server, key, unit, 0, &connection);
+	int64		number = bf_reply_integer(connection, reply);
+
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+	return number;
+}
+
+/* The results of a transaction's commands, out of EXEC's reply. */
+redisReply **
+bf_reply_results(BfConnection *connection, const redisReply *reply,
+				 const BfUnit *unit)
+{
+	/* MULTI and EXEC have replies of their own. */
+	return bf_reply_array(connection, reply, unit->replies - 2);
 }

@@ -1,0 +1,236 @@
+/*
+ * resp.c
+ *	  Commands to Redis, as they are written.
+ *
+ * A command is a list of arguments, each with its length before it, so that no
+ * key or element can be taken for anything else.  They are written into memory
+ * of PostgreSQL's, which an error frees, by a few lines of our own: hiredis's
+ * formatter takes longer than Redis takes to execute what it formats.
+ *
+ * The number of arguments stands before them, and is filled in when a command
+ * ends, which is where the next one begins.  There is room for one digit; for
+ * more of them the command is moved, as Redis takes no leading zeros.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+
+#include "compat.h"
+#include "redis/resp.h"
+
+/* The longest that an argument which is a number gets: "$20\r\n...\r\n". */
+#define NUMBER_SIZE		(3 + 2 + MAXINT8LEN + 2)
+
+/* A sub-command of BITFIELD: what comes before and after the bit's number. */
+static const char get_bit[] = "$3\r\nGET\r\n$2\r\nu1\r\n";
+static const char set_bit[] = "$3\r\nSET\r\n$2\r\nu1\r\n";
+static const char to_one[] = "$1\r\n1\r\n";
+
+#define BIT_SIZE		((int) sizeof(set_bit) + NUMBER_SIZE + (int) sizeof(to_one))
+
+/* Append what announces an argument: its length. */
+static void
+append_length(StringInfo bytes, uint64 length)
+{
+	char	   *at;
+	int			digits;
+
+	enlargeStringInfo(bytes, MAXINT8LEN + 4);
+	at = bytes->data + bytes->len;
+	*at++ = '$';
+	digits = pg_ulltoa_n(length, at);
+	at[digits] = '\r';
+	at[digits + 1] = '\n';
+	bytes->len += digits + 3;
+}
+
+/* Write an argument that is a number where there is room; returns its end. */
+static char *
+put_number(char *at, uint64 number)
+{
+	char		digits[MAXINT8LEN + 1];
+	int			length = pg_ulltoa_n(number, digits);
+
+	*at++ = '$';
+	if (length >= 10)
+		*at++ = '0' + length / 10;
+	*at++ = '0' + length % 10;
+	*at++ = '\r';
+	*at++ = '\n';
+	memcpy(at, digits, MAXINT8LEN); /* a constant is faster than length */
+	at += length;
+	*at++ = '\r';
+	*at++ = '\n';
+	return at;
+}
+
+/* Make room for bytes within what has been written. */
+static char *
+open_gap(BfUnit *unit, int at, int length)
+{
+	StringInfo	bytes = &unit->bytes;
+
+	enlargeStringInfo(bytes, length);
+	memmove(bytes->data + at + length, bytes->data + at, bytes->len - at);
+	bytes->len += length;
+	if (unit->payload != NULL && unit->payload_start >= at)
+		unit->payload_start += length;
+	return bytes->data + at;
+}
+
+/* A new unit, to be filled with commands. */
+BfUnit *
+bf_unit_make(void)
+{
+	BfUnit	   *unit = palloc0(sizeof(BfUnit));
+
+	initStringInfo(&unit->bytes);
+	return unit;
+}
+
+/* End the command that is being written, if any, and so the unit. */
+void
+bf_unit_end(BfUnit *unit)
+{
+	char		digits[MAXINT8LEN + 1];
+	int			length;
+	char	   *at;
+
+	if (unit->arguments == 0)
+		return;
+	if (unit->keys_start > 0)
+		bf_script_arguments(unit);
+	length = pg_ulltoa_n(unit->arguments, digits);
+	at = unit->bytes.data + unit->start + 1;
+	if (length > 1)
+		at = open_gap(unit, unit->start + 1, length - 1);
+	memcpy(at, digits, length);
+	unit->arguments = 0;
+}
+
+/* Free a unit. */
+void
+bf_unit_free(BfUnit *unit)
+{
+	pfree(unit->bytes.data);
+	pfree(unit);
+}
+
+/* Begin a command, and end the one before it. */
+void
+bf_command_begin(BfUnit *unit, const char *verb)
+{
+	bf_unit_end(unit);
+	unit->start = unit->bytes.len;
+	unit->replies++;
+	appendBinaryStringInfo(&unit->bytes, "*?\r\n", 4);
+	bf_command_text(unit, verb);
+}
+
+/* An argument of any bytes. */
+void
+bf_command_bytes(BfUnit *unit, const void *bytes, size_t length)
+{
+	append_length(&unit->bytes, length);
+	appendBinaryStringInfo(&unit->bytes, bytes, length);
+	appendBinaryStringInfo(&unit->bytes, "\r\n", 2);
+	unit->arguments++;
+}
+
+/* An argument that is a text. */
+void
+bf_command_text(BfUnit *unit, const char *text)
+{
+	bf_command_bytes(unit, text, strlen(text));
+}
+
+/* An argument that is a key made for this, which is freed. */
+void
+bf_command_key(BfUnit *unit, char *key)
+{
+	bf_command_text(unit, key);
+	pfree(key);
+}
+
+/* An argument that is a number. */
+void
+bf_command_number(BfUnit *unit, uint64 number)
+{
+	StringInfo	bytes = &unit->bytes;
+
+	enlargeStringInfo(bytes, NUMBER_SIZE);
+	bytes->len = put_number(bytes->data + bytes->len, number) - bytes->data;
+	unit->arguments++;
+}
+
+/* Append sub-commands of BITFIELD, each of which gets or sets a bit. */
+void
+bf_command_bits(BfUnit *unit, bool set, const uint64 *bits, int count)
+{
+	StringInfo	bytes = &unit->bytes;
+	char	   *at;
+
+	enlargeStringInfo(bytes, count * BIT_SIZE);
+	at = bytes->data + bytes->len;
+	for (int i = 0; i < count; i++)
+	{
+		memcpy(at, set ? set_bit : get_bit, sizeof(get_bit) - 1);
+		at = put_number(at + sizeof(get_bit) - 1, bits[i]);
+		if (set)
+		{
+			memcpy(at, to_one, sizeof(to_one) - 1);
+			at += sizeof(to_one) - 1;
+		}
+	}
+	bytes->len = at - bytes->data;
+	unit->arguments += count * (set ? 4 : 3);
+}
+
+/* An argument whose bytes a function yields when they are sent: one a unit. */
+void
+bf_command_payload(BfUnit *unit, uint64 length, BfPayload payload, void *arg)
+{
+	append_length(&unit->bytes, length);
+	unit->payload = payload;
+	unit->payload_arg = arg;
+	unit->payload_length = length;
+	unit->payload_start = unit->bytes.len;
+	appendBinaryStringInfo(&unit->bytes, "\r\n", 2);
+	unit->arguments++;
+}
+
+/* Begin a call of a script: the arguments that follow are its keys. */
+void
+bf_script_begin(BfUnit *unit, const char *script)
+{
+	bf_command_begin(unit, "EVAL");
+	bf_command_text(unit, script);
+	unit->keys_start = unit->bytes.len;
+	unit->keys_first = unit->arguments;
+}
+
+/* End the keys of a script, whose number stands before them. */
+void
+bf_script_arguments(BfUnit *unit)
+{
+	char		number[NUMBER_SIZE + MAXINT8LEN];
+	int			length = put_number(number, unit->arguments - unit->keys_first) - number;
+
+	memcpy(open_gap(unit, unit->keys_start, length), number, length);
+	unit->keys_start = 0;
+	unit->arguments++;
+}
+
+/* Begin a transaction. */
+void
+bf_transaction_begin(BfUnit *unit)
+{
+	bf_command_begin(unit, "MULTI");
+}
+
+/* End a transaction: its reply has those of all commands since it began. */
+void
+bf_transaction_end(BfUnit *unit)
+{
+	bf_command_begin(unit, "EXEC");
+}
