@@ -97,9 +97,10 @@ range_add(const BfLive *live, Range *range, const BfHash *hash)
 	uint64		first = range->first * BF_PAGE_BITS;
 	uint64		bits = range->pages * BF_PAGE_BITS;
 	uint64		positions[BF_MAX_HASHES];
-	uint32		hashes = live->shape.hashes;
+	uint32		hashes = live->plan.first.hashes;
 
-	live->strategy->positions(hash, live->shape.bits, 0, hashes, positions);
+	live->plan.strategy->positions(hash, live->plan.first.bits, 0, hashes,
+								   positions);
 	if (range->filled + hashes > RING)
 		drain(range);
 	for (uint32 i = 0; i < hashes; i++)
@@ -120,13 +121,12 @@ plan_default(BfLive *live, Relation index)
 {
 	const BfStrategy *strategy = bf_strategy_by_name(BF_LIVE_STRATEGY);
 	BfElementType element;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 
 	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
 	bf_value_plan(strategy, LEAST_EXPECTED, BF_LIVE_FPP,
-				  strategy->funnels[element.kind], 0, &header, &layer);
-	bf_live_plan(live, &header, &layer);
+				  strategy->funnels[element.kind], 0, &plan);
+	bf_live_plan(live, &plan);
 }
 
 /* Size the filter, for that many elements where the options do not say. */
@@ -134,15 +134,14 @@ static void
 plan(Build *build, uint64 elements)
 {
 	BfLiveOptions *options = (BfLiveOptions *) build->index->rd_options;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		sized;
 
 	bf_value_plan(build->strategy,
 				  options != NULL && options->expected > 0 ?
 				  (int64) options->expected : Max(elements, LEAST_EXPECTED),
 				  options != NULL ? options->fpp : BF_LIVE_FPP,
-				  build->funnel, 0, &header, &layer);
-	bf_live_plan(&build->live, &header, &layer);
+				  build->funnel, 0, &sized);
+	bf_live_plan(&build->live, &sized);
 }
 
 /* Allocate the bits of a range, as far as there is memory for it. */

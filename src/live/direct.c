@@ -135,7 +135,7 @@ void
 bf_direct_add(Relation index, BfLive *live, const BfHashPair *pairs,
 			  size_t count)
 {
-	uint32		hashes = live->shape.hashes;
+	uint32		hashes = live->plan.first.hashes;
 	size_t		at_once = Min(count, KEYS_AT_ONCE / hashes);
 	uint64	   *keys;
 	uint64	   *scratch;
@@ -157,13 +157,13 @@ bf_direct_add(Relation index, BfLive *live, const BfHashPair *pairs,
 				.h2 = pairs[start + i].h2
 			};
 
-			live->strategy->positions(&hash, live->shape.bits, 0, hashes,
-									  keys + i * hashes);
+			live->plan.strategy->positions(&hash, live->plan.first.bits, 0,
+										   hashes, keys + i * hashes);
 		}
 		for (size_t i = 0; i < n * hashes; i++)
 			keys[i] ^= 56;
 		set_bits(index, live,
-				 sort_keys(keys, scratch, n * hashes, live->shape.bits | 63),
+				 sort_keys(keys, scratch, n * hashes, live->plan.first.bits | 63),
 				 n * hashes);
 	}
 	if (scratch != NULL)

@@ -98,9 +98,8 @@ describe(Oid index, Datum *values)
 {
 	BfLiveSnapshot snapshot;
 	BfLivePage *page = palloc(sizeof(BfLivePage));
-	const BfLayer *layer = &snapshot.layer;
-	const char *strategy;
-	const char *funnel;
+	const BfPlan *plan = &snapshot.plan;
+	const BfLayer *layer = &plan->first;
 	uint64		set = 0;
 	double		count;
 	double		fpp;
@@ -115,15 +114,13 @@ describe(Oid index, Datum *values)
 		set += bf_bits_count(page->bytes, page->length);
 	blocks = RelationGetNumberOfBlocks(snapshot.index);
 	npending += nown;
-	strategy = bf_strategy_by_id(snapshot.header.strategy)->name;
-	funnel = bf_funnel_name((BfFunnel) snapshot.header.funnel);
 	count = bf_estimate_count(set, layer->bits, layer->hashes) + npending;
 	fpp = bf_estimate_fpp(set, layer->bits, layer->hashes);
 
-	values[STRATEGY] = CStringGetTextDatum(strategy);
-	values[FUNNEL] = CStringGetTextDatum(funnel);
-	values[EXPECTED] = Int64GetDatum((int64) snapshot.header.expected);
-	values[FPP] = Float8GetDatum(snapshot.header.fpp);
+	values[STRATEGY] = CStringGetTextDatum(plan->strategy->name);
+	values[FUNNEL] = CStringGetTextDatum(bf_funnel_name(plan->header.funnel));
+	values[EXPECTED] = Int64GetDatum((int64) plan->header.expected);
+	values[FPP] = Float8GetDatum(plan->header.fpp);
 	values[HASHES] = Int32GetDatum(layer->hashes);
 	values[BITS] = Int64GetDatum((int64) layer->bits);
 	values[BITS_SET] = Int64GetDatum((int64) set);
@@ -241,8 +238,8 @@ verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 	verification->checked++;
 	if (isnull)
 		return;
-	found = bf_element_hash(live->strategy, live->funnel, &live->element,
-							value, &hash);
+	found = bf_element_hash(live->plan.strategy, live->plan.header.funnel,
+							&live->element, value, &hash);
 	pair = (BfHashPair) {hash.h1, hash.h2};
 	if (!found || !bf_live_probe(verification->index, live, &pair))
 		verification->missing++;

@@ -29,8 +29,8 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	/* Toasted text leaves copies behind, and the executor's context is long. */
 	caller = MemoryContextSwitchTo(bf_deferred_scratch());
 	bf_live_open(index, &live);
-	if (!bf_element_hash(live.strategy, live.funnel, &live.element, values[0],
-						 &hash))
+	if (!bf_element_hash(live.plan.strategy, live.plan.header.funnel,
+						 &live.element, values[0], &hash))
 		bf_element_does_not_fit(&live.element, values[0]);
 	pair = (BfHashPair) {hash.h1, hash.h2};
 	bf_deferred_add(index, &pair);

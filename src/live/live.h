@@ -90,12 +90,8 @@ typedef struct BfLive
 	uint32		validated_running;	/* transactions that it saw running */
 	FullTransactionId emptied_by;	/* complete if this committed; none: yes */
 	RelFileLocator emptied_with;	/* the file that the table had then */
-	const BfStrategy *strategy;
-	BfFunnel	funnel;
+	BfPlan		plan;
 	BfElementType element;		/* of the operator class */
-	BfShape		shape;
-	uint64		expected;
-	double		fpp;
 	BlockNumber pending;		/* pending pages */
 	BlockNumber pages;			/* data pages */
 	BufferAccessStrategy ring;	/* to read pages by, or NULL */
@@ -146,8 +142,7 @@ extern Buffer bf_page_for_write(Relation index, const BfLive *live,
 								BlockNumber block, BfPageKind kind);
 
 /* meta.c */
-extern void bf_live_plan(BfLive *live, const BfHeader *header,
-						 const BfLayer *layer);
+extern void bf_live_plan(BfLive *live, const BfPlan *plan);
 extern bool bf_live_is_built(Relation index);
 extern void bf_live_open(Relation index, BfLive *live);
 extern void bf_live_note_complete(Relation index, BfLive *live);

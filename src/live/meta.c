@@ -83,16 +83,11 @@ pending_for(uint64 pages)
 
 /* Lay a planned filter out in pages. */
 void
-bf_live_plan(BfLive *live, const BfHeader *header, const BfLayer *layer)
+bf_live_plan(BfLive *live, const BfPlan *plan)
 {
 	memset(live, 0, sizeof(*live));
-	live->strategy = bf_strategy_by_id(header->strategy);
-	live->funnel = (BfFunnel) header->funnel;
-	live->shape.bits = layer->bits;
-	live->shape.hashes = layer->hashes;
-	live->expected = header->expected;
-	live->fpp = header->fpp;
-	live->pages = (BlockNumber) pages_for(layer->bits);
+	live->plan = *plan;
+	live->pages = (BlockNumber) pages_for(plan->first.bits);
 	live->pending = (BlockNumber) pending_for(live->pages);
 }
 
@@ -107,25 +102,34 @@ meta_crc(const Meta *meta)
 	return crc;
 }
 
-/* Whether a live filter of such elements can have such a metapage. */
+/*
+ * The plan that a metapage has; false where no live filter of such elements can
+ * have such a metapage.
+ */
 static bool
-meta_is_valid(const Meta *meta, const BfElementType *element)
+plan_of_meta(const Meta *meta, const BfElementType *element, BfPlan *plan)
 {
 	const BfStrategy *strategy = bf_strategy_by_id(meta->strategy);
-	BfShape		shape = {meta->bits, meta->hashes};
+	uint64		length;
 	BfError		error;
 
-	return meta->crc == meta_crc(meta) &&
-		strategy != NULL && strategy->can_be_live &&
-		meta->funnel <= BF_FUNNEL_LAST &&
-		bf_element_fits(strategy, (BfFunnel) meta->funnel, element) &&
-		meta->bits > 0 && meta->bits / 8 < MaxAllocSize &&
-		meta->hashes > 0 && meta->hashes <= BF_MAX_HASHES &&
-		strategy->accept(&shape, &error) &&
-		meta->fpp > 0 && meta->fpp < 1 &&
-		meta->pages == pages_for(meta->bits) &&
-		meta->first_pending == BF_FIRST_PENDING &&
-		meta->pending == pending_for(meta->pages);
+	if (meta->crc != meta_crc(meta) ||
+		strategy == NULL || !strategy->can_be_live ||
+		meta->funnel > BF_FUNNEL_LAST ||
+		!bf_element_fits(strategy, (BfFunnel) meta->funnel, element) ||
+		meta->bits / 8 >= MaxAllocSize ||
+		!bf_plan_bits(strategy, (int64) meta->bits, (int32) meta->hashes,
+					  (BfFunnel) meta->funnel, plan, &error) ||
+		plan->first.bits != meta->bits ||
+		!(meta->fpp > 0 && meta->fpp < 1) ||
+		meta->pages != pages_for(meta->bits) ||
+		meta->first_pending != BF_FIRST_PENDING ||
+		meta->pending != pending_for(meta->pages))
+		return false;
+	plan->header.expected = plan->first.expected = meta->expected;
+	plan->header.fpp = plan->first.fpp = meta->fpp;
+	plan->header.meaning = element->meaning;
+	return bf_plan_measure(plan, &length, &error);
 }
 
 /* Raise where a relation's pages cannot be looked at from here. */
@@ -156,6 +160,7 @@ static void
 read_meta(Relation index, BfLive *live)
 {
 	BfElementType element;
+	BfPlan		plan;
 	Buffer		buffer;
 	Meta		meta;
 
@@ -176,17 +181,13 @@ read_meta(Relation index, BfLive *live)
 						RelationGetRelationName(index), meta.version,
 						META_VERSION),
 				 errhint("Rebuild it with REINDEX INDEX.")));
-	if (!meta_is_valid(&meta, &element))
+	if (!plan_of_meta(&meta, &element, &plan))
 		bf_page_corrupted(index, BF_META_BLOCK);
 
 	*live = (BfLive) {
 		.file = compat_locator_of(index),
-		.strategy = bf_strategy_by_id(meta.strategy),
-		.funnel = (BfFunnel) meta.funnel,
+		.plan = plan,
 		.element = element,
-		.shape = {meta.bits, meta.hashes},
-		.expected = meta.expected,
-		.fpp = meta.fpp,
 		.pending = meta.pending,
 		.pages = meta.pages,
 		.horizon = FullTransactionIdFromU64(meta.horizon),
@@ -255,16 +256,16 @@ bf_meta_write(Relation index, ForkNumber fork, const BfLive *live)
 	Meta		meta = {
 		.magic = META_MAGIC,
 		.version = META_VERSION,
-		.strategy = live->strategy->id,
-		.funnel = live->funnel,
+		.strategy = live->plan.strategy->id,
+		.funnel = live->plan.header.funnel,
 		.flags = live->pruned_early ? META_PRUNED_EARLY : 0,
-		.hashes = live->shape.hashes,
+		.hashes = live->plan.first.hashes,
 		.pages = live->pages,
 		.first_pending = BF_FIRST_PENDING,
 		.pending = live->pending,
-		.bits = live->shape.bits,
-		.expected = live->expected,
-		.fpp = live->fpp,
+		.bits = live->plan.first.bits,
+		.expected = live->plan.header.expected,
+		.fpp = live->plan.header.fpp,
 		.horizon = U64FromFullTransactionId(live->horizon),
 		.validated = U64FromFullTransactionId(live->validated),
 		.validated_running = live->validated_running,

@@ -87,7 +87,8 @@ test_positions(Relation index, BfLive *live, const BfHash *hash,
 {
 	uint64		positions[BF_MAX_HASHES];
 
-	live->strategy->positions(hash, live->shape.bits, first, count, positions);
+	live->plan.strategy->positions(hash, live->plan.first.bits, first, count,
+								   positions);
 	for (uint32 i = 0; i < count; i++)
 	{
 		if (!test_bit(index, live, positions[i]))
@@ -101,13 +102,13 @@ bool
 bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 {
 	BfHash		hash = {.h1 = pair->h1,.h2 = pair->h2};
-	uint32		first = Min(live->shape.hashes, FIRST_POSITIONS);
+	uint32		first = Min(live->plan.first.hashes, FIRST_POSITIONS);
 
 	return bf_deferred_contains(index, pair) ||
 		bf_pending_contains(index, live, pair) ||
 		(test_positions(index, live, &hash, 0, first) &&
 		 test_positions(index, live, &hash, first,
-						live->shape.hashes - first));
+						live->plan.first.hashes - first));
 }
 
 /*
@@ -117,19 +118,21 @@ bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 static void
 hash_for(Asked *asked, const BfLive *live)
 {
+	const BfStrategy *strategy = live->plan.strategy;
+	BfFunnel	funnel = live->plan.header.funnel;
 	BfElementType element = *asked->element;
 	BfHash		hash;
 
-	if (asked->strategy == live->strategy && asked->funnel == live->funnel &&
+	if (asked->strategy == strategy && asked->funnel == funnel &&
 		asked->ignores_blanks == live->element.ignores_blanks)
 		return;
-	bf_element_bind(live->strategy, live->funnel, &element);
+	bf_element_bind(strategy, funnel, &element);
 	element.ignores_blanks |= live->element.ignores_blanks;
-	asked->fits = bf_element_hash(live->strategy, live->funnel, &element,
-								  asked->value, &hash);
+	asked->fits = bf_element_hash(strategy, funnel, &element, asked->value,
+								  &hash);
 	asked->pair = (BfHashPair) {hash.h1, hash.h2};
-	asked->strategy = live->strategy;
-	asked->funnel = live->funnel;
+	asked->strategy = strategy;
+	asked->funnel = funnel;
 	asked->ignores_blanks = live->element.ignores_blanks;
 }
 

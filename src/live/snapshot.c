@@ -23,8 +23,6 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 {
 	Relation	index = relation_open(oid, NoLock);
 	BfLive		live;
-	uint64		length;
-	BfError		error;
 
 	memset(snapshot, 0, sizeof(*snapshot));
 	snapshot->index = index;
@@ -32,24 +30,7 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 	PredicateLockRelation(index, GetActiveSnapshot());
 
 	bf_live_open(index, &live);
-	snapshot->header = (BfHeader) {
-		.expected = live.expected,
-		.fpp = live.fpp,
-		.layers = 1,
-		.strategy = live.strategy->id,
-		.funnel = live.funnel,
-		.cell_bits = BF_CELL_BIT,
-		.meaning = live.element.meaning
-	};
-	snapshot->layer = (BfLayer) {
-		.bits = live.shape.bits,
-		.expected = live.expected,
-		.fpp = live.fpp,
-		.hashes = live.shape.hashes
-	};
-	/* Fills in where the bits are in a value, and how long they are. */
-	if (!bf_format_size(&snapshot->header, &snapshot->layer, &length, &error))
-		bf_raise(&error);
+	snapshot->plan = live.plan;
 }
 
 /* Pending hashes: first of all. */
@@ -82,7 +63,7 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 			continue;
 		page->offset = offset;
 		page->length = (uint32) Min(BF_PAGE_BYTES,
-									snapshot->layer.bytes - offset);
+									snapshot->plan.first.bytes - offset);
 		memcpy(page->bytes,
 			   (char *) BufferGetPage(buffer) + SizeOfPageHeaderData,
 			   page->length);
@@ -111,11 +92,11 @@ read_index(Oid index, BfValue *value)
 	size_t		nown;
 
 	bf_snapshot_begin(index, &snapshot);
-	bf_value_make(&snapshot.header, &snapshot.layer, value);
+	bf_value_make(&snapshot.plan, value);
 	own = bf_deferred_copy(snapshot.index, &nown);
 	pending = bf_snapshot_pending(&snapshot, &npending);
 	while (bf_snapshot_next(&snapshot, page))
-		memcpy(value->bytes + value->filter.first.offset + page->offset,
+		memcpy(value->bytes + value->filter.plan.first.offset + page->offset,
 			   page->bytes, page->length);
 	bf_value_add_pairs(value, pending, (uint32) npending);
 	bf_value_add_pairs(value, own, (uint32) nown);

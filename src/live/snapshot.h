@@ -33,10 +33,7 @@
 
 typedef struct BfLiveSnapshot
 {
-	/* What the filter is: all that it takes to make a value, or a key. */
-	BfHeader	header;
-	BfLayer		layer;
-
+	BfPlan		plan;
 	Relation	index;
 	BlockNumber next;			/* data page to be read */
 } BfLiveSnapshot;

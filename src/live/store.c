@@ -19,7 +19,7 @@ bf_live_store(Relation index, BfHashPair *pairs, size_t count)
 	BfLive		live;
 
 	bf_live_open(index, &live);
-	if (live.pending > 0 && count * live.shape.hashes < live.pages)
+	if (live.pending > 0 && count * live.plan.first.hashes < live.pages)
 		count = bf_pending_add(index, &live, pairs, count);
 	bf_direct_add(index, &live, pairs, count);
 }

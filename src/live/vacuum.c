@@ -74,7 +74,7 @@ estimate_bits(Relation index, BfLive *live)
 	{
 		BlockNumber page = (BlockNumber) ((uint64) i * live->pages / sample);
 		uint64		bits = Min(BF_PAGE_BITS,
-							   live->shape.bits - page * BF_PAGE_BITS);
+							   live->plan.first.bits - page * BF_PAGE_BITS);
 		Buffer		buffer;
 
 		compat_vacuum_delay_point();
@@ -87,7 +87,7 @@ estimate_bits(Relation index, BfLive *live)
 							 SizeOfPageHeaderData, BF_PAGE_BYTES);
 		UnlockReleaseBuffer(buffer);
 	}
-	return (uint64) ((double) set / (double) seen * (double) live->shape.bits);
+	return (uint64) ((double) set / (double) seen * (double) live->plan.first.bits);
 }
 
 /* Say what keeps a filter's "no" from ever being sure; false if nothing does. */
@@ -144,8 +144,8 @@ is_verbose(void)
 static void
 report(Relation index, const BfLive *live, uint64 set, double rows, int level)
 {
-	uint64		bits = live->shape.bits;
-	uint32		hashes = live->shape.hashes;
+	uint64		bits = live->plan.first.bits;
+	uint32		hashes = live->plan.first.hashes;
 	double		fill = (double) set / (double) bits;
 	double		fpp = bf_estimate_fpp(set, bits, hashes);
 	double		count = bf_estimate_count(set, bits, hashes);
@@ -156,13 +156,13 @@ report(Relation index, const BfLive *live, uint64 set, double rows, int level)
 			(errmsg("live filter \"%s\" is %.1f %% full",
 					RelationGetRelationName(index), fill * 100),
 			 errdetail("It holds %s %.0f elements, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
-					   about, count, (unsigned long long) live->expected, fpp)));
-	if (fpp > TOO_MANY * live->fpp)
+					   about, count, (unsigned long long) live->plan.header.expected, fpp)));
+	if (fpp > TOO_MANY * live->plan.header.fpp)
 		ereport(WARNING,
 				(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
 						RelationGetRelationName(index), fill * 100),
 				 errdetail("It holds %s %.0f elements and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
-						   about, count, (unsigned long long) live->expected, fpp),
+						   about, count, (unsigned long long) live->plan.header.expected, fpp),
 				 errhint("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
 						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(index)),
 													RelationGetRelationName(index)),

@@ -36,7 +36,7 @@
 #include "redis/guard.h"
 #include "redis/items.h"
 #include "redis/redisbloom.h"
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 #include "type/value.h"
 
 /* Bits that a BITFIELD sets, as in contains.c, and BITFIELDs of a unit. */
@@ -346,8 +346,11 @@ static void
 prepare_growth(Adding *adding)
 {
 	const BfRemote *remote = adding->remote;
-	const BfStrategy *strategy = bf_strategy_by_id(remote->header.strategy);
 	const BfLayer *newest = &remote->layers[remote->header.layers - 1];
+	BfPlan		plan = {
+		.strategy = bf_strategy_by_id(remote->header.strategy),
+		.header = remote->header
+	};
 	BfError		error;
 
 	if (remote->header.layers == BF_MAX_LAYERS)
@@ -357,10 +360,8 @@ prepare_growth(Adding *adding)
 						remote->key),
 				 errdetail("It has %d layers.", BF_MAX_LAYERS)));
 	adding->shapes = count_shapes(remote);
-	adding->capacity = bf_growth_capacity(strategy, newest,
-										  remote->header.expansion);
-	if (!bf_growth_next(strategy, newest, remote->header.expansion,
-						&adding->next, &error))
+	adding->capacity = bf_plan_capacity(&plan, newest);
+	if (!bf_plan_next_layer(&plan, newest, &adding->next, &error))
 		bf_raise(&error);
 	if (bf_layout_bytes(remote->layout, &adding->next) > BF_REDIS_MAX_BYTES)
 		ereport(ERROR,

@@ -42,17 +42,15 @@ import_stream(const BfStream *stream, const char *bytes, size_t length,
 			  const Fetch *fetch)
 {
 	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
-	BfHeader	header;
+	BfPlan		plan = {.layers = layers};
 	BfValue		value;
 	BfError		error;
 
-	if (!stream->inspect((const uint8 *) bytes, length, &header, layers,
-						 &error))
+	if (!stream->inspect((const uint8 *) bytes, length, &plan, &error))
 		bf_raise(&error);
-	header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
-		bf_funnel_argument(fetch->funnel_argument,
-						   bf_strategy_by_id(header.strategy));
-	bf_value_make(&header, layers, &value);
+	plan.header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
+		bf_funnel_argument(fetch->funnel_argument, plan.strategy);
+	bf_value_make(&plan, &value);
 	bf_stream_read(stream, (const uint8 *) bytes, &value.filter, value.bytes);
 	pfree(layers);
 	return value.varlena;
@@ -64,13 +62,16 @@ import_strings(BfConnection *connection, redisReply **string,
 			   const Fetch *fetch)
 {
 	const BfRemote *remote = fetch->remote;
-	BfHeader	header = remote->header;
+	BfPlan		plan = {
+		.strategy = bf_strategy_by_id(remote->header.strategy),
+		.header = remote->header,
+		.layers = remote->layers
+	};
 	BfValue		value;
 
-	header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
-		bf_funnel_argument(fetch->funnel_argument,
-						   bf_strategy_by_id(header.strategy));
-	bf_value_make(&header, remote->layers, &value);
+	plan.header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
+		bf_funnel_argument(fetch->funnel_argument, plan.strategy);
+	bf_value_make(&plan, &value);
 	bf_foreach_layer(layer, &value.filter)
 	{
 		const redisReply *found = string[layer.index];
@@ -248,9 +249,8 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 		"layout", "expected", "fpp", "strategy", "funnel"
 	};
 	const BfStrategy *strategy;
-	BfHeader	header;
-	BfLayer		layer;
-	BfRemote	remote = {.layers = &layer};
+	BfPlan		plan;
+	BfRemote	remote = {.layers = &plan.first};
 	Fetch		fetch = {.remote = &remote};
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -270,8 +270,8 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 				 errhint("Leave out expected, fpp and strategy.")));
 	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4),
 				  bf_funnel_argument(PG_GETARG_TEXT_PP(6), strategy), 0,
-				  &header, &layer);
-	remote.header = header;
+				  &plan);
+	remote.header = plan.header;
 	fetch_strings(&fetch);
 	if (fetch.value == NULL)
 		bf_remote_missing(&remote);

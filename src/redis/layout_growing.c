@@ -17,7 +17,7 @@
 #include "postgres.h"
 
 #include "redis/layout.h"
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 
 enum
 {
@@ -29,6 +29,7 @@ static bool
 accept(const BfHeader *header, const BfLayer *layers, BfError *error)
 {
 	const BfStrategy *strategy = bf_strategy_by_id(header->strategy);
+	BfPlan		plan = {.strategy = strategy,.header = *header};
 	BfLayer		next = layers[0];
 
 	if (strategy->counts_elements)
@@ -42,7 +43,7 @@ accept(const BfHeader *header, const BfLayer *layers, BfError *error)
 	{
 		BfLayer		layer = next;
 
-		if (!bf_growth_next(strategy, &layer, header->expansion, &next, error))
+		if (!bf_plan_next_layer(&plan, &layer, &next, error))
 			return false;
 		if (next.bits != layers[i].bits || next.hashes != layers[i].hashes)
 			return bf_fail(error, BF_ERROR_PARAMETER,
@@ -86,7 +87,7 @@ read_config(char *const *values, BfHeader *header, BfLayer *first,
 			BfError *error)
 {
 	uint64		expansion;
-	BfLayer		sized;
+	BfPlan		sized;
 
 	if (!bf_read_shape(values, header, first, error))
 		return false;
@@ -106,16 +107,18 @@ read_config(char *const *values, BfHeader *header, BfLayer *first,
 					   "expansion %u without expected and fpp in Redis",
 					   header->expansion);
 	}
-	if (!bf_growth_first(bf_strategy_by_id(header->strategy),
-						 (int64) header->expected, header->fpp,
-						 header->expansion, &sized, error))
+	if (!bf_plan_sized(bf_strategy_by_id(header->strategy),
+					   (int64) header->expected, header->fpp,
+					   BF_FUNNEL_UNBOUND, (int32) header->expansion, &sized,
+					   error))
 		return false;
 	if (expansion > 1 &&
-		(sized.bits != first->bits || sized.hashes != first->hashes))
+		(sized.first.bits != first->bits ||
+		 sized.first.hashes != first->hashes))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "bits and hashes do not follow from expected and fpp in Redis");
-	first->expected = sized.expected;
-	first->fpp = sized.fpp;
+	first->expected = sized.first.expected;
+	first->fpp = sized.first.fpp;
 	return true;
 }
 

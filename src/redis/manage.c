@@ -220,8 +220,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 		"server", "key", "expected", "fpp", "strategy", NULL, "expansion"
 	};
 	const BfLayout *layout = NULL;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 	BfRemote	remote;
 	int			shards = 0;
 	int64		expected;
@@ -245,13 +244,13 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 		expected = (expected - 1) / shards + 1;
 	bf_value_plan(bf_strategy_argument(PG_GETARG_TEXT_PP(4)), expected,
 				  PG_GETARG_FLOAT8(3), BF_FUNNEL_UNBOUND,
-				  PG_GETARG_INT32(6), &header, &layer);
+				  PG_GETARG_INT32(6), &plan);
 	if (layout == NULL)
-		layout = bf_layout_default(&header);
+		layout = bf_layout_default(&plan.header);
 	if (shards > 0)
-		PG_RETURN_BOOL(create_sharded(server, key, layout, &header, &layer,
-									  shards, ttl));
-	bf_remote_plan(server, key, layout, &header, &layer, &remote);
+		PG_RETURN_BOOL(create_sharded(server, key, layout, &plan.header,
+									  &plan.first, shards, ttl));
+	bf_remote_plan(server, key, layout, &plan.header, &plan.first, &remote);
 	PG_RETURN_BOOL(create(&remote, ttl));
 }
 

@@ -199,17 +199,17 @@ bf_redisbloom_describe(BfRemote *remote)
 	redisReply **result = scan_dump(remote, remote->key, 0, &connection);
 	const uint8 *header = (const uint8 *) result[1]->str;
 	uint64		length = result[1]->len;
-	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	BfPlan		plan = {.layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS)};
 	BfError		error;
 
 	/* The length that the whole dump has, if what it says makes sense. */
 	for (size_t at = HEADER_SIZE; at + LINK_SIZE <= result[1]->len;
 		 at += LINK_SIZE)
 		length += bf_load_le64(header + at);
-	if (!bf_redisbloom.stream->inspect(header, length, &remote->header,
-									   layers, &error))
+	if (!bf_redisbloom.stream->inspect(header, length, &plan, &error))
 		bf_raise(&error);
-	remote->layers = layers;
+	remote->header = plan.header;
+	remote->layers = plan.layers;
 	bf_connection_done(connection);
 }
 

@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 #include "type/value.h"
 
 #include "redis/remote.h"
@@ -265,6 +265,10 @@ static void
 read_cursor(BfConnection *connection, const redisReply *reply,
 			BfRemote *remote)
 {
+	BfPlan		plan = {
+		.strategy = bf_strategy_by_id(remote->header.strategy),
+		.header = remote->header
+	};
 	uint64		newest = 0;
 	BfLayer    *layers;
 	BfError		error;
@@ -278,9 +282,7 @@ read_cursor(BfConnection *connection, const redisReply *reply,
 	layers[0] = remote->layers[0];
 	for (uint32 i = 1; i <= newest; i++)
 	{
-		if (!bf_growth_next(bf_strategy_by_id(remote->header.strategy),
-							&layers[i - 1], remote->header.expansion,
-							&layers[i], &error))
+		if (!bf_plan_next_layer(&plan, &layers[i - 1], &layers[i], &error))
 			bf_raise(&error);
 	}
 	remote->layers = layers;
@@ -294,12 +296,11 @@ read_cursor(BfConnection *connection, const redisReply *reply,
 static void
 read_head(const redisReply *head, uint64 length, BfRemote *remote)
 {
-	BfHeader	header;
-	BfLayer    *layer = palloc(sizeof(BfLayer));
+	BfPlan		plan;
 	BfError		error;
 
 	if (head->len != bf_layout_guava.head ||
-		!bf_guava.stream->inspect((uint8 *) head->str, length, &header, layer,
+		!bf_guava.stream->inspect((uint8 *) head->str, length, &plan,
 								  &error))
 	{
 		if (remote->layout == &bf_layout_guava && remote->shards == 0)
@@ -309,13 +310,14 @@ read_head(const redisReply *head, uint64 length, BfRemote *remote)
 	claim(remote, &bf_layout_guava);
 	memcpy(remote->head, head->str, head->len);
 	if (remote->configured &&
-		remote->header.strategy == header.strategy &&
-		remote->layers[0].bits == layer->bits &&
-		remote->layers[0].hashes == layer->hashes)
+		remote->header.strategy == plan.header.strategy &&
+		remote->layers[0].bits == plan.first.bits &&
+		remote->layers[0].hashes == plan.first.hashes)
 		return;
 	remote->configured = false;
-	remote->header = header;
-	remote->layers = layer;
+	remote->header = plan.header;
+	remote->layers = palloc(sizeof(BfLayer));
+	*remote->layers = plan.first;
 }
 
 /* Make sense of what the script found. */

@@ -32,7 +32,7 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 	const BfStrategy *strategy;
 	BfHeader   *header = &filter->plan.header;
 
-	if (!bf_format_decode(bytes, available, length, header, &filter->first,
+	if (!bf_format_decode(bytes, available, length, header, &filter->plan.first,
 						  error))
 		return false;
 	filter->bytes = bytes;
@@ -77,7 +77,7 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 BfLayer
 bf_filter_layer(const BfFilter *filter, uint32_t index)
 {
-	BfLayer		layer = filter->first;
+	BfLayer		layer = filter->plan.first;
 
 	while (layer.index < index)
 		bf_filter_next_layer(filter, &layer);
@@ -101,7 +101,7 @@ bf_filter_set_counted(BfFilter *filter, uint32_t index, uint64_t counted)
 {
 	bf_format_set_counted((uint8_t *) filter->bytes, index, counted);
 	if (index == 0)
-		filter->first.counted = counted;
+		filter->plan.first.counted = counted;
 }
 
 /*
@@ -200,7 +200,7 @@ void
 bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
 {
 	const BfStrategy *strategy = filter->plan.strategy;
-	const BfLayer *layer = &filter->first;
+	const BfLayer *layer = &filter->plan.first;
 	uint8_t    *bits = (uint8_t *) filter->bytes + layer->offset;
 	uint64_t	positions[POSITIONS];
 	uint32_t	filled = 0;
@@ -247,9 +247,9 @@ distinct_positions(const BfFilter *filter, const BfHash *hash,
 {
 	uint32_t	kept = 0;
 
-	filter->plan.strategy->positions(hash, filter->first.bits, 0,
-								filter->first.hashes, positions);
-	for (uint32_t i = 0; i < filter->first.hashes; i++)
+	filter->plan.strategy->positions(hash, filter->plan.first.bits, 0,
+								filter->plan.first.hashes, positions);
+	for (uint32_t i = 0; i < filter->plan.first.hashes; i++)
 	{
 		uint32_t	j = 0;
 
@@ -269,7 +269,7 @@ distinct_positions(const BfFilter *filter, const BfHash *hash,
 void
 bf_filter_count(BfFilter *filter, const BfHash *hash, int by)
 {
-	uint8_t    *cells = (uint8_t *) filter->bytes + filter->first.offset;
+	uint8_t    *cells = (uint8_t *) filter->bytes + filter->plan.first.offset;
 	uint64_t	positions[BF_MAX_HASHES];
 	uint32_t	count = distinct_positions(filter, hash, positions);
 

@@ -12,8 +12,8 @@
 
 /*
  * A checked, read-only view of a value.  `bytes` holds the prefix at least;
- * `whole` says that the bits follow it.  The layers stay in the bytes, to be
- * walked by bf_foreach_layer(); the plan's array of them is NULL.
+ * `whole` says that the bits follow it.  Layers but the first stay in the
+ * bytes: bf_foreach_layer() walks them.
  */
 typedef struct BfFilter
 {
@@ -21,7 +21,6 @@ typedef struct BfFilter
 	const uint8_t *bytes;
 	uint64_t	length;			/* of the whole value */
 	bool		whole;
-	BfLayer		first;			/* layer 0, decoded */
 } BfFilter;
 
 /* Go on to the layer after this one, or past the last. */
@@ -33,7 +32,7 @@ bf_filter_next_layer(const BfFilter *filter, BfLayer *layer)
 
 /* Go through a filter's layers, each a BfLayer of the name given. */
 #define bf_foreach_layer(layer, filter) \
-	for (BfLayer layer = (filter)->first; \
+	for (BfLayer layer = (filter)->plan.first; \
 		 layer.index < (filter)->plan.header.layers; \
 		 bf_filter_next_layer((filter), &layer))
 

@@ -112,7 +112,7 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 		return bf_fail(error, BF_ERROR_PARAMETER,
 					   "a Guava stream holds one layer, not %u",
 					   filter->plan.header.layers);
-	*length = STREAM_HEADER_SIZE + filter->first.bytes;
+	*length = STREAM_HEADER_SIZE + filter->plan.first.bytes;
 	return true;
 }
 
@@ -120,16 +120,16 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 static void
 stream_write_head(const BfFilter *filter, uint8_t *stream)
 {
-	stream[0] = filter->plan.header.strategy == BF_STRATEGY_GUAVA ?
+	stream[0] = filter->plan.strategy == &bf_guava ?
 		ORDINAL_MITZ_64 : ORDINAL_MITZ_32;
-	stream[1] = (uint8_t) filter->first.hashes;
-	bf_store_be32(stream + 2, (uint32_t) (filter->first.bits / 64));
+	stream[1] = (uint8_t) filter->plan.first.hashes;
+	bf_store_be32(stream + 2, (uint32_t) (filter->plan.first.bits / 64));
 }
 
 /* What BloomFilter.readFrom checks, and that nothing follows. */
 static bool
-stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
-			   BfLayer *layers, BfError *error)
+stream_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
+			   BfError *error)
 {
 	uint32_t	words;
 
@@ -151,17 +151,9 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 					   "Guava stream of %" PRIu32 " words in %zu bytes",
 					   words, length);
 
-	*header = (BfHeader) {
-		.strategy = stream[0] == ORDINAL_MITZ_64 ?
-			BF_STRATEGY_GUAVA : BF_STRATEGY_GUAVA32,
-		.cell_bits = BF_CELL_BIT,
-		.layers = 1
-	};
-	layers[0] = (BfLayer) {
-		.bits = (uint64_t) words * 64,
-		.hashes = stream[1]
-	};
-	return true;
+	return bf_plan_bits(stream[0] == ORDINAL_MITZ_64 ? &bf_guava : &bf_guava32,
+						(int64_t) words * 64, stream[1], BF_FUNNEL_UNBOUND,
+						plan, error);
 }
 
 static const BfStream guava_stream = {

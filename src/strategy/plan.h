@@ -7,11 +7,29 @@
 
 #include "strategy/strategy.h"
 
+/*
+ * Most filters have one layer, so that a plan holds the first itself and can be
+ * copied.  Where there are more, they all are in `layers`, or (an opened
+ * filter's) in its bytes only.
+ */
 typedef struct BfPlan
 {
 	const BfStrategy *strategy;
 	BfHeader	header;
-	BfLayer    *layers;			/* as many as the header says */
+	BfLayer		first;
+	BfLayer    *layers;			/* all, the first as well; NULL: not here */
 } BfPlan;
+
+extern bool bf_plan_sized(const BfStrategy *strategy, int64_t expected,
+						  double fpp, BfFunnel funnel, int32_t expansion,
+						  BfPlan *plan, BfError *error);
+extern bool bf_plan_bits(const BfStrategy *strategy, int64_t bits,
+						 int32_t hashes, BfFunnel funnel, BfPlan *plan,
+						 BfError *error);
+extern bool bf_plan_next_layer(const BfPlan *plan, const BfLayer *newest,
+							   BfLayer *layer, BfError *error);
+extern uint64_t bf_plan_capacity(const BfPlan *plan, const BfLayer *newest);
+extern bool bf_plan_measure(BfPlan *plan, uint64_t *length, BfError *error);
+extern void bf_plan_encode(const BfPlan *plan, uint8_t *bytes);
 
 #endif							/* BLOOMEXT_PLAN_H */

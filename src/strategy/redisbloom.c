@@ -283,9 +283,11 @@ inspect_link(const uint8_t *link, uint32_t index, BfLayer *layer,
 
 /* SB_NewChainFromHeader()'s checks, and that the bits are there exactly. */
 static bool
-stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
-			   BfLayer *layers, BfError *error)
+stream_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
+			   BfError *error)
 {
+	BfHeader   *header = &plan->header;
+	BfLayer    *layers = plan->layers;
 	uint64_t	left;
 	uint64_t	size = 0;
 
@@ -316,6 +318,8 @@ stream_inspect(const uint8_t *stream, size_t length, BfHeader *header,
 					   "RedisBloom dump of %" PRIu64 " elements has %" PRIu64 " in its filters",
 					   bf_load_le64(stream + AT_SIZE), size);
 
+	plan->strategy = &bf_redisbloom;
+	plan->first = layers[0];
 	header->expected = layers[0].expected;
 	header->fpp = layers[0].fpp;
 	if (header->expansion > 0)

@@ -95,6 +95,7 @@ typedef struct BfHash
 } BfHash;
 
 struct BfFilter;
+struct BfPlan;
 
 /*
  * A stream of another implementation that describes itself (its size and
@@ -112,11 +113,11 @@ typedef struct BfStream
 							BfError *error);
 	void		(*write_head) (const struct BfFilter *filter, uint8_t *stream);
 	/*
-	 * Check a stream and say what value holds it: header and layers.  The
-	 * caller's array has room for BF_MAX_LAYERS.
+	 * Check a stream and plan the filter that holds it.  The plan's array has
+	 * room for BF_MAX_LAYERS, if the stream's layers have heads.
 	 */
 	bool		(*inspect) (const uint8_t *stream, size_t length,
-							BfHeader *header, BfLayer *layers, BfError *error);
+							struct BfPlan *plan, BfError *error);
 } BfStream;
 
 /* Where the bits of a stream start. */

@@ -107,12 +107,11 @@ spill(DistinctState *state, MemoryContext context)
 
 /* Plan the filter for a number of distinct elements. */
 static void
-plan_filter(const DistinctState *state, uint64 distinct, BfHeader *header,
-			BfLayer *layer)
+plan_filter(const DistinctState *state, uint64 distinct, BfPlan *plan)
 {
 	bf_value_plan(&bf_guava, (int64) distinct, state->fpp, state->funnel, 0,
-				  header, layer);
-	header->meaning = state->meaning;
+				  plan);
+	plan->header.meaning = state->meaning;
 }
 
 /* The state of a group, at its first element. */
@@ -120,14 +119,13 @@ static DistinctState *
 make_state(MemoryContext context, const BfElementType *element, double fpp)
 {
 	DistinctState *state = MemoryContextAllocZero(context, sizeof(DistinctState));
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 
 	state->fpp = fpp;
 	state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
 	state->meaning = element->meaning;
 	/* Refuse a probability that is none before the work, not after. */
-	plan_filter(state, 1, &header, &layer);
+	plan_filter(state, 1, &plan);
 	return state;
 }
 
@@ -169,11 +167,10 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 static void
 make_filter(const DistinctState *state, uint64 distinct, BfValue *value)
 {
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 
-	plan_filter(state, distinct, &header, &layer);
-	bf_value_make(&header, &layer, value);
+	plan_filter(state, distinct, &plan);
+	bf_value_make(&plan, value);
 }
 
 /* Hashes travel through the sort as uuids: 16 bytes, with a fast comparison. */

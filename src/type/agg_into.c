@@ -28,7 +28,7 @@ typedef struct IntoSite
 	BfAggSpan	span;			/* how long the filter stays the same */
 	bool		is_toasted;
 	struct varatt_external toast;	/* the last filter's, where it is */
-	BfSizedPlan plan;			/* of the last filter */
+	BfPlan		plan;			/* of the last filter */
 } IntoSite;
 
 /* Whether some bytes, at least one, are all zero. */
@@ -40,21 +40,21 @@ is_zero(const uint8 *bytes, Size length)
 
 /* Take an empty filter as a plan; 22023 where it is not empty. */
 static void
-plan_filter(Datum datum, const BfElementType *element, BfSizedPlan *plan)
+plan_filter(Datum datum, const BfElementType *element, BfPlan *plan)
 {
 	BfFilter	filter;
 	struct varlena *opened = bf_value_open(datum, &filter);
 
-	if (filter.plan.header.layers > 1 || filter.first.counted > 0 ||
-		!is_zero(filter.bytes + filter.first.offset, filter.first.bytes))
+	if (filter.plan.header.layers > 1 || filter.plan.first.counted > 0 ||
+		!is_zero(filter.bytes + filter.plan.first.offset,
+				 filter.plan.first.bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter given to bf_agg_into must be empty"),
 				 errhint("Unite what it holds with the result: bf_union(filter, bf_agg_into(bf_create(...), element)).")));
-	plan->header = filter.plan.header;
+	*plan = filter.plan;
 	plan->header.funnel = bf_element_bind_to(&filter, element);
 	plan->header.meaning = element->meaning;
-	plan->layer = filter.first;
 	if (opened != (struct varlena *) DatumGetPointer(datum))
 		pfree(opened);
 }
@@ -127,7 +127,7 @@ bloomext_agg_into_add(PG_FUNCTION_ARGS)
 /* The plan of a call that saw no row. */
 static bool
 plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
-		  BfSizedPlan *plan)
+		  BfPlan *plan)
 {
 	Node	   *element_argument = lsecond(arguments);
 	BfElementType element;

@@ -73,8 +73,7 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 
 struct BfSizedState
 {
-	BfSizedPlan plan;
-	const BfStrategy *strategy;
+	BfPlan		plan;
 	bool		saw_rows;		/* or is the plan by the call's expressions? */
 	bool		listed;			/* partial and growing: only a list */
 	uint64		added;			/* elements, the same one as often as it came */
@@ -93,22 +92,21 @@ is_partial(FunctionCallInfo fcinfo)
 
 /* Make a state that starts from a plan. */
 static BfSizedState *
-make_state(MemoryContext context, const BfSizedPlan *plan, bool partial)
+make_state(MemoryContext context, const BfPlan *plan, bool partial)
 {
 	BfSizedState *state = MemoryContextAllocZero(context, sizeof(BfSizedState));
-	uint64		bytes = bf_layer_bytes(plan->layer.bits, plan->header.cell_bits);
+	uint64		bytes = bf_layer_bytes(plan->first.bits, plan->header.cell_bits);
 
 	state->plan = *plan;
-	state->strategy = bf_strategy_by_id(plan->header.strategy);
-	state->list_limit = state->strategy->hash_is_complete ?
+	state->list_limit = state->plan.strategy->hash_is_complete ?
 		Min(LIST_LIMIT, bytes / sizeof(BfHashPair)) : 0;
 	state->listed = partial &&
-		(plan->header.expansion > 0 || state->strategy->counts_elements);
-	if (state->listed && !state->strategy->hash_is_complete)
+		(plan->header.expansion > 0 || state->plan.strategy->counts_elements);
+	if (state->listed && !state->plan.strategy->hash_is_complete)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("growing filters of strategy \"%s\" cannot be built in parallel",
-						state->strategy->name),
+						state->plan.strategy->name),
 				 errhint("SET max_parallel_workers_per_gather = 0.")));
 	return state;
 }
@@ -116,7 +114,7 @@ make_state(MemoryContext context, const BfSizedPlan *plan, bool partial)
 /* Make the state of a group's first row. */
 BfSizedState *
 bf_sized_state(FunctionCallInfo fcinfo, MemoryContext context,
-			   const BfSizedPlan *plan)
+			   const BfPlan *plan)
 {
 	BfSizedState *state = make_state(context, plan, is_partial(fcinfo));
 
@@ -126,7 +124,7 @@ bf_sized_state(FunctionCallInfo fcinfo, MemoryContext context,
 
 /* Whether two plans are of the same empty filter, made by the same parameters. */
 static bool
-same_plan(const BfSizedPlan *a, const BfSizedPlan *b)
+same_plan(const BfPlan *a, const BfPlan *b)
 {
 	return a->header.expected == b->header.expected &&
 		a->header.fpp == b->header.fpp &&
@@ -135,15 +133,15 @@ same_plan(const BfSizedPlan *a, const BfSizedPlan *b)
 		a->header.funnel == b->header.funnel &&
 		a->header.meaning == b->header.meaning &&
 		a->header.cell_bits == b->header.cell_bits &&
-		a->layer.bits == b->layer.bits &&
-		a->layer.hashes == b->layer.hashes &&
-		a->layer.expected == b->layer.expected &&
-		a->layer.fpp == b->layer.fpp;
+		a->first.bits == b->first.bits &&
+		a->first.hashes == b->first.hashes &&
+		a->first.expected == b->first.expected &&
+		a->first.fpp == b->first.fpp;
 }
 
 /* Raise where a row comes with another plan than the first one did. */
 void
-bf_sized_check(const BfSizedState *state, const BfSizedPlan *plan,
+bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 			   const char *aggregate)
 {
 	if (!same_plan(&state->plan, plan))
@@ -158,7 +156,7 @@ flush_list(BfSizedState *state, MemoryContext context)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
 
-		bf_value_make(&state->plan.header, &state->plan.layer, &state->value);
+		bf_value_make(&state->plan, &state->value);
 		MemoryContextSwitchTo(old);
 		state->list_limit = BF_BATCH;
 	}
@@ -187,11 +185,11 @@ add_element(BfSizedState *state, MemoryContext context,
 {
 	BfHash		hash;
 
-	if (!bf_element_hash(state->strategy, state->plan.header.funnel, element,
-						 value, &hash))
+	if (!bf_element_hash(state->plan.strategy, state->plan.header.funnel,
+						 element, value, &hash))
 		bf_element_does_not_fit(element, value);
 	state->added++;
-	if (state->strategy->hash_is_complete)
+	if (state->plan.strategy->hash_is_complete)
 		add_pair(state, context, (BfHashPair) {hash.h1, hash.h2});
 	else
 	{
@@ -218,7 +216,7 @@ state_of_no_rows(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
 	List	   *arguments;
 	Oid			collation;
-	BfSizedPlan plan;
+	BfPlan		plan;
 
 	if (!bf_agg_arguments(fcinfo, &arguments, &collation) ||
 		!planner(fcinfo, arguments, collation, &plan))
@@ -291,7 +289,7 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 
 	if (state == NULL)
 		return NULL;
-	if (!bf_format_size(&state->plan.header, &state->plan.layer, &length, &error))
+	if (!bf_plan_measure(&state->plan, &length, &error))
 		bf_raise(&error);
 	written = state->value.varlena != NULL ? length : BF_PREFIX_SIZE(1);
 	listed = state->list.count * sizeof(BfHashPair);
@@ -308,7 +306,7 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	if (state->value.varlena != NULL)
 		memcpy(out, state->value.bytes, written);
 	else
-		bf_format_encode(&state->plan.header, &state->plan.layer, out);
+		bf_plan_encode(&state->plan, out);
 	return result;
 }
 
@@ -342,8 +340,7 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 						bf_load_le64(bytes + 4), filter, &error))
 		bf_raise(&error);
 
-	state->plan.header = filter->plan.header;
-	state->plan.layer = filter->first;
+	state->plan = filter->plan;
 	if (filter->whole)
 	{
 		state->value.bytes = bytes + STATE_HEADER + listed;
@@ -366,7 +363,7 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	if (state->value.varlena != NULL)
 		bf_value_copy(PointerGetDatum(state->value.varlena), &result);
 	else
-		bf_value_make(&state->plan.header, &state->plan.layer, &result);
+		bf_value_make(&state->plan, &result);
 	bf_value_add_pairs(&result, state->list.pairs, state->list.count);
 	/* As many as it was made for fit, so that most results go unmeasured. */
 	if (state->added > state->plan.header.expected)
@@ -377,7 +374,7 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 /* Make the plan of the parameters' datums: one to four. */
 static void
 plan_parameters(const Datum *values, int count, const BfElementType *element,
-				BfSizedPlan *plan)
+				BfPlan *plan)
 {
 	const BfStrategy *strategy = count > 2 ?
 		bf_strategy_argument(DatumGetTextPP(values[2])) :
@@ -387,14 +384,14 @@ plan_parameters(const Datum *values, int count, const BfElementType *element,
 				  count > 1 ? DatumGetFloat8(values[1]) : BF_AGG_FPP,
 				  bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element),
 				  count > 3 ? DatumGetInt32(values[3]) : 0,
-				  &plan->header, &plan->layer);
+				  plan);
 	plan->header.meaning = element->meaning;
 }
 
 /* The plan of a call of bf_agg that saw no row. */
 static bool
 plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
-		  BfSizedPlan *plan)
+		  BfPlan *plan)
 {
 	BfElementType element;
 	Datum		values[4];
@@ -422,12 +419,13 @@ is_named(const BfStrategy *strategy, const text *name)
 
 /* Raise where a row comes with other parameters than the first one did. */
 static void
-check_parameters(FunctionCallInfo fcinfo, const BfHeader *header)
+check_parameters(FunctionCallInfo fcinfo, const BfPlan *plan)
 {
+	const BfHeader *header = &plan->header;
+
 	if (PG_GETARG_INT64(2) != (int64) header->expected ||
 		(PG_NARGS() > 3 && PG_GETARG_FLOAT8(3) != header->fpp) ||
-		(PG_NARGS() > 4 && !is_named(bf_strategy_by_id(header->strategy),
-									 PG_GETARG_TEXT_PP(4))) ||
+		(PG_NARGS() > 4 && !is_named(plan->strategy, PG_GETARG_TEXT_PP(4))) ||
 		(PG_NARGS() > 5 && PG_GETARG_INT32(5) != (int32) header->expansion))
 		bf_agg_refuse_row("bf_agg");
 }
@@ -448,7 +446,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 	}
 	if (state == NULL)
 	{
-		BfSizedPlan plan;
+		BfPlan		plan;
 		Datum		values[4] = {0};
 
 		for (int i = 2; i < PG_NARGS(); i++)
@@ -457,7 +455,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 		state = bf_sized_state(fcinfo, context, &plan);
 	}
 	else
-		check_parameters(fcinfo, &state->plan.header);
+		check_parameters(fcinfo, &state->plan);
 
 	if (!PG_ARGISNULL(1))
 		add_element(state, context, element, PG_GETARG_DATUM(1));

@@ -9,26 +9,19 @@
 #include "type/agg.h"
 #include "type/value.h"
 
-/* The empty filter that a group starts from, bound to its elements' funnel. */
-typedef struct BfSizedPlan
-{
-	BfHeader	header;
-	BfLayer		layer;
-} BfSizedPlan;
-
 typedef struct BfSizedState BfSizedState;
 
 /*
- * Make the plan of a call of its argument expressions; false where they depend
- * on the row.
+ * Plan the empty filter that a group starts from, bound to its elements'
+ * funnel, by a call's argument expressions; false where they depend on the row.
  */
 typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
-								Oid collation, BfSizedPlan *plan);
+								Oid collation, BfPlan *plan);
 
 extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
 									MemoryContext context,
-									const BfSizedPlan *plan);
-extern void bf_sized_check(const BfSizedState *state, const BfSizedPlan *plan,
+									const BfPlan *plan);
+extern void bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 						   const char *aggregate);
 extern void bf_sized_add(BfSizedState *state, MemoryContext context,
 						 const BfElementType *element, Datum value);

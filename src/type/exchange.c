@@ -144,7 +144,7 @@ export(const BfFilter *filter, Format format)
 				 errmsg("a bit string holds one layer, not %u",
 						filter->plan.header.layers),
 				 errhint("Use bf_export_layer for one layer at a time.")));
-	return export_bits(filter, &filter->first, format.order);
+	return export_bits(filter, &filter->plan.first, format.order);
 }
 
 /* Open a filter as others know filters: a counting one as a plain one. */
@@ -179,10 +179,9 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 {
 	BfFilter	filter;
 	BfLayer		layer;
+	BfPlan		plan;
 	BfValue		alone;
-	BfHeader	header;
 	int32		wanted;
-	uint64		offset;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -198,12 +197,12 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 	layer = bf_filter_layer(&filter, wanted);
 
 	/* A layer is written as the filter of one layer that it is. */
-	offset = layer.offset;
-	header = filter.plan.header;
-	header.layers = 1;
-	bf_value_make(&header, &layer, &alone);
-	memcpy(alone.bytes + alone.filter.first.offset,
-		   filter.bytes + offset, layer.bytes);
+	plan = filter.plan;
+	plan.header.layers = 1;
+	plan.first = layer;
+	bf_value_make(&plan, &alone);
+	memcpy(alone.bytes + alone.filter.plan.first.offset,
+		   filter.bytes + layer.offset, layer.bytes);
 	PG_RETURN_BYTEA_P(export(&alone.filter,
 							 export_format(fcinfo, 2, &filter)));
 }
@@ -224,16 +223,14 @@ import_stream(bytea *data, const BfStream *stream, text *funnel)
 {
 	const uint8 *bytes = DatumGetBfBytes(data);
 	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
-	BfHeader	header;
+	BfPlan		plan = {.layers = layers};
 	BfError		error;
 	BfValue		value;
 
-	if (!stream->inspect(bytes, VARSIZE_ANY_EXHDR(data), &header, layers,
-						 &error))
+	if (!stream->inspect(bytes, VARSIZE_ANY_EXHDR(data), &plan, &error))
 		bf_raise_format(&error, bytes, VARSIZE_ANY_EXHDR(data));
-	header.funnel = bf_funnel_argument(funnel,
-									   bf_strategy_by_id(header.strategy));
-	bf_value_make(&header, layers, &value);
+	plan.header.funnel = bf_funnel_argument(funnel, plan.strategy);
+	bf_value_make(&plan, &value);
 	bf_stream_read(stream, bytes, &value.filter, value.bytes);
 	pfree(layers);
 	return value.varlena;
@@ -273,13 +270,12 @@ bloomext_from_bytea(PG_FUNCTION_ARGS)
 
 /* Make a value of a bit string. */
 static struct varlena *
-import_bits(bytea *data, BfBitOrder order, const BfHeader *header,
-			BfLayer *layer)
+import_bits(bytea *data, BfBitOrder order, BfPlan *plan)
 {
 	BfValue		value;
 
-	bf_value_make(header, layer, &value);
-	bf_value_set_bits(&value, &value.filter.first, order,
+	bf_value_make(plan, &value);
+	bf_value_set_bits(&value, &value.filter.plan.first, order,
 					  DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data));
 	return value.varlena;
 }
@@ -293,8 +289,7 @@ bloomext_import_sized(PG_FUNCTION_ARGS)
 	};
 	Format		format;
 	const BfStrategy *strategy;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -303,9 +298,9 @@ bloomext_import_sized(PG_FUNCTION_ARGS)
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
 	bf_value_plan(strategy, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
 				  bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy), 0,
-				  &header, &layer);
+				  &plan);
 	PG_RETURN_POINTER(import_bits(PG_GETARG_BYTEA_PP(0), format.order,
-								  &header, &layer));
+								  &plan));
 }
 
 /* bf_import_bits(data, format, bits, hashes, strategy, funnel) */
@@ -317,8 +312,7 @@ bloomext_import_bits(PG_FUNCTION_ARGS)
 	};
 	Format		format;
 	const BfStrategy *strategy;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -327,7 +321,7 @@ bloomext_import_bits(PG_FUNCTION_ARGS)
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
 	bf_value_plan_bits(strategy, PG_GETARG_INT64(2), PG_GETARG_INT32(3),
 					   bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy),
-					   &header, &layer);
+					   &plan);
 	PG_RETURN_POINTER(import_bits(PG_GETARG_BYTEA_PP(0), format.order,
-								  &header, &layer));
+								  &plan));
 }

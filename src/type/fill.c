@@ -10,14 +10,14 @@
  * When to grow is the originals' affair: RedisBloom's layers count, and make
  * room when the next new element comes; the growing Redis filter looks at the
  * bits after each element, and has the next layer ready when that one is over
- * half full.  See growth.c for how large it is.
+ * half full.  See plan.c for how large it is.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 #include "type/fill.h"
 #include "type/pieces.h"
 
@@ -32,8 +32,7 @@ find_newest(BfValue *value)
 	newest->filled = filter->plan.strategy->counts_elements ?
 		newest->layer.counted :
 		bf_layer_count(filter, &newest->layer);
-	newest->capacity = bf_growth_capacity(filter->plan.strategy, &newest->layer,
-										  filter->plan.header.expansion);
+	newest->capacity = bf_plan_capacity(&filter->plan, &newest->layer);
 	newest->known = true;
 }
 
@@ -43,27 +42,26 @@ append_layer(BfValue *value)
 {
 	const BfFilter *filter = &value->filter;
 	struct varlena *old = value->varlena;
-	BfHeader	header = filter->plan.header;
-	BfLayer    *layers = palloc(sizeof(BfLayer) * ((Size) header.layers + 1));
-	size_t		old_prefix = BF_PREFIX_SIZE(header.layers);
+	BfPlan		plan = filter->plan;
+	size_t		old_prefix = BF_PREFIX_SIZE(plan.header.layers);
 	size_t		old_length = filter->length;
 	MemoryContext caller;
 	BfLayer    *newest;
 	BfError		error;
 
-	bf_filter_list_layers(filter, layers);
-	newest = &layers[header.layers++ - 1];
-	if (!bf_growth_next(filter->plan.strategy, newest, header.expansion,
-						newest + 1, &error))
+	plan.layers = palloc(sizeof(BfLayer) * ((Size) plan.header.layers + 1));
+	bf_filter_list_layers(filter, plan.layers);
+	newest = &plan.layers[plan.header.layers++ - 1];
+	if (!bf_plan_next_layer(&plan, newest, newest + 1, &error))
 		bf_raise(&error);
 
 	caller = MemoryContextSwitchTo(GetMemoryChunkContext(old));
-	bf_value_make(&header, layers, value);
+	bf_value_make(&plan, value);
 	MemoryContextSwitchTo(caller);
-	memcpy(value->bytes + BF_PREFIX_SIZE(header.layers),
+	memcpy(value->bytes + BF_PREFIX_SIZE(plan.header.layers),
 		   (uint8 *) VARDATA(old) + old_prefix, old_length - old_prefix);
 	pfree(old);
-	pfree(layers);
+	pfree(plan.layers);
 	find_newest(value);
 }
 
@@ -119,7 +117,7 @@ add_batch(BfValue *value, BfHash *hashes, Size count)
 		return;
 	}
 	for (Size i = 0; i < count && !filter->plan.strategy->hash_is_complete; i++)
-		bf_hash_reach(filter->plan.strategy, &hashes[i], filter->first.hashes);
+		bf_hash_reach(filter->plan.strategy, &hashes[i], filter->plan.first.hashes);
 	for (Size i = 0; i < count && counting; i++)
 		bf_filter_count(filter, &hashes[i], 1);
 	if (!counting)

@@ -119,7 +119,7 @@ bloomext_info(PG_FUNCTION_ARGS)
 	nulls[2] = nulls[3] = header->fpp == 0;
 	values[2] = Int64GetDatum((int64) header->expected);
 	values[3] = Float8GetDatum(header->fpp);
-	values[4] = Int32GetDatum(filter.first.hashes);
+	values[4] = Int32GetDatum(filter.plan.first.hashes);
 	values[5] = Int64GetDatum((int64) fill.bits);
 	values[6] = Int64GetDatum((int64) fill.bits_set);
 	values[7] = Float8GetDatum((double) fill.bits_set / (double) fill.bits);
@@ -203,7 +203,7 @@ bloomext_positions(PG_FUNCTION_ARGS)
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
 	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
-	uint32		hashes = filter->first.hashes;
+	uint32		hashes = filter->plan.first.hashes;
 	uint64		positions[BF_MAX_HASHES];
 	Datum		values[BF_MAX_HASHES];
 	BfHash		hash;
@@ -212,7 +212,7 @@ bloomext_positions(PG_FUNCTION_ARGS)
 						 PG_GETARG_DATUM(1), &hash))
 		PG_RETURN_NULL();
 	bf_hash_reach(filter->plan.strategy, &hash, hashes);
-	filter->plan.strategy->positions(&hash, filter->first.bits, 0, hashes,
+	filter->plan.strategy->positions(&hash, filter->plan.first.bits, 0, hashes,
 								positions);
 	for (uint32 i = 0; i < hashes; i++)
 		values[i] = Int64GetDatum((int64) positions[i]);

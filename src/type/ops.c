@@ -41,20 +41,20 @@ PG_FUNCTION_INFO_V1(bloomext_hash_extended);
 
 /* Turn a planned filter into a counting one, where there is such a thing. */
 static void
-make_counting(const BfStrategy *strategy, BfHeader *header)
+make_counting(BfPlan *plan)
 {
-	if (!strategy->has_counters)
+	if (!plan->strategy->has_counters)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("strategy \"%s\" has no counting filters",
-						strategy->name),
+						plan->strategy->name),
 				 errhint("Use guava or guava32.")));
-	if (header->expansion > 0)
+	if (plan->header.expansion > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("counting filters cannot grow"),
 				 errhint("Use expansion 0, which is the default.")));
-	header->cell_bits = BF_CELL_COUNTER;
+	plan->header.cell_bits = BF_CELL_COUNTER;
 }
 
 /*
@@ -68,8 +68,7 @@ bloomext_create(PG_FUNCTION_ARGS)
 {
 	const BfStrategy *strategy;
 	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 	BfValue		value;
 
 	bf_refuse_null(fcinfo, 0, "expected");
@@ -81,10 +80,10 @@ bloomext_create(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(3))
 		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), funnel,
-				  PG_GETARG_INT32(4), &header, &layer);
+				  PG_GETARG_INT32(4), &plan);
 	if (PG_GETARG_BOOL(5))
-		make_counting(strategy, &header);
-	bf_value_make(&header, &layer, &value);
+		make_counting(&plan);
+	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
 
@@ -98,8 +97,7 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 	const BfStrategy *strategy = NULL;
 	BfShape		shape;
 	BfError		error;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 	BfValue		value;
 
 	bf_refuse_null(fcinfo, 0, "expected");
@@ -113,8 +111,8 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 								   &shape, &error))
 		bf_raise(&error);
 	bf_value_plan_bits(strategy, shape.bits, shape.hashes, BF_FUNNEL_UNBOUND,
-					   &header, &layer);
-	bf_value_make(&header, &layer, &value);
+					   &plan);
+	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
 
@@ -127,8 +125,7 @@ bloomext_create_bits(PG_FUNCTION_ARGS)
 {
 	const BfStrategy *strategy;
 	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 	BfValue		value;
 
 	bf_refuse_null(fcinfo, 0, "bits");
@@ -138,8 +135,8 @@ bloomext_create_bits(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(3))
 		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
 	bf_value_plan_bits(strategy, PG_GETARG_INT64(0), PG_GETARG_INT32(1),
-					   funnel, &header, &layer);
-	bf_value_make(&header, &layer, &value);
+					   funnel, &plan);
+	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
 
@@ -253,7 +250,7 @@ remove_element(PG_FUNCTION_ARGS)
 		!bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
-	bf_hash_reach(filter->plan.strategy, &hash, filter->first.hashes);
+	bf_hash_reach(filter->plan.strategy, &hash, filter->plan.first.hashes);
 	bf_filter_count(&value.filter, &hash, -1);
 	PG_RETURN_POINTER(value.varlena);
 }

@@ -43,7 +43,7 @@ bf_overfull_init(void)
 static double
 sampled_fpp(const BfFilter *filter)
 {
-	const BfLayer *layer = &filter->first;
+	const BfLayer *layer = &filter->plan.first;
 	uint8		cell_bits = filter->plan.header.cell_bits;
 	uint64		bytes = Min(layer->bytes, SAMPLE_BYTES);
 

@@ -17,7 +17,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 #include "type/pieces.h"
 #include "type/value.h"
 
@@ -72,9 +72,8 @@ bf_raise_corrupted(const BfError *error)
 static const char *
 hint_for(const uint8 *bytes, Size length)
 {
-	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	BfPlan		plan = {.layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS)};
 	const BfStrategy *strategy;
-	BfHeader	header;
 	BfFilter	filter;
 	BfError		error;
 
@@ -85,7 +84,7 @@ hint_for(const uint8 *bytes, Size length)
 		const BfStream *stream = strategy->stream;
 
 		if (stream != NULL &&
-			stream->inspect(bytes, length, &header, layers, &error))
+			stream->inspect(bytes, length, &plan, &error))
 			return psprintf("These bytes are in format %s: use bf_import(..., '%s')%s.",
 							stream->name, stream->name,
 							stream == bf_stream_by_name("guava") ?
@@ -163,82 +162,31 @@ bf_fit_length(uint64 length)
 	return (int) (length + VARHDRSZ);
 }
 
-/*
- * Plan a filter for n elements at probability p: its header and its one, or
- * first, layer.
- */
+/* Plan a filter for n elements at probability p. */
 void
 bf_value_plan(const BfStrategy *strategy, int64 expected, double fpp,
-			  BfFunnel funnel, int32 expansion, BfHeader *header,
-			  BfLayer *layer)
+			  BfFunnel funnel, int32 expansion, BfPlan *plan)
 {
 	uint64		length;
 	BfError		error;
 
-	if (expansion < 0 || expansion > BF_MAX_EXPANSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expansion must be between 0 and %d, but is %d",
-						BF_MAX_EXPANSION, expansion)));
-	if (!bf_growth_first(strategy, expected, fpp, expansion, layer, &error))
-		bf_raise(&error);
-	*header = (BfHeader) {
-		.expected = expected,
-		.fpp = fpp,
-		.expansion = expansion,
-		.layers = 1,
-		.strategy = strategy->id,
-		.funnel = funnel,
-		.cell_bits = BF_CELL_BIT
-	};
-
 	/* An aggregate makes the value much later: refuse what will not fit now. */
-	if (!bf_format_size(header, layer, &length, &error))
+	if (!bf_plan_sized(strategy, expected, fpp, funnel, expansion, plan,
+					   &error) ||
+		!bf_plan_measure(plan, &length, &error))
 		bf_raise(&error);
 	bf_fit_length(length);
 }
 
-/* Plan a filter of one layer of a known shape; n and p stay unknown. */
+/* Plan a filter of one layer of a known shape. */
 void
 bf_value_plan_bits(const BfStrategy *strategy, int64 bits, int32 hashes,
-				   BfFunnel funnel, BfHeader *header, BfLayer *layer)
+				   BfFunnel funnel, BfPlan *plan)
 {
-	BfShape		shape;
 	BfError		error;
 
-	if (bits < 1)
-		ereport(ERROR,
-				(errcode(bits == 0 ? ERRCODE_PROGRAM_LIMIT_EXCEEDED :
-						 ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of bits must be at least 1, but is %lld",
-						(long long) bits)));
-	if (hashes < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of hash functions must be at least 1, but is %d",
-						hashes)));
-	if (hashes > BF_MAX_HASHES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("number of hash functions must be at most %d, but is %d",
-						BF_MAX_HASHES, hashes)));
-
-	shape.bits = (uint64) bits;
-	shape.bits += (strategy->bits_multiple - shape.bits % strategy->bits_multiple) %
-		strategy->bits_multiple;
-	shape.hashes = hashes;
-	if (!strategy->accept(&shape, &error))
+	if (!bf_plan_bits(strategy, bits, hashes, funnel, plan, &error))
 		bf_raise(&error);
-	*header = (BfHeader) {
-		.layers = 1,
-		.strategy = strategy->id,
-		.funnel = funnel,
-		.cell_bits = BF_CELL_BIT
-	};
-	*layer = (BfLayer) {
-		.bits = shape.bits,
-		.hashes = shape.hashes
-	};
 }
 
 /*
@@ -268,19 +216,19 @@ bf_value_allocate(MemoryContext context, uint64 length)
 
 /* Make an empty value in the current memory context. */
 void
-bf_value_make(const BfHeader *header, BfLayer *layers, BfValue *value)
+bf_value_make(BfPlan *plan, BfValue *value)
 {
 	uint64		length;
 	BfError		error;
 
-	if (!bf_format_size(header, layers, &length, &error))
+	if (!bf_plan_measure(plan, &length, &error))
 		bf_raise(&error);
 	value->varlena = bf_value_allocate(CurrentMemoryContext, length);
 	if (!bf_value_has_text(length))
 		bf_value_lacks_text(NOTICE, length);
 	value->bytes = (uint8 *) VARDATA(value->varlena);
 	memset(value->bytes, 0, length);
-	bf_format_encode(header, layers, value->bytes);
+	bf_plan_encode(plan, value->bytes);
 	if (!bf_filter_open(value->bytes, length, length, &value->filter, &error))
 		bf_raise(&error);
 	value->newest.known = false;
@@ -365,14 +313,13 @@ bf_value_open(Datum datum, BfFilter *filter)
 void
 bf_value_plain(const BfFilter *counting, BfValue *plain)
 {
-	BfHeader	header = counting->plan.header;
-	BfLayer		layer = counting->first;
+	BfPlan		plan = counting->plan;
 
-	header.cell_bits = BF_CELL_BIT;
-	bf_value_make(&header, &layer, plain);
-	bf_pieces_to_bits(counting->bytes + counting->first.offset,
-					  counting->first.bits,
-					  plain->bytes + plain->filter.first.offset);
+	plan.header.cell_bits = BF_CELL_BIT;
+	bf_value_make(&plan, plain);
+	bf_pieces_to_bits(counting->bytes + counting->plan.first.offset,
+					  counting->plan.first.bits,
+					  plain->bytes + plain->filter.plan.first.offset);
 }
 
 /*
@@ -407,7 +354,7 @@ bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
 bool
 bf_value_same_shape(const BfFilter *left, const BfFilter *right)
 {
-	BfLayer		b = right->first;
+	BfLayer		b = right->plan.first;
 
 	if (left->plan.strategy != right->plan.strategy ||
 		left->plan.header.cell_bits != right->plan.header.cell_bits ||
@@ -456,8 +403,8 @@ describe(const BfFilter *filter)
 	return psprintf("%s%s, %s, bits: %llu, hashes: %u, layers: %u",
 					filter->plan.header.cell_bits == BF_CELL_COUNTER ? "counting " : "",
 					filter->plan.strategy->name, funnel ? funnel : "unbound",
-					(unsigned long long) filter->first.bits,
-					filter->first.hashes, filter->plan.header.layers);
+					(unsigned long long) filter->plan.first.bits,
+					filter->plan.first.hashes, filter->plan.header.layers);
 }
 
 const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true, true};
@@ -471,7 +418,7 @@ const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false, fals
 static void
 merge_counted(BfValue *into, const BfFilter *from, bool adds)
 {
-	BfLayer		b = from->first;
+	BfLayer		b = from->plan.first;
 
 	bf_foreach_layer(a, &into->filter)
 	{

@@ -52,12 +52,10 @@ extern int	bf_fit_length(uint64 length);
 
 extern void bf_value_plan(const BfStrategy *strategy, int64 expected,
 						  double fpp, BfFunnel funnel, int32 expansion,
-						  BfHeader *header, BfLayer *layer);
+						  BfPlan *plan);
 extern void bf_value_plan_bits(const BfStrategy *strategy, int64 bits,
-							   int32 hashes, BfFunnel funnel,
-							   BfHeader *header, BfLayer *layer);
-extern void bf_value_make(const BfHeader *header, BfLayer *layers,
-						  BfValue *value);
+							   int32 hashes, BfFunnel funnel, BfPlan *plan);
+extern void bf_value_make(BfPlan *plan, BfValue *value);
 extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_copy(Datum datum, BfValue *value);
 extern void bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning);

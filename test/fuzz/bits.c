@@ -11,10 +11,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Input		input = {data, size};
 	BfBitOrder	order = take(&input, 1) & 1 ? BF_ORDER_BITSET : BF_ORDER_REDIS;
 	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % 7);
-	BfShape		shape = {take(&input, 2) + 1, take(&input, 1) + 1};
-	BfHeader	header = {
-		.strategy = strategy->id, .cell_bits = BF_CELL_BIT, .layers = 1
-	};
+	int64_t		bits = (int64_t) take(&input, 2) + 1;
+	int32_t		hashes = (int32_t) take(&input, 1) + 1;
+	BfPlan		plan;
 	BfLayer		layer;
 	BfFilter	filter;
 	BfError		error;
@@ -22,12 +21,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t    *value;
 	size_t		wanted;
 
-	shape.bits += (strategy->bits_multiple - shape.bits % strategy->bits_multiple) %
-		strategy->bits_multiple;
-	if (strategy->accept(&shape, &error) && shape.hashes <= BF_MAX_HASHES)
+	if (bf_plan_bits(strategy, bits, hashes, BF_FUNNEL_UNBOUND, &plan, &error))
 	{
-		layer = (BfLayer) {.bits = shape.bits,.hashes = shape.hashes};
-		value = make_filter(&header, &layer, &filter);
+		value = make_filter(&plan, &filter);
+		layer = plan.first;
 		wanted = input.left < layer.bytes ? input.left : layer.bytes;
 		bf_bits_from_order(order, bytes, wanted, value + layer.offset);
 		if (bf_bits_tail_is_zero(value + layer.offset, layer.bytes, layer.bits))

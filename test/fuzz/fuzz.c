@@ -13,7 +13,7 @@
 #include "core/bytes.h"
 #include "core/estimate.h"
 #include "strategy/filter.h"
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 #include "pieces.h"
 
 /* Filters of more layers than this are asked for fewer elements. */
@@ -69,17 +69,17 @@ copy_bytes(const uint8_t *bytes, size_t length)
 	return copy;
 }
 
-/* An empty value of a header and layers that some decoder let pass. */
+/* An empty value of a plan that some decoder let pass. */
 uint8_t *
-make_filter(const BfHeader *header, BfLayer *layers, BfFilter *filter)
+make_filter(BfPlan *plan, BfFilter *filter)
 {
 	uint64_t	length;
 	uint8_t    *value;
 	BfError		error;
 
-	REQUIRE(bf_format_size(header, layers, &length, &error));
+	REQUIRE(bf_plan_measure(plan, &length, &error));
 	value = allocate(length);
-	bf_format_encode(header, layers, value);
+	bf_plan_encode(plan, value);
 	REQUIRE(bf_filter_open(value, length, length, filter, &error));
 	return value;
 }
@@ -226,10 +226,8 @@ check_fullness(const BfFilter *filter)
 			BfLayer		next;
 			BfError		error;
 
-			(void) bf_growth_capacity(filter->plan.strategy, &layer,
-									  filter->plan.header.expansion);
-			if (bf_growth_next(filter->plan.strategy, &layer,
-							   filter->plan.header.expansion, &next, &error))
+			(void) bf_plan_capacity(&filter->plan, &layer);
+			if (bf_plan_next_layer(&filter->plan, &layer, &next, &error))
 				REQUIRE(next.bits > 0 && next.hashes >= 1 &&
 						next.hashes <= BF_MAX_HASHES);
 		}
@@ -298,7 +296,7 @@ round_trip(const BfStream *stream, const BfFilter *filter)
 {
 	BfLayer    *layers = allocate(sizeof(BfLayer) * BF_MAX_LAYERS);
 	size_t		prefix = BF_PREFIX_SIZE(filter->plan.header.layers);
-	BfHeader	header;
+	BfPlan		plan = {.layers = layers};
 	BfFilter	copy;
 	BfError		error;
 	uint64_t	length;
@@ -310,10 +308,10 @@ round_trip(const BfStream *stream, const BfFilter *filter)
 
 		stream_write(filter, written);
 		/* A sizing that no dump can say is not read back. */
-		if (stream->inspect(written, length, &header, layers, &error))
+		if (stream->inspect(written, length, &plan, &error))
 		{
-			header.funnel = filter->plan.header.funnel;
-			value = make_filter(&header, layers, &copy);
+			plan.header.funnel = filter->plan.header.funnel;
+			value = make_filter(&plan, &copy);
 			stream_read(stream, written, &copy, value);
 			REQUIRE(copy.length == filter->length);
 			REQUIRE(memcmp(value + prefix, filter->bytes + prefix,

@@ -30,8 +30,7 @@ extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern uint64_t take(Input *input, int bytes);
 extern double take_double(Input *input);
 
-extern uint8_t *make_filter(const BfHeader *header, BfLayer *layers,
-							BfFilter *filter);
+extern uint8_t *make_filter(BfPlan *plan, BfFilter *filter);
 extern void open_slices(const uint8_t *bytes, size_t length);
 extern void exercise(const uint8_t *bytes, size_t length);
 extern void round_trip(const BfStream *stream, const BfFilter *filter);

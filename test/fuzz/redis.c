@@ -408,12 +408,11 @@ drop(void)
 static void
 empty_value(const char *strategy, int expansion, BfValue *value)
 {
-	BfHeader	header;
-	BfLayer		layer;
+	BfPlan		plan;
 
 	bf_value_plan(bf_strategy_by_name(strategy), 10, 0.01, BF_FUNNEL_UTF8,
-				  expansion, &header, &layer);
-	bf_value_make(&header, &layer, value);
+				  expansion, &plan);
+	bf_value_make(&plan, value);
 }
 
 /* In the place of live/snapshot.c: what a live filter holds. */

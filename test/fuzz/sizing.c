@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 
 /* More bits than a value holds: refused by whoever makes one. */
 #define TOO_MANY_BITS	(UINT64_C(1) << 33)
@@ -45,16 +45,17 @@ check_rate(const BfStrategy *strategy, const BfShape *shape, uint64_t elements)
 
 /* Layers follow one another until one is refused. */
 static void
-grow(const BfStrategy *strategy, BfLayer newest, uint32_t expansion)
+grow(const BfPlan *plan)
 {
 	BfError		error;
+	BfLayer		newest = plan->first;
 	BfLayer		next;
 	int			layers = 1;
 
-	for (; bf_growth_next(strategy, &newest, expansion, &next, &error); layers++)
+	for (; bf_plan_next_layer(plan, &newest, &next, &error); layers++)
 	{
-		check_shape(strategy, (BfShape) {next.bits, next.hashes});
-		REQUIRE(bf_growth_capacity(strategy, &next, expansion) > 0);
+		check_shape(plan->strategy, (BfShape) {next.bits, next.hashes});
+		REQUIRE(bf_plan_capacity(plan, &next) > 0);
 		if (layers == BF_MAX_LAYERS)
 			return;
 		newest = next;
@@ -70,10 +71,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int64_t		expected = (int64_t) take(&input, 8);
 	double		fpp = take_double(&input);
 	int32_t		buckets = (int32_t) take(&input, 4);
-	uint32_t	expansion = take(&input, 4) & INT32_MAX;
+	int32_t		expansion = (int32_t) (take(&input, 4) % (BF_MAX_EXPANSION + 2));
 	uint64_t	elements = take(&input, 8);
 	BfShape		shape;
-	BfLayer		layer;
+	BfPlan		plan;
 	BfError		error;
 
 	if (bf_strategy_size(strategy, expected, fpp, &shape, &error))
@@ -84,8 +85,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (strategy->size_by_buckets != NULL &&
 		strategy->size_by_buckets(expected, buckets, &shape, &error))
 		check_shape(strategy, shape);
-	if (bf_growth_first(strategy, expected, fpp, expansion, &layer, &error) &&
-		expansion > 0)
-		grow(strategy, layer, expansion);
+	if (bf_plan_sized(strategy, expected, fpp, BF_FUNNEL_UNBOUND, expansion,
+					  &plan, &error) && expansion > 0)
+		grow(&plan);
 	return 0;
 }

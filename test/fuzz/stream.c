@@ -12,13 +12,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const BfStream *stream = bf_stream_by_name(STREAM);
 	uint8_t    *bytes = copy_bytes(data, size);
 	BfLayer    *layers = allocate(sizeof(BfLayer) * BF_MAX_LAYERS);
-	BfHeader	header;
+	BfPlan		plan = {.layers = layers};
 	BfFilter	filter;
 	BfError		error;
 
-	if (stream->inspect(bytes, size, &header, layers, &error))
+	if (stream->inspect(bytes, size, &plan, &error))
 	{
-		uint8_t    *value = make_filter(&header, layers, &filter);
+		uint8_t    *value = make_filter(&plan, &filter);
 
 		stream_read(stream, bytes, &filter, value);
 		exercise(value, filter.length);

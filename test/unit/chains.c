@@ -9,7 +9,7 @@
 
 #include "core/bytes.h"
 #include "strategy/filter.h"
-#include "strategy/growth.h"
+#include "strategy/plan.h"
 #include "pieces.h"
 #include "vectors.h"
 
@@ -51,6 +51,9 @@ layer_holds(const Chain *chain, uint32_t index, const BfHash *hash)
 static int
 add_to_chain(Chain *chain, const BfHash *hash, uint32_t expansion)
 {
+	BfPlan		plan = {
+		.strategy = &bf_redisbloom, .header = {.expansion = expansion}
+	};
 	uint64_t	positions[BF_MAX_HASHES];
 	BfLayer    *newest = &chain->layers[chain->count - 1];
 	BfLayer		next;
@@ -61,12 +64,11 @@ add_to_chain(Chain *chain, const BfHash *hash, uint32_t expansion)
 		if (layer_holds(chain, i, hash))
 			return 0;
 	}
-	if (newest->counted >= bf_growth_capacity(&bf_redisbloom, newest, expansion))
+	if (newest->counted >= bf_plan_capacity(&plan, newest))
 	{
 		if (expansion == 0)
 			return -1;
-		if (!bf_growth_next(&bf_redisbloom, newest, expansion, &next,
-							&error))
+		if (!bf_plan_next_layer(&plan, newest, &next, &error))
 			die("grow: %s", error.message);
 		append_layer(chain, &next);
 		newest = &chain->layers[chain->count - 1];
@@ -83,19 +85,23 @@ static uint8_t *
 chain_value(Chain *chain, uint64_t expected, double fpp, uint32_t expansion,
 			BfFilter *filter)
 {
-	BfHeader	header = {
-		.strategy = BF_STRATEGY_REDISBLOOM, .cell_bits = BF_CELL_BIT,
-		.expansion = expansion, .layers = chain->count,
-		.expected = expected, .fpp = fpp
+	BfPlan		plan = {
+		.strategy = &bf_redisbloom,
+		.header = {
+			.strategy = BF_STRATEGY_REDISBLOOM, .cell_bits = BF_CELL_BIT,
+			.expansion = expansion, .layers = chain->count,
+			.expected = expected, .fpp = fpp
+		},
+		.layers = chain->layers
 	};
 	BfError		error;
 	uint64_t	length;
 	uint8_t    *value;
 
-	if (!bf_format_size(&header, chain->layers, &length, &error))
-		die("bf_format_size: %s", error.message);
+	if (!bf_plan_measure(&plan, &length, &error))
+		die("bf_plan_measure: %s", error.message);
 	value = allocate(length);
-	bf_format_encode(&header, chain->layers, value);
+	bf_plan_encode(&plan, value);
 	for (uint32_t i = 0; i < chain->count; i++)
 		memcpy(value + chain->layers[i].offset, chain->bits[i],
 			   chain->layers[i].bytes);
@@ -415,6 +421,7 @@ test_unwritable(void)
 		  error.code == BF_ERROR_PARAMETER, "unknown sizing is written");
 	bf_store_le64(value + BF_HEADER_SIZE + 8, 10);
 	bf_store_double(value + BF_HEADER_SIZE + 16, 0.01);
+	open_value(value, filter.length, &filter);
 	CHECK(!bf_redisbloom.stream->measure(&filter, &length, &error) &&
 		  error.code == BF_ERROR_PARAMETER, "a wrong k is written");
 	free(value);
@@ -431,13 +438,15 @@ test_growth_limits(void)
 		{.bits = 64, .hashes = 255, .expected = 1, .fpp = 5e-324},
 		{.bits = 64, .hashes = 255, .expected = 1, .fpp = 1e-77}
 	};
+	BfPlan		plan = {.strategy = &bf_redisbloom, .header = {.expansion = 4}};
 	BfLayer		next;
 	BfError		error;
 
 	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
-		CHECK(!bf_growth_next(&bf_redisbloom, &layers[i], 4, &next, &error),
+		CHECK(!bf_plan_next_layer(&plan, &layers[i], &next, &error),
 			  "layer %zu grows", i);
-	CHECK(!bf_growth_first(&bf_redisbloom, 0, 0.01, 2, &next, &error), "n = 0");
+	CHECK(!bf_plan_sized(&bf_redisbloom, 0, 0.01, BF_FUNNEL_UNBOUND, 2, &plan,
+						 &error), "n = 0");
 }
 
 void
@@ -455,25 +464,17 @@ test_chains(void)
 		uint32_t	expansion = fixed ? 0 :
 			(uint32_t) cell_u64(&table, i, "expansion");
 		Chain	   *chain = allocate(sizeof(Chain));
-		BfLayer		first = {.expected = capacity, .fpp = fpp};
-		BfShape		shape;
+		BfPlan		plan;
 		BfError		error;
 		BfFilter	filter;
 		uint8_t    *value;
 		uint8_t    *dump;
 		size_t		length;
 
-		if (fixed)
-		{
-			CHECK(bf_strategy_size(&bf_redisbloom, (int64_t) capacity, fpp,
-								   &shape, &error), "redisbloom: size");
-			first.bits = shape.bits;
-			first.hashes = shape.hashes;
-		}
-		else
-			CHECK(bf_growth_first(&bf_redisbloom, (int64_t) capacity, fpp,
-								  expansion, &first, &error), "redisbloom: layer 0");
-		append_layer(chain, &first);
+		CHECK(bf_plan_sized(&bf_redisbloom, (int64_t) capacity, fpp,
+							BF_FUNNEL_UNBOUND, (int32_t) expansion, &plan,
+							&error), "redisbloom: layer 0");
+		append_layer(chain, &plan.first);
 		fill_chain(&table, i, chain, expansion);
 		check_list(&table, i, "link_bits", chain);
 		check_list(&table, i, "link_hashes", chain);

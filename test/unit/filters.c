@@ -41,12 +41,12 @@ static void
 add_element(BfFilter *filter, const BfHash *hash, bool *changed,
 			bool *changed_but_last)
 {
-	uint8_t    *bits = (uint8_t *) filter->bytes + filter->first.offset;
+	uint8_t    *bits = (uint8_t *) filter->bytes + filter->plan.first.offset;
 	uint64_t	positions[BF_MAX_HASHES];
-	uint32_t	k = filter->first.hashes;
+	uint32_t	k = filter->plan.first.hashes;
 
 	*changed = *changed_but_last = false;
-	filter->plan.strategy->positions(hash, filter->first.bits, 0, k, positions);
+	filter->plan.strategy->positions(hash, filter->plan.first.bits, 0, k, positions);
 	for (uint32_t i = 0; i < k; i++)
 	{
 		if (!bf_bit_set(bits, positions[i]))
@@ -63,11 +63,11 @@ contains_but_last(const BfFilter *filter, const BfHash *hash)
 {
 	uint64_t	positions[BF_MAX_HASHES];
 
-	filter->plan.strategy->positions(hash, filter->first.bits, 0,
-								filter->first.hashes, positions);
-	for (uint32_t i = 0; i + 1 < filter->first.hashes; i++)
+	filter->plan.strategy->positions(hash, filter->plan.first.bits, 0,
+								filter->plan.first.hashes, positions);
+	for (uint32_t i = 0; i + 1 < filter->plan.first.hashes; i++)
 	{
-		if (!bf_bit_get(filter->bytes + filter->first.offset, positions[i]))
+		if (!bf_bit_get(filter->bytes + filter->plan.first.offset, positions[i]))
 			return false;
 	}
 	return true;
@@ -167,8 +167,8 @@ check_bits(const Files *files, const Table *table, size_t row,
 	size_t		length;
 	uint8_t    *bits;
 	BfFilter	back_filter;
-	uint8_t    *back = make_value(files->strategy, filter->first.bits,
-								  filter->first.hashes, &back_filter);
+	uint8_t    *back = make_value(files->strategy, filter->plan.first.bits,
+								  filter->plan.first.hashes, &back_filter);
 
 	if (!has_column(table, column))
 	{
@@ -179,7 +179,7 @@ check_bits(const Files *files, const Table *table, size_t row,
 	CHECK(same_hex(bits, length, cell(table, row, column)),
 		  "%s: filter %s: %s differs", table->path,
 		  cell(table, row, "filter_id"), column);
-	bf_bits_from_order(order, bits, length, back + filter->first.offset);
+	bf_bits_from_order(order, bits, length, back + filter->plan.first.offset);
 	CHECK(memcmp(back, filter->bytes, filter->length) == 0,
 		  "%s: filter %s: %s does not come back", table->path,
 		  cell(table, row, "filter_id"), column);
@@ -193,15 +193,15 @@ check_serialized(const Table *table, size_t row, const BfFilter *filter)
 {
 	size_t		header_length;
 	uint8_t    *header = from_hex(bitset_stream, &header_length);
-	size_t		length = 4 + header_length + 4 + filter->first.bytes + 1;
+	size_t		length = 4 + header_length + 4 + filter->plan.first.bytes + 1;
 	uint8_t    *bytes = allocate(length);
 
-	bf_store_be32(bytes, filter->first.hashes);
+	bf_store_be32(bytes, filter->plan.first.hashes);
 	memcpy(bytes + 4, header, header_length);
 	bf_store_be32(bytes + 4 + header_length,
-				  (uint32_t) (filter->first.bits / 64));
-	memcpy(bytes + 8 + header_length, filter->bytes + filter->first.offset,
-		   filter->first.bytes);
+				  (uint32_t) (filter->plan.first.bits / 64));
+	memcpy(bytes + 8 + header_length, filter->bytes + filter->plan.first.offset,
+		   filter->plan.first.bytes);
 	bytes[length - 1] = 0x78;	/* TC_ENDBLOCKDATA */
 	CHECK(same_hex(bytes, length, cell(table, row, "serialized_hex")),
 		  "%s: filter %s: serial form differs", table->path,
@@ -217,10 +217,10 @@ check_estimates(const Table *table, size_t row, const char *fpp_column,
 {
 	const char *count = cell(table, row, count_column);
 	uint64_t	set = count_bits(filter);
-	double		estimate = bf_estimate_count(set, filter->first.bits,
-											 filter->first.hashes);
-	double		fpp = bf_estimate_fpp(set, filter->first.bits,
-									  filter->first.hashes);
+	double		estimate = bf_estimate_count(set, filter->plan.first.bits,
+											 filter->plan.first.hashes);
+	double		fpp = bf_estimate_fpp(set, filter->plan.first.bits,
+									  filter->plan.first.hashes);
 
 	CHECK(same_double(fpp, cell_double(table, row, fpp_column)),
 		  "%s: row %zu: expected fpp %.17g", table->path, row, fpp);

@@ -40,8 +40,8 @@ test_streams(const char *path)
 		{
 			uint8_t    *back = stream_bytes(&filter, &length);
 
-			CHECK(filter.first.bits == cell_u64(&table, i, "bit_size") &&
-				  filter.first.hashes == cell_u64(&table, i, "k"),
+			CHECK(filter.plan.first.bits == cell_u64(&table, i, "bit_size") &&
+				  filter.plan.first.hashes == cell_u64(&table, i, "k"),
 				  "%s: case %s: shape", path, id);
 			CHECK(count_bits(&filter) == cell_u64(&table, i, "bit_count"),
 				  "%s: case %s: bits set", path, id);
@@ -162,8 +162,8 @@ test_unions(const BfStrategy *strategy, const char *path)
 					b;
 		uint8_t    *a_value = make_side(strategy, &table, i, 1, &a);
 		uint8_t    *b_value = make_side(strategy, &table, i, 2, &b);
-		bool		same_shape = a.first.bits == b.first.bits &&
-			a.first.hashes == b.first.hashes;
+		bool		same_shape = a.plan.first.bits == b.plan.first.bits &&
+			a.plan.first.hashes == b.plan.first.hashes;
 
 		CHECK(same_shape == cell_is(&table, i, "result", "ok"),
 			  "%s: case %s: shapes", path, id);
@@ -172,8 +172,8 @@ test_unions(const BfStrategy *strategy, const char *path)
 			size_t		length;
 			uint8_t    *stream;
 
-			bf_bits_or(a_value + a.first.offset, b_value + b.first.offset,
-					   a.first.bytes);
+			bf_bits_or(a_value + a.plan.first.offset, b_value + b.plan.first.offset,
+					   a.plan.first.bytes);
 			stream = stream_bytes(&a, &length);
 			CHECK(same_hex(stream, length, cell(&table, i, "union_hex")),
 				  "%s: case %s: union differs", path, id);

@@ -455,18 +455,21 @@ uint8_t *
 make_value(const BfStrategy *strategy, uint64_t bits, uint32_t hashes,
 		   BfFilter *filter)
 {
-	BfHeader	header = {
-		.strategy = strategy->id, .cell_bits = BF_CELL_BIT, .layers = 1
+	BfPlan		plan = {
+		.strategy = strategy,
+		.header = {
+			.strategy = strategy->id, .cell_bits = BF_CELL_BIT, .layers = 1
+		},
+		.first = {.bits = bits, .hashes = hashes}
 	};
-	BfLayer		layer = {.bits = bits, .hashes = hashes};
 	BfError		error;
 	uint64_t	length;
 	uint8_t    *value;
 
-	if (!bf_format_size(&header, &layer, &length, &error))
-		die("bf_format_size: %s", error.message);
+	if (!bf_plan_measure(&plan, &length, &error))
+		die("bf_plan_measure: %s", error.message);
 	value = allocate(length);
-	bf_format_encode(&header, &layer, value);
+	bf_plan_encode(&plan, value);
 	open_value(value, length, filter);
 	return value;
 }
@@ -478,9 +481,9 @@ foreign_bits(const BfFilter *filter, BfBitOrder order, bool trimmed,
 {
 	uint8_t    *bits;
 
-	*length = (filter->first.bits + 7) / 8;
+	*length = (filter->plan.first.bits + 7) / 8;
 	bits = allocate(*length);
-	bf_bits_to_order(order, filter->bytes + filter->first.offset, bits,
+	bf_bits_to_order(order, filter->bytes + filter->plan.first.offset, bits,
 					 *length);
 	while (trimmed && *length > 0 && bits[*length - 1] == 0)
 		(*length)--;
@@ -490,8 +493,8 @@ foreign_bits(const BfFilter *filter, BfBitOrder order, bool trimmed,
 uint64_t
 count_bits(const BfFilter *filter)
 {
-	return bf_bits_count(filter->bytes + filter->first.offset,
-						 filter->first.bytes);
+	return bf_bits_count(filter->bytes + filter->plan.first.offset,
+						 filter->plan.first.bytes);
 }
 
 /* A value's own stream. */
@@ -521,26 +524,25 @@ import_stream(const BfStream *stream, const uint8_t *bytes, size_t length,
 			  BfFilter *filter)
 {
 	static BfLayer layers[BF_MAX_LAYERS];
-	BfHeader	header;
+	BfPlan		plan = {.layers = layers};
 	BfError		error = {.message = ""};
 	uint64_t	value_length;
 	uint8_t    *value;
 
-	memset(&header, 0, sizeof(header));
 	memset(layers, 0, sizeof(layers));
-	if (!stream->inspect(bytes, length, &header, layers, &error))
+	if (!stream->inspect(bytes, length, &plan, &error))
 	{
 		CHECK(error.code == BF_ERROR_MALFORMED && error.message[0] != '\0',
 			  "a stream's error without a message, or of another kind");
 		return NULL;
 	}
-	if (!bf_format_size(&header, layers, &value_length, &error))
-		die("bf_format_size: %s", error.message);
+	if (!bf_plan_measure(&plan, &value_length, &error))
+		die("bf_plan_measure: %s", error.message);
 	if (value_length > 2 * length + BF_PREFIX_SIZE(1))
 		die("a stream of %zu bytes makes a value of %" PRIu64, length,
 			value_length);
 	value = allocate(value_length);
-	bf_format_encode(&header, layers, value);
+	bf_plan_encode(&plan, value);
 	open_value(value, value_length, filter);
 	stream_read(stream, bytes, filter, value);
 	return value;

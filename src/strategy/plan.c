@@ -1,0 +1,178 @@
+/*
+ * plan.c
+ *	  Plan filters: by what they are to hold, by their bits, and layer by layer.
+ *
+ * Expansion 1 is the growing Redis filter: layers are all alike, and a new one
+ * follows when more than half of the newest one's bits are set.  Its false
+ * positive probability grows with the layers: about p for each.
+ *
+ * Expansion 2 and more keeps the total below p: the first layer is made for
+ * half of it, and each further one for half of the one before, so that no
+ * number of layers adds up to p.  Each expects `expansion` times as many
+ * elements as the one before.  A layer is full when its bits say that it
+ * reached its share.  That is a statement about bits, not about how many
+ * elements were put in, so that it holds for unions too.
+ *
+ * Strategies that count elements (RedisBloom) halve from expansion 1 on, and a
+ * layer is full when it has counted as many as it expects.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "strategy/plan.h"
+
+/* Whether all layers of a filter have the first one's shape. */
+static bool
+layers_are_alike(const BfStrategy *strategy, uint32_t expansion)
+{
+	return expansion == 1 && !strategy->counts_elements;
+}
+
+/* Size a layer for n elements at probability p. */
+static bool
+size_layer(const BfStrategy *strategy, int64_t expected, double fpp,
+		   BfLayer *layer, BfError *error)
+{
+	BfShape		shape;
+
+	if (!bf_strategy_size(strategy, expected, fpp, &shape, error))
+		return false;
+	*layer = (BfLayer) {
+		.bits = shape.bits,
+		.hashes = shape.hashes,
+		.expected = (uint64_t) expected,
+		.fpp = fpp
+	};
+	return true;
+}
+
+/* A plan of one layer, which is still to be sized. */
+static BfPlan
+plan_of(const BfStrategy *strategy, BfFunnel funnel)
+{
+	return (BfPlan) {
+		.strategy = strategy,
+		.header = {
+			.layers = 1,
+			.strategy = strategy->id,
+			.funnel = (uint8_t) funnel,
+			.cell_bits = BF_CELL_BIT
+		}
+	};
+}
+
+/*
+ * Plan a filter for n elements at probability p: its one, or first, layer.
+ * Expansion 0 is one that does not grow.
+ */
+bool
+bf_plan_sized(const BfStrategy *strategy, int64_t expected, double fpp,
+			  BfFunnel funnel, int32_t expansion, BfPlan *plan, BfError *error)
+{
+	if (expansion < 0 || expansion > BF_MAX_EXPANSION)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "expansion must be between 0 and %d, but is %" PRId32,
+					   BF_MAX_EXPANSION, expansion);
+	*plan = plan_of(strategy, funnel);
+	plan->header.expected = (uint64_t) expected;
+	plan->header.fpp = fpp;
+	plan->header.expansion = (uint32_t) expansion;
+	/* The whole is checked first, as half of a nonsense may be sense. */
+	if (!size_layer(strategy, expected, fpp, &plan->first, error))
+		return false;
+	if (expansion == 0 || layers_are_alike(strategy, plan->header.expansion))
+		return true;
+	return size_layer(strategy, expected, fpp * 0.5, &plan->first, error);
+}
+
+/*
+ * Plan a filter of one layer of known bits, rounded up to what the strategy
+ * has, and hashes; n and p stay unknown.
+ */
+bool
+bf_plan_bits(const BfStrategy *strategy, int64_t bits, int32_t hashes,
+			 BfFunnel funnel, BfPlan *plan, BfError *error)
+{
+	uint32_t	multiple = strategy->bits_multiple;
+	BfShape		shape;
+
+	if (bits < 1)
+		return bf_fail(error, bits == 0 ? BF_ERROR_LIMIT : BF_ERROR_PARAMETER,
+					   "number of bits must be at least 1, but is %" PRId64,
+					   bits);
+	if (hashes < 1)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "number of hash functions must be at least 1, but is %" PRId32,
+					   hashes);
+	if (hashes > BF_MAX_HASHES)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "number of hash functions must be at most %d, but is %" PRId32,
+					   BF_MAX_HASHES, hashes);
+
+	shape.bits = ((uint64_t) bits + multiple - 1) / multiple * multiple;
+	shape.hashes = (uint32_t) hashes;
+	*plan = plan_of(strategy, funnel);
+	plan->first.bits = shape.bits;
+	plan->first.hashes = shape.hashes;
+	return strategy->accept(&shape, error);
+}
+
+/* Size the layer after the newest one. */
+bool
+bf_plan_next_layer(const BfPlan *plan, const BfLayer *newest, BfLayer *layer,
+				   BfError *error)
+{
+	uint64_t	expected;
+
+	if (layers_are_alike(plan->strategy, plan->header.expansion))
+	{
+		*layer = *newest;
+		layer->counted = 0;
+		return true;
+	}
+	/* Guava takes an expectation of 0 for 1. */
+	expected = newest->expected > 0 ? newest->expected : 1;
+	if (__builtin_mul_overflow(expected, plan->header.expansion, &expected) ||
+		expected > INT64_MAX)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "bloom filter cannot grow beyond %lld elements",
+					   (long long) INT64_MAX);
+	return size_layer(plan->strategy, (int64_t) expected, newest->fpp * 0.5,
+					  layer, error);
+}
+
+/*
+ * What the newest layer can take before another one is due: in elements
+ * counted, or else in bits set.
+ */
+uint64_t
+bf_plan_capacity(const BfPlan *plan, const BfLayer *newest)
+{
+	if (plan->strategy->counts_elements)
+		return newest->expected;
+	if (plan->header.expansion == 1)
+		return newest->bits / 2 + 1;
+	return (uint64_t) ceil((double) newest->bits *
+						   pow(newest->fpp, 1.0 / newest->hashes));
+}
+
+/* Compute the value's length, and where in it the layers' bits are. */
+bool
+bf_plan_measure(BfPlan *plan, uint64_t *length, BfError *error)
+{
+	BfLayer    *layers = plan->layers != NULL ? plan->layers : &plan->first;
+
+	if (!bf_format_size(&plan->header, layers, length, error))
+		return false;
+	plan->first = layers[0];
+	return true;
+}
+
+/* Write the prefix of a value. */
+void
+bf_plan_encode(const BfPlan *plan, uint8_t *bytes)
+{
+	bf_format_encode(&plan->header,
+					 plan->layers != NULL ? plan->layers : &plan->first,
+					 bytes);
+}
