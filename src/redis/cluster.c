@@ -140,14 +140,14 @@ parse_node(const BfConnection *connection, const char *error, BfNode *node)
 	const char *colon = at ? strrchr(at, ':') : NULL;
 	int			port = colon ? atoi(colon + 1) : 0;
 
-	if (port < 1 || port > 65535 || strlen(at + 1) >= BF_NODE_SIZE ||
-		at[1] == '?')
+	if (port < 1 || port > 65535 || colon - at > BF_HOST_SIZE || at[1] == '?')
 		return false;
 	if (colon == at + 1)
-		snprintf(node->address, BF_NODE_SIZE, "%s:%d",
-				 connection->context->tcp.host, port);
+		strlcpy(node->host, connection->socket.context->tcp.host,
+				BF_HOST_SIZE);
 	else
-		strlcpy(node->address, at + 1, BF_NODE_SIZE);
+		strlcpy(node->host, at + 1, colon - at);
+	node->port = port;
 	node->changes = connection->changes;
 	return true;
 }

@@ -92,7 +92,7 @@ take_string(BfConnection *connection, const redisReply *reply,
 			const BfUnit *unit, void *arg)
 {
 	Fetch	   *fetch = arg;
-	redisReply *string = connection->reply;
+	redisReply *string = unconstify(redisReply *, reply);
 
 	if (reply->type == REDIS_REPLY_NIL)
 		return;

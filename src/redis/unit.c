@@ -78,7 +78,7 @@ receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 	*error = NULL;
 	for (int i = 0; i < unit->replies; i++)
 	{
-		reply = bf_connection_receive(connection);
+		reply = bf_socket_receive(&connection->socket);
 		if (reply->type == REDIS_REPLY_ERROR && *error == NULL)
 			*error = pnstrdup(reply->str, reply->len);
 	}
@@ -90,8 +90,8 @@ static void
 flush(BfPipeline *pipeline)
 {
 	if (pipeline->unsent.len > 0)
-		bf_connection_send(pipeline->connection, pipeline->unsent.data,
-						   pipeline->unsent.len);
+		bf_socket_send(&pipeline->connection->socket, pipeline->unsent.data,
+					   pipeline->unsent.len);
 	resetStringInfo(&pipeline->unsent);
 }
 
@@ -125,8 +125,8 @@ receive_oldest(BfPipeline *pipeline)
 static void
 expect(BfConnection *connection, const BfUnit *unit, size_t reply_limit)
 {
-	connection->pending += unit->replies;
-	connection->reply_limit = reply_limit;
+	connection->socket.pending += unit->replies;
+	connection->socket.reply_limit = reply_limit;
 }
 
 /* Write a unit to a connection, with its payload where that belongs. */
@@ -138,14 +138,14 @@ write_unit(BfConnection *connection, const BfUnit *unit)
 	size_t		length;
 
 	if (unit->payload != NULL)
-		bf_connection_send(connection, bytes, before);
+		bf_socket_send(&connection->socket, bytes, before);
 	for (uint64 at = 0; at < unit->payload_length; at += length)
 	{
 		const void *piece = unit->payload(unit->payload_arg, at, &length);
 
-		bf_connection_send(connection, piece, length);
+		bf_socket_send(&connection->socket, piece, length);
 	}
-	bf_connection_send(connection, bytes + before, unit->bytes.len - before);
+	bf_socket_send(&connection->socket, bytes + before, unit->bytes.len - before);
 }
 
 /* Send a unit, which is freed when it has been answered. */
@@ -195,9 +195,9 @@ try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 
 	if (asking)
 	{
-		connection->pending++;
-		bf_connection_send(connection, ask, sizeof(ask) - 1);
-		(void) bf_connection_receive(connection);
+		connection->socket.pending++;
+		bf_socket_send(&connection->socket, ask, sizeof(ask) - 1);
+		(void) bf_socket_receive(&connection->socket);
 	}
 	expect(connection, unit, reply_limit);
 	write_unit(connection, unit);
@@ -234,7 +234,7 @@ ask(Oid server, const char *key, const BfUnit *unit, size_t reply_limit,
 		if (redirect == BF_REDIRECT_NONE ||
 			(!asking && redirect != BF_REDIRECT_MOVED &&
 			 TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
-										(*connection)->command_timeout)) ||
+										(*connection)->socket.command_timeout)) ||
 			++moves > MAX_MOVES)
 			bf_connection_raise(*connection, error, strlen(error));
 		if (!asking && redirect != BF_REDIRECT_MOVED)
