@@ -13,7 +13,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "redis/arguments.h"
+#include "redis/options.h"
 #include "redis/guard.h"
 #include "redis/redisbloom.h"
 #include "type/value.h"

@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "core/estimate.h"
-#include "redis/arguments.h"
+#include "redis/options.h"
 #include "redis/redisbloom.h"
 #include "redis/remote.h"
 #include "type/value.h"

@@ -26,7 +26,7 @@
 #include "utils/builtins.h"
 
 #include "live/snapshot.h"
-#include "redis/arguments.h"
+#include "redis/options.h"
 #include "redis/image.h"
 #include "redis/redisbloom.h"
 #include "redis/refresh.h"

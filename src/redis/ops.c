@@ -28,7 +28,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "redis/arguments.h"
+#include "redis/options.h"
 #include "redis/arrays.h"
 #include "redis/items.h"
 #include "type/elements.h"

@@ -1,6 +1,7 @@
 /*
  * options.c
- *	  Where a Redis server is and who we are there, out of the catalogs.
+ *	  Where a Redis server is and who we are there, out of the catalogs; and the
+ *	  arguments that functions over Redis have in common: server, key, ttl.
  *
  * No function takes an address: a server is a catalog object, which only who
  * has USAGE on the foreign data wrapper can make (a superuser, unless granted
@@ -18,15 +19,17 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/reloptions.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_user_mapping.h"
 #include "commands/defrem.h"
-#include "fmgr.h"
 #include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "redis/options.h"
@@ -37,6 +40,16 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 #define DEFAULT_PORT			6379
 #define DEFAULT_CONNECT_TIMEOUT	1000
 #define DEFAULT_COMMAND_TIMEOUT	5000
+
+/* Times to live beyond this many ms (30,000 years) are none. */
+#define MAX_TTL		1e15
+
+/*
+ * The longest key, in bytes.  A key goes into each command, and with a number
+ * into the list of a growing filter's layers, of which there may be 1,024: so
+ * these lists stay within the MB that Redis takes with ease.
+ */
+#define MAX_KEY		1024
 
 typedef enum OptionType
 {
@@ -49,24 +62,28 @@ typedef struct Option
 {
 	const char *name;
 	Oid			catalog;		/* of the objects that have it */
+	size_t		place;			/* in BfServer */
 	OptionType	type;
 	int			minimum;		/* of an integer */
 	int			maximum;
 } Option;
 
+#define OF_SERVER(field)	#field, ForeignServerRelationId, offsetof(BfServer, field)
+#define OF_MAPPING(field)	#field, UserMappingRelationId, offsetof(BfServer, field)
+
 static const Option options[] = {
-	{"host", ForeignServerRelationId, OPTION_TEXT},
-	{"socket", ForeignServerRelationId, OPTION_TEXT},
-	{"port", ForeignServerRelationId, OPTION_INTEGER, 1, 65535},
-	{"db", ForeignServerRelationId, OPTION_INTEGER, 0, PG_INT32_MAX},
-	{"connect_timeout", ForeignServerRelationId, OPTION_INTEGER, 1, PG_INT32_MAX},
-	{"command_timeout", ForeignServerRelationId, OPTION_INTEGER, 1, PG_INT32_MAX},
-	{"tls", ForeignServerRelationId, OPTION_BOOLEAN},
-	{"tls_ca", ForeignServerRelationId, OPTION_TEXT},
-	{"cluster", ForeignServerRelationId, OPTION_BOOLEAN},
-	{"username", UserMappingRelationId, OPTION_TEXT},
-	{"password", UserMappingRelationId, OPTION_TEXT},
-	{"password_required", UserMappingRelationId, OPTION_BOOLEAN}
+	{OF_SERVER(host), OPTION_TEXT},
+	{OF_SERVER(socket), OPTION_TEXT},
+	{OF_SERVER(port), OPTION_INTEGER, 1, 65535},
+	{OF_SERVER(db), OPTION_INTEGER, 0, PG_INT32_MAX},
+	{OF_SERVER(connect_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
+	{OF_SERVER(command_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
+	{OF_SERVER(tls), OPTION_BOOLEAN},
+	{OF_SERVER(tls_ca), OPTION_TEXT},
+	{OF_SERVER(cluster), OPTION_BOOLEAN},
+	{OF_MAPPING(username), OPTION_TEXT},
+	{OF_MAPPING(password), OPTION_TEXT},
+	{OF_MAPPING(password_required), OPTION_BOOLEAN}
 };
 
 /* Find an option of a kind of object, or raise which there are. */
@@ -114,77 +131,45 @@ integer_option(const Option *option, DefElem *def)
 	return (int) value;
 }
 
+/* Refuse a value that may not be given, by this user. */
 static void
 check_option(const Option *option, DefElem *def)
 {
-	switch (option->type)
-	{
-		case OPTION_INTEGER:
-			(void) integer_option(option, def);
-			break;
-		case OPTION_BOOLEAN:
-			/* Only a superuser may do without a password. */
-			if (!defGetBoolean(def) &&
-				strcmp(option->name, "password_required") == 0 && !superuser())
-				ereport(ERROR,
-						(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						 errmsg("password_required=false is superuser-only"),
-						 errhint("User mappings with the password_required option set to false may only be created or modified by the superuser.")));
-			break;
-		case OPTION_TEXT:
-			/* The value may be a password: it is not to be repeated. */
-			if (defGetString(def)[0] == '\0')
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("option \"%s\" must not be empty",
-								option->name)));
-			break;
-	}
+	/* The value may be a password: it is not to be repeated. */
+	if (option->type == OPTION_TEXT && defGetString(def)[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must not be empty", option->name)));
+	/* Only a superuser may do without a password. */
+	if (option->place == offsetof(BfServer, password_required) &&
+		!defGetBoolean(def) && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("password_required=false is superuser-only"),
+				 errhint("User mappings with the password_required option set to false may only be created or modified by the superuser.")));
 }
 
-/* Put one option of a server or mapping in its place. */
+/* Put options of a server or mapping in their places; check what is new. */
 static void
-apply_option(BfServer *server, DefElem *def, Oid catalog)
-{
-	const Option *option = find_option(def->defname, catalog);
-	const char *name = option->name;
-	char	   *text = option->type == OPTION_TEXT ? defGetString(def) : NULL;
-	int			number = option->type == OPTION_INTEGER ? integer_option(option, def) : 0;
-	bool		flag = option->type == OPTION_BOOLEAN && defGetBoolean(def);
-
-	if (strcmp(name, "host") == 0)
-		server->host = text;
-	else if (strcmp(name, "socket") == 0)
-		server->socket = text;
-	else if (strcmp(name, "port") == 0)
-		server->port = number;
-	else if (strcmp(name, "db") == 0)
-		server->db = number;
-	else if (strcmp(name, "connect_timeout") == 0)
-		server->connect_timeout = number;
-	else if (strcmp(name, "command_timeout") == 0)
-		server->command_timeout = number;
-	else if (strcmp(name, "tls") == 0)
-		server->tls = flag;
-	else if (strcmp(name, "tls_ca") == 0)
-		server->tls_ca = text;
-	else if (strcmp(name, "cluster") == 0)
-		server->cluster = flag;
-	else if (strcmp(name, "username") == 0)
-		server->username = text;
-	else if (strcmp(name, "password") == 0)
-		server->password = text;
-	else if (strcmp(name, "password_required") == 0)
-		server->password_required = flag;
-}
-
-static void
-apply_options(BfServer *server, List *list, Oid catalog)
+read_options(BfServer *server, List *list, Oid catalog, bool new)
 {
 	ListCell   *cell;
 
 	foreach(cell, list)
-		apply_option(server, (DefElem *) lfirst(cell), catalog);
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+		const Option *option = find_option(def->defname, catalog);
+		char	   *place = (char *) server + option->place;
+
+		if (option->type == OPTION_TEXT)
+			*(char **) place = defGetString(def);
+		else if (option->type == OPTION_BOOLEAN)
+			*(bool *) place = defGetBoolean(def);
+		else
+			*(int *) place = integer_option(option, def);
+		if (new)
+			check_option(option, def);
+	}
 }
 
 /* Raise what options do not go together. */
@@ -218,45 +203,14 @@ static const BfServer defaults = {
 Datum
 bloomext_redis_validator(PG_FUNCTION_ARGS)
 {
-	List	   *list = untransformRelOptions(PG_GETARG_DATUM(0));
 	Oid			catalog = PG_GETARG_OID(1);
 	BfServer	server = defaults;
-	ListCell   *cell;
 
-	foreach(cell, list)
-	{
-		DefElem    *def = (DefElem *) lfirst(cell);
-
-		check_option(find_option(def->defname, catalog), def);
-	}
+	read_options(&server, untransformRelOptions(PG_GETARG_DATUM(0)), catalog,
+				 true);
 	if (catalog == ForeignServerRelationId)
-	{
-		apply_options(&server, list, catalog);
 		check_server(&server);
-	}
 	PG_RETURN_VOID();
-}
-
-/*
- * Find a server of ours by name: 42704 where there is none, 22023 where it is
- * another wrapper's, 42501 where the current user has no USAGE on it.
- */
-Oid
-bf_server_usable(const char *name)
-{
-	ForeignServer *server = GetForeignServerByName(name, false);
-	AclResult	allowed;
-
-	allowed = compat_server_aclcheck(server->serverid, GetUserId());
-	if (allowed != ACLCHECK_OK)
-		aclcheck_error(allowed, OBJECT_FOREIGN_SERVER, server->servername);
-	if (strcmp(GetForeignDataWrapper(server->fdwid)->fdwname,
-			   WRAPPER_NAME) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("server \"%s\" is not a server of foreign data wrapper \"%s\"",
-						server->servername, WRAPPER_NAME)));
-	return server->serverid;
 }
 
 /*
@@ -277,8 +231,8 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 
 	*result = defaults;
 	result->name = found->servername;
-	apply_options(result, found->options, ForeignServerRelationId);
-	apply_options(result, mapping->options, UserMappingRelationId);
+	read_options(result, found->options, ForeignServerRelationId, false);
+	read_options(result, mapping->options, UserMappingRelationId, false);
 	check_server(result);
 
 	result->needs_password = result->password_required && !superuser_arg(user);
@@ -289,4 +243,77 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 				 errdetail("Non-superusers must provide a password in the user mapping of server \"%s\".",
 						   result->name),
 				 errhint("A superuser may set the mapping's option \"password_required\" to false.")));
+}
+
+/*
+ * The server that an argument names: 42704 where there is none, 22023 where it is
+ * another wrapper's, 42501 where the current user has no USAGE on it.
+ */
+Oid
+bf_server_argument(FunctionCallInfo fcinfo, int argument)
+{
+	ForeignServer *server = GetForeignServerByName(NameStr(*PG_GETARG_NAME(argument)),
+													   false);
+	AclResult	allowed;
+
+	allowed = compat_server_aclcheck(server->serverid, GetUserId());
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FOREIGN_SERVER, server->servername);
+	if (strcmp(GetForeignDataWrapper(server->fdwid)->fdwname,
+			   WRAPPER_NAME) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("server \"%s\" is not a server of foreign data wrapper \"%s\"",
+						server->servername, WRAPPER_NAME)));
+	return server->serverid;
+}
+
+static void
+check_key_length(Size length)
+{
+	if (length == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key must not be empty")));
+	if (length > MAX_KEY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key of %zu bytes exceeds the maximum of %d",
+						length, MAX_KEY)));
+}
+
+/*
+ * A key: text, in UTF-8 whatever the database's encoding.  Its length is looked
+ * at before its bytes are.
+ */
+char *
+bf_key_argument(FunctionCallInfo fcinfo, int argument)
+{
+	char	   *key;
+
+	check_key_length(toast_raw_datum_size(PG_GETARG_DATUM(argument)) - VARHDRSZ);
+	key = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	key = pg_server_to_any(key, strlen(key), PG_UTF8);
+	check_key_length(strlen(key));
+	return key;
+}
+
+/* A time to live, in ms; 0 where it is NULL: without end. */
+int64
+bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
+{
+	Interval   *ttl;
+	double		ms;
+
+	if (PG_ARGISNULL(argument))
+		return 0;
+	ttl = PG_GETARG_INTERVAL_P(argument);
+	ms = ((double) ttl->month * DAYS_PER_MONTH + ttl->day) * SECS_PER_DAY * 1000 +
+		(double) ttl->time / 1000;
+	if (!(ms >= 1 && ms <= MAX_TTL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("ttl must be positive and finite"),
+				 errhint("NULL is for a key that does not expire.")));
+	return (int64) ms;
 }

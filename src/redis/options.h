@@ -1,11 +1,12 @@
 /*
  * options.h
- *	  Where a Redis server is and who we are there, out of the catalogs.
+ *	  Where a Redis server is and who we are there, out of the catalogs; and the
+ *	  arguments that functions over Redis have in common.
  */
 #ifndef BLOOMEXT_OPTIONS_H
 #define BLOOMEXT_OPTIONS_H
 
-#include "postgres_ext.h"
+#include "fmgr.h"
 
 /* A foreign server and the current user's mapping, read and checked. */
 typedef struct BfServer
@@ -26,7 +27,9 @@ typedef struct BfServer
 	bool		needs_password; /* password_required, by this user */
 } BfServer;
 
-extern Oid	bf_server_usable(const char *name);
 extern void bf_server_read(Oid server, Oid user, BfServer *result);
+extern Oid	bf_server_argument(FunctionCallInfo fcinfo, int argument);
+extern char *bf_key_argument(FunctionCallInfo fcinfo, int argument);
+extern int64 bf_ttl_argument(FunctionCallInfo fcinfo, int argument);
 
 #endif							/* BLOOMEXT_OPTIONS_H */

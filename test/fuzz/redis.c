@@ -20,6 +20,7 @@
 #include "redis/options.h"
 #include "storage/latch.h"
 #include "type/value.h"
+#include "utils/builtins.h"
 
 /* How answers come; a line at a time, unless it is said. */
 #define IN_LINES		0x00
@@ -166,9 +167,23 @@ WaitLatchOrSocket(Latch *latch, int events, pgsocket fd, long ms, uint32 info)
 
 /* In the place of redis/options.c: the one server that there is. */
 Oid
-bf_server_usable(const char *name)
+bf_server_argument(FunctionCallInfo fcinfo, int argument)
 {
 	return 1;
+}
+
+/* A key, of which nothing is unusual. */
+char *
+bf_key_argument(FunctionCallInfo fcinfo, int argument)
+{
+	return text_to_cstring(PG_GETARG_TEXT_PP(argument));
+}
+
+/* The only time to live that is asked for, in ms. */
+int64
+bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
+{
+	return 1000;
 }
 
 void
@@ -294,15 +309,6 @@ server_datum(void)
 	return CStringGetDatum("fuzz");
 }
 
-static Datum
-ttl_datum(void)
-{
-	Interval   *ttl = palloc0(sizeof(Interval));
-
-	ttl->time = USECS_PER_SEC;
-	return PointerGetDatum(ttl);
-}
-
 /* What was fetched is a value. */
 static void
 check_value(Datum datum)
@@ -365,7 +371,7 @@ create_as(const char *strategy, const char *layout)
 		server_datum(), key_datum(), Int64GetDatum(20), Float8GetDatum(0.03),
 		text_datum(strategy), text_datum(layout),
 		Int32GetDatum(strcmp(layout, "growing") == 0),
-		ttl_datum()
+		(Datum) 0
 	});
 }
 
@@ -427,7 +433,7 @@ static void
 mirror_by(PGFunction function, Datum filter, const char *layout)
 {
 	(void) call(function, 5, (Datum[]) {
-		filter, server_datum(), key_datum(), text_datum(layout), ttl_datum()
+		filter, server_datum(), key_datum(), text_datum(layout), (Datum) 0
 	});
 }
 

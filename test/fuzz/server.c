@@ -14,7 +14,6 @@
 
 #include <setjmp.h>
 
-#include "access/detoast.h"
 #include "access/xact.h"
 #include "common/cryptohash.h"
 #include "funcapi.h"
@@ -272,12 +271,6 @@ pg_detoast_datum_packed(struct varlena *datum)
 	return datum;
 }
 
-Size
-toast_raw_datum_size(Datum datum)
-{
-	return VARSIZE_ANY_EXHDR(DatumGetPointer(datum)) + VARHDRSZ;
-}
-
 text *
 cstring_to_text(const char *string)
 {
@@ -299,12 +292,6 @@ Datum
 text_datum(const char *text)
 {
 	return PointerGetDatum(cstring_to_text(text));
-}
-
-char *
-pg_server_to_any(const char *text, int length, int encoding)
-{
-	return unconstify(char *, text);
 }
 
 uint64
