@@ -332,7 +332,7 @@ take_grown(BfConnection *connection, const redisReply *reply,
 	if (reply->len > count ||
 		strspn(reply->str, "01") != reply->len)
 		bf_connection_protocol_error(connection,
-							   "An answer for each element was expected.");
+									 "An answer for each element was expected.");
 	for (size_t i = 0; i < reply->len; i++)
 	{
 		item[i].answer = reply->str[i] == '1';

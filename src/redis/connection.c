@@ -445,6 +445,6 @@ bf_reply_array(BfConnection *connection, const redisReply *reply,
 	if (not_an_error(connection, reply)->type != REDIS_REPLY_ARRAY ||
 		reply->elements != elements)
 		bf_connection_protocol_error(connection,
-							   "An array of another size was expected.");
+									 "An array of another size was expected.");
 	return reply->element;
 }

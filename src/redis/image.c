@@ -110,5 +110,5 @@ bf_image_check_end(BfConnection *connection, const BfImage *image,
 			byte_at(image, sample_offset(image, i));
 	if (!same)
 		bf_connection_protocol_error(connection,
-							   "What was written does not read back the same.");
+									 "What was written does not read back the same.");
 }

@@ -129,7 +129,7 @@ check_header(const BfRemote *remote, const char *key, const uint8 *dump)
 	if (result[0]->integer != 1 || result[1]->len != header ||
 		memcmp(result[1]->str, dump, header) != 0)
 		bf_connection_protocol_error(connection,
-							   "What was written does not read back the same.");
+									 "What was written does not read back the same.");
 	bf_connection_done(connection);
 }
 
@@ -185,7 +185,7 @@ bf_redisbloom_fetch(const BfRemote *remote, StringInfo stream)
 			loaded += result[1]->len;
 		if (cursor != loaded + 1 || (!header && result[1]->len == 0))
 			bf_connection_protocol_error(connection,
-								   "A filter's dump is not in one piece.");
+										 "A filter's dump is not in one piece.");
 		appendBinaryStringInfo(stream, result[1]->str, result[1]->len);
 		bf_connection_done(connection);
 	}
@@ -258,7 +258,7 @@ take_answers(BfConnection *connection, const redisReply *reply,
 	}
 	if (answers < count)
 		bf_connection_protocol_error(connection,
-							   "An answer for each element was expected.");
+									 "An answer for each element was expected.");
 }
 
 /* BfReplyHandler: EXISTS and BF.MEXISTS of a transaction */

@@ -119,7 +119,7 @@ compare_slice(BfConnection *connection, const redisReply *reply,
 	}
 	if (bf_reply_string(connection, reply)->len != count * DIGITS)
 		bf_connection_protocol_error(connection,
-							   "A digest of each block was expected.");
+									 "A digest of each block was expected.");
 	for (uint32 i = 0; i < count; i++)
 	{
 		bool		differs = !has_digest(refresh, first + i,

@@ -255,7 +255,7 @@ read_shards(BfConnection *connection, const redisReply *reply,
 	if (layout == NULL || !bf_read_number(values[1], &shards) ||
 		shards < 1 || shards > BF_MAX_SHARDS)
 		bf_connection_protocol_error(connection,
-							   "A filter's shards are not described as they should be.");
+									 "A filter's shards are not described as they should be.");
 	claim(remote, layout);
 	remote->shards = (int) shards;
 }
@@ -277,7 +277,7 @@ read_cursor(BfConnection *connection, const redisReply *reply,
 		(!bf_read_number(bf_reply_string(connection, reply)->str, &newest) ||
 		 newest >= BF_MAX_LAYERS))
 		bf_connection_protocol_error(connection,
-							   "The cursor of a growing filter is no number of a layer.");
+									 "The cursor of a growing filter is no number of a layer.");
 	layers = palloc(sizeof(BfLayer) * (newest + 1));
 	layers[0] = remote->layers[0];
 	for (uint32 i = 1; i <= newest; i++)

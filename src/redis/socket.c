@@ -332,7 +332,7 @@ read_some(BfSocket *socket)
 	socket->received += bytes;
 	if (socket->received > socket->reply_limit)
 		bf_socket_protocol_error(socket,
-							   "The answer is longer than any that was asked for.");
+								 "The answer is longer than any that was asked for.");
 	note_progress(socket, bytes);
 	return bytes > 0;
 }
@@ -396,7 +396,7 @@ check_line(BfSocket *socket)
 	if (reader->len - reader->pos > MAX_LINE &&
 		memchr(reader->buf + reader->pos, '\n', MAX_LINE) == NULL)
 		bf_socket_protocol_error(socket,
-							   "A line is longer than any that was asked for.");
+								 "A line is longer than any that was asked for.");
 }
 
 /*
@@ -415,9 +415,9 @@ bf_socket_receive(BfSocket *socket)
 	{
 		if (redisReaderGetReply(reader, &reply) != REDIS_OK)
 			bf_socket_protocol_error(socket,
-								   reader->err == REDIS_ERR_OOM ?
-								   "The answer is larger than any that was asked for." :
-								   reader->errstr);
+									 reader->err == REDIS_ERR_OOM ?
+									 "The answer is larger than any that was asked for." :
+									 reader->errstr);
 		if (reply != NULL)
 			break;
 		check_line(socket);
