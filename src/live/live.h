@@ -50,7 +50,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "type/element.h"
+#include "type/elements.h"
 #include "type/hashlist.h"
 
 /* At the end of each page; the last two bytes are for pg_filedump. */

@@ -24,7 +24,6 @@
 #include "utils/snapmgr.h"
 
 #include "live/live.h"
-#include "type/elements.h"
 #include "type/literal.h"
 
 /* Positions derived first. */
@@ -226,19 +225,15 @@ resolve(Site *site, Oid rel, const char *column)
 static Site *
 site_of_call(FunctionCallInfo fcinfo, bool array)
 {
-	Site	   *site = fcinfo->flinfo->fn_extra;
+	Site	   *site;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
-	if (site == NULL)
-	{
-		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site));
+	site = bf_call_site(fcinfo, 1, array, sizeof(Site));
+	if (site->context == NULL)
 		site->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 											  "live filters asked",
 											  ALLOCSET_SMALL_SIZES);
-		bf_element_type_of_argument(fcinfo, 1, array, &site->element);
-		fcinfo->flinfo->fn_extra = site;
-	}
 	resolve(site, PG_GETARG_OID(0),
 			PG_ARGISNULL(2) ? "" : NameStr(*PG_GETARG_NAME(2)));
 	return site;
@@ -278,16 +273,15 @@ static bool
 ask_next(Walk *walk, bool *answer)
 {
 	MemoryContext caller = MemoryContextSwitchTo(walk->scratch);
-	bool		null = true;
+	bool		more;
 	Datum		element;
 
 	MemoryContextReset(walk->scratch);
-	while (null && array_iterate(walk->iterator, &element, &null))
-		CHECK_FOR_INTERRUPTS();
-	if (!null)
+	more = bf_elements_next(walk->iterator, &element);
+	if (more)
 		*answer = contains(walk->site, element);
 	MemoryContextSwitchTo(caller);
-	return !null;
+	return more;
 }
 
 /* bf_live_contains_each(table or index, elements, column) -> boolean[] */

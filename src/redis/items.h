@@ -6,7 +6,7 @@
 #define BLOOMEXT_ITEMS_H
 
 #include "redis/remote.h"
-#include "type/element.h"
+#include "type/elements.h"
 
 /* An element, hashed for one filter. */
 typedef struct BfItem

@@ -29,9 +29,7 @@
 #include "utils/timestamp.h"
 
 #include "redis/options.h"
-#include "redis/arrays.h"
 #include "redis/items.h"
-#include "type/elements.h"
 
 PG_FUNCTION_INFO_V1(bloomext_redis_add);
 PG_FUNCTION_INFO_V1(bloomext_redis_contains);
@@ -43,6 +41,9 @@ PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 
 /* Changes of a filter that are put up with while nothing is done. */
 #define MAX_CHANGES	20
+
+/* Elements of an array at a time: what is made of them takes some MB. */
+#define PIECE		65536
 
 /* Elements that a round takes at least, while there are such. */
 #define MIN_BATCH	100
@@ -80,7 +81,7 @@ typedef struct Elements
 {
 	Datum	   *values;
 	bool	   *answers;
-	bool	   *done;			/* or NULL, which needs nothing done */
+	bool	   *done;
 	int			count;
 	bool		added;			/* some, or some of an earlier piece? */
 	uint64		shape;			/* of the filter that these were added to */
@@ -91,19 +92,16 @@ typedef bool (*Operation) (const BfRemote *remote, BfItems *items);
 static Call *
 get_call(FunctionCallInfo fcinfo, bool array)
 {
-	Call	   *call = fcinfo->flinfo->fn_extra;
+	Call	   *call = bf_call_site(fcinfo, 2, array, sizeof(Call));
 
-	if (call == NULL)
+	if (call->context == NULL)
 	{
-		call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Call));
-		bf_element_type_of_argument(fcinfo, 2, array, &call->element);
 		call->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 											  "bloomext Redis filter",
 											  ALLOCSET_SMALL_SIZES);
 		call->round = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 											"bloomext Redis round",
 											ALLOCSET_DEFAULT_SIZES);
-		fcinfo->flinfo->fn_extra = call;
 	}
 	return call;
 }
@@ -317,7 +315,7 @@ process_one(FunctionCallInfo fcinfo, Operation operation, bool ask)
 	return answer;
 }
 
-/* An array of elements: an answer for each, NULL for NULL. */
+/* An array of elements: an answer for each, in its shape, NULL for NULL. */
 static Datum
 process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
 {
@@ -325,29 +323,24 @@ process_array(FunctionCallInfo fcinfo, Operation operation, bool ask)
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
-	ArrayType  *answers = bf_answers_make_list(array);
-	char	   *answer = ARR_DATA_PTR(answers);
-	Elements	elements = {0};
-	BfArrayPieces	pieces;
+	ArrayType  *answers = bf_answers_make(array);
+	ArrayIterator iterator = array_create_iterator(array, 0, NULL);
+	int			room = Min(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
+						   PIECE);
+	Elements	elements = {
+		.values = palloc(sizeof(Datum) * room),
+		.answers = (bool *) ARR_DATA_PTR(answers),
+		.done = palloc(room)
+	};
 
-	bf_array_pieces_start(array, &pieces);
-	elements.values = pieces.values;
-	elements.answers = palloc(BF_ARRAY_PIECE);
-	elements.done = palloc(BF_ARRAY_PIECE);
 	/* Nothing to ask for is asked for, too: the filter must be there. */
 	do
 	{
-		(void) bf_array_pieces_next(&pieces);
-		elements.count = pieces.count;
-		memset(elements.answers, false, pieces.count);
-		memcpy(elements.done, pieces.nulls, pieces.count);
+		elements.answers += elements.count;
+		elements.count = bf_elements_take(iterator, elements.values, room);
+		memset(elements.done, false, elements.count);
 		process(call, server, key, &elements, operation, ask);
-		for (int i = 0; i < pieces.count; i++)
-		{
-			if (!pieces.nulls[i])
-				*answer++ = elements.answers[i];
-		}
-	} while (pieces.count == BF_ARRAY_PIECE);
+	} while (elements.count == PIECE);
 	return PointerGetDatum(answers);
 }
 

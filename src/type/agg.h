@@ -7,7 +7,7 @@
 
 #include "nodes/primnodes.h"
 
-#include "type/element.h"
+#include "type/elements.h"
 
 /* The false positive probability, where an overload does not ask. */
 #define BF_AGG_FPP	0.03

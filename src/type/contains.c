@@ -6,7 +6,6 @@
 
 #include "fmgr.h"
 
-#include "type/call.h"
 #include "type/elements.h"
 #include "type/literal.h"
 
@@ -21,12 +20,9 @@ static bool
 contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
 {
 	BfCall	   *call = bf_call(fcinfo, filter_argument, element_argument, false);
-	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	BfHash		hash;
 
-	return bf_element_hash(filter->plan.strategy, funnel, &call->element,
-						   PG_GETARG_DATUM(element_argument), &hash) &&
+	return bf_call_hash(call, PG_GETARG_DATUM(element_argument), &hash) &&
 		bf_probe_contains(&call->probe, &hash);
 }
 
@@ -48,14 +44,28 @@ bloomext_contained(PG_FUNCTION_ARGS)
  * Start to look an array's elements up.  The array is an argument that may have
  * been stored, and is detoasted here.
  */
-static BfCall *
+static void
 start(FunctionCallInfo fcinfo, ArrayType *array, BfElements *elements)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
 
-	bf_elements_start(elements, &call->element, array);
-	bf_probe_expect(&call->probe, elements->total);
-	return call;
+	bf_elements_start(elements, call, array);
+	bf_probe_expect(&call->probe,
+					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
+}
+
+/*
+ * Look the next piece of an array up, with an answer for each element that the
+ * filter can hold; false after the last.
+ */
+static bool
+look_up(BfElements *elements, bool *found)
+{
+	if (!bf_elements_hash(elements))
+		return false;
+	bf_probe_contains_batch(&elements->call->probe, elements->hashes,
+							elements->hashed, found);
+	return true;
 }
 
 /* bf_contains_all(bloomfilter, elements): NULL elements are passed over */
@@ -63,16 +73,13 @@ Datum
 bloomext_contains_all(PG_FUNCTION_ARGS)
 {
 	BfElements	elements;
-	BfCall	   *call = start(fcinfo, PG_GETARG_ARRAYTYPE_P(1), &elements);
 	bool		found[BF_PIECE_ELEMENTS];
 
-	while (bf_elements_next(&elements, &call->probe.filter))
+	start(fcinfo, PG_GETARG_ARRAYTYPE_P(1), &elements);
+	while (look_up(&elements, found))
 	{
-		if (elements.hashed < elements.count)
-			PG_RETURN_BOOL(false);
-		bf_probe_contains_batch(&call->probe, elements.hashes,
-								elements.hashed, found);
-		if (memchr(found, false, elements.hashed) != NULL)
+		if (elements.hashed < elements.count ||
+			memchr(found, false, elements.hashed) != NULL)
 			PG_RETURN_BOOL(false);
 	}
 	PG_RETURN_BOOL(true);
@@ -86,13 +93,11 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 	ArrayType  *answers = bf_answers_make(array);
 	char	   *answer = ARR_DATA_PTR(answers);
 	BfElements	elements;
-	BfCall	   *call = start(fcinfo, array, &elements);
 	bool		found[BF_PIECE_ELEMENTS];
 
-	while (bf_elements_next(&elements, &call->probe.filter))
+	start(fcinfo, array, &elements);
+	while (look_up(&elements, found))
 	{
-		bf_probe_contains_batch(&call->probe, elements.hashes,
-								elements.hashed, found);
 		for (uint32 i = 0; i < elements.hashed; i++)
 			answer[elements.source[i]] = found[i];
 		answer += elements.count;

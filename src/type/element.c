@@ -1,6 +1,6 @@
 /*
  * element.c
- *	  SQL values as elements: which kind they are, and their bytes by a funnel.
+ *	  Which kind of elements SQL values are, and which filters take them.
  *
  * The kind follows from the argument's declared type, domains looked through.
  * A filter is bound to one funnel; the kinds that a funnel takes are told
@@ -22,23 +22,13 @@
  */
 #include "postgres.h"
 
-#include <sys/socket.h>
-
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/inet.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "compat.h"
-#include "core/bytes.h"
 #include "type/element.h"
-#include "type/pieces.h"
-#include "type/text.h"
 #include "type/value.h"
 
 /* The types that can be elements. */
@@ -75,10 +65,6 @@ static const struct ElementRow
 	((kind) == BF_KIND_INT2 || (kind) == BF_KIND_INT4 || (kind) == BF_KIND_INT8)
 #define IS_BYTES(kind) \
 	((kind) == BF_KIND_BYTEA || (kind) == BF_KIND_UUID)
-
-/* How far below an element other rows are requested, in bytes: some rows. */
-#define LOOK_AHEAD	768
-#define CACHE_LINE	64
 
 /* What elements of a meaning are, in SQL's words. */
 static const char *const meanings[] = {
@@ -378,201 +364,4 @@ bf_element_bind_to(const BfFilter *filter, const BfElementType *element)
 		refuse_kind(meanings[filter->plan.header.meaning], element);
 	return bf_element_bind(filter->plan.strategy, (BfFunnel) filter->plan.header.funnel,
 						   element);
-}
-
-/*
- * The integer that an element is.  Dates and timestamps count from 1970, as
- * other languages do, modulo 2^32 and 2^64, so that each has an integer of its
- * own, infinity and what is far off too.
- */
-static int64
-integer_value(BfForm form, Datum value)
-{
-	const uint32 days = POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE;
-
-	switch (form)
-	{
-		case BF_FORM_BOOL:
-			return DatumGetBool(value) ? 1 : 0;
-		case BF_FORM_CHAR:
-			return (int8) DatumGetChar(value);
-		case BF_FORM_INT2:
-			return DatumGetInt16(value);
-		case BF_FORM_INT4:
-			return DatumGetInt32(value);
-		case BF_FORM_OID:
-			return DatumGetObjectId(value);
-		case BF_FORM_DATE:
-			return (int32) ((uint32) DatumGetDateADT(value) + days);
-		case BF_FORM_TIMESTAMP:
-			return (int64) ((uint64) DatumGetTimestamp(value) +
-							days * (uint64) USECS_PER_DAY);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
-/* What is hashed, or will be when it is in the filter's encoding. */
-typedef struct Bytes
-{
-	const unsigned char *data;
-	size_t		length;
-	void	   *memory;			/* made for it; or the datum's own, or NULL */
-} Bytes;
-
-/* The bytes of text, bytea and the like. */
-static inline Bytes
-varlena_bytes(Datum value)
-{
-	struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
-
-	return (Bytes) {
-		.data = (unsigned char *) VARDATA_ANY(varlena),
-		.length = VARSIZE_ANY_EXHDR(varlena),
-		.memory = varlena
-	};
-}
-
-/* The bytes of a name, up to its end. */
-static inline Bytes
-name_bytes(Datum value)
-{
-	char	   *name = NameStr(*DatumGetName(value));
-
-	return (Bytes) {(unsigned char *) name, strlen(name)};
-}
-
-/* The decimal digits of an integer. */
-static inline Bytes
-decimal_bytes(int64 integer)
-{
-	char	   *decimal = palloc(MAXINT8LEN + 1);
-	int			length = pg_lltoa(integer, decimal);
-
-	return (Bytes) {(unsigned char *) decimal, length, decimal};
-}
-
-/* 4 or 6, the bits of the network mask, and the address. */
-static inline Bytes
-inet_bytes(Datum value)
-{
-	const inet *address = DatumGetInetPP(value);
-	unsigned char *bytes = palloc(2 + ip_addrsize(address));
-
-	bytes[0] = ip_family(address) == PGSQL_AF_INET ? 4 : 6;
-	bytes[1] = ip_bits(address);
-	memcpy(bytes + 2, ip_addr(address), ip_addrsize(address));
-	return (Bytes) {bytes, 2 + ip_addrsize(address), bytes};
-}
-
-/* The bytes of an element, text in the database's encoding. */
-static inline Bytes
-element_bytes(const BfElementType *element, Datum value)
-{
-	switch (element->form)
-	{
-		case BF_FORM_TEXT:
-		case BF_FORM_BYTEA:
-			return varlena_bytes(value);
-		case BF_FORM_NAME:
-			return name_bytes(value);
-		case BF_FORM_UUID:
-			return (Bytes) {DatumGetUUIDP(value)->data, UUID_LEN};
-		case BF_FORM_MACADDR:
-			return (Bytes) {(unsigned char *) DatumGetMacaddrP(value),
-				sizeof(macaddr)};
-		case BF_FORM_INET:
-			return inet_bytes(value);
-		default:
-			return decimal_bytes(integer_value(element->form, value));
-	}
-}
-
-/*
- * Hash an element by a funnel of text or of bytes.  What is made on the way is
- * freed, unless the strategy has yet to read it.
- */
-static inline void
-hash_element(const BfStrategy *strategy, BfFunnel funnel,
-			 const BfElementType *element, Datum value, BfHash *hash)
-{
-	Bytes		bytes = element_bytes(element, value);
-	const unsigned char *data = bytes.data;
-
-	if (element->ignores_blanks)
-		bytes.length = bpchartruelen((char *) data, bytes.length);
-	if (funnel == BF_FUNNEL_UTF8)
-		data = bf_text_as_utf8(data, &bytes.length);
-	else if (funnel == BF_FUNNEL_UTF16)
-		data = bf_text_as_utf16(data, &bytes.length, strategy->utf16_is_marked);
-	bf_hash_bytes(strategy, data, bytes.length, hash);
-	if (!strategy->hash_is_complete)
-		return;
-	if (data != bytes.data)
-		pfree((void *) data);
-	if (bytes.memory != NULL && bytes.memory != DatumGetPointer(value))
-		pfree(bytes.memory);
-}
-
-/*
- * Request the memory of the rows that probably come next.  Heap pages are
- * filled from their end, so a scan's elements lie one below the other; the
- * processor, busy with a filter's bits, does not see that by itself.  Measured:
- * a fifth of bf_agg's time.  For elements from elsewhere it is an idle hint.
- */
-static inline void
-prefetch_next_rows(Datum element)
-{
-	__builtin_prefetch(DatumGetPointer(element - LOOK_AHEAD));
-	__builtin_prefetch(DatumGetPointer(element - LOOK_AHEAD - CACHE_LINE));
-}
-
-/*
- * Hash an element by a funnel that takes its kind.  False where the value
- * cannot be in such a filter at all: a bigint beyond the range of an int.
- */
-bool
-bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
-				const BfElementType *element, Datum value, BfHash *hash)
-{
-	if (!element->typbyval)
-		prefetch_next_rows(value);
-	switch (funnel)
-	{
-		case BF_FUNNEL_UTF8:
-		case BF_FUNNEL_UTF16:
-		case BF_FUNNEL_BYTES:
-			hash_element(strategy, funnel, element, value, hash);
-			return true;
-
-		case BF_FUNNEL_INT:
-		case BF_FUNNEL_LONG:
-			{
-				int64		integer = integer_value(element->form, value);
-				uint8		bytes[8];
-
-				if (funnel == BF_FUNNEL_INT &&
-					(integer < PG_INT32_MIN || integer > PG_INT32_MAX))
-					return false;
-				bf_store_le64(bytes, (uint64) integer);
-				bf_hash_bytes(strategy, bytes, funnel == BF_FUNNEL_INT ? 4 : 8, hash);
-				return true;
-			}
-
-		case BF_FUNNEL_UNBOUND:
-			break;
-	}
-	elog(ERROR, "unexpected funnel %d", funnel);
-	return false;
-}
-
-/* Raise that an integer cannot be added to a filter of narrower ones. */
-void
-bf_element_does_not_fit(const BfElementType *element, Datum value)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("filter holds integer elements, and %lld is out of their range",
-					(long long) integer_value(element->form, value)),
-			 errhint("Build the filter of bigint elements.")));
 }

@@ -1,6 +1,6 @@
 /*
  * element.h
- *	  SQL values as elements: which kind they are, and their bytes by a funnel.
+ *	  Which kind of elements SQL values are, and which filters take them.
  */
 #ifndef BLOOMEXT_ELEMENT_H
 #define BLOOMEXT_ELEMENT_H
@@ -66,10 +66,5 @@ extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 								const BfElementType *element);
 extern BfFunnel bf_element_bind_to(const BfFilter *filter,
 								   const BfElementType *element);
-extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
-							const BfElementType *element, Datum value,
-							BfHash *hash);
-pg_noreturn extern void bf_element_does_not_fit(const BfElementType *element,
-												Datum value);
 
 #endif							/* BLOOMEXT_ELEMENT_H */

@@ -15,7 +15,7 @@
 #include "utils/builtins.h"
 
 #include "core/estimate.h"
-#include "type/call.h"
+#include "type/elements.h"
 #include "type/pieces.h"
 #include "type/value.h"
 
@@ -202,14 +202,12 @@ bloomext_positions(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	uint32		hashes = filter->plan.first.hashes;
 	uint64		positions[BF_MAX_HASHES];
 	Datum		values[BF_MAX_HASHES];
 	BfHash		hash;
 
-	if (!bf_element_hash(filter->plan.strategy, funnel, &call->element,
-						 PG_GETARG_DATUM(1), &hash))
+	if (!bf_call_hash(call, PG_GETARG_DATUM(1), &hash))
 		PG_RETURN_NULL();
 	bf_hash_reach(filter->plan.strategy, &hash, hashes);
 	filter->plan.strategy->positions(&hash, filter->plan.first.bits, 0, hashes,

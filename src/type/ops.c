@@ -17,7 +17,6 @@
 #include "common/hashfn.h"
 #include "fmgr.h"
 
-#include "type/call.h"
 #include "type/elements.h"
 #include "type/fill.h"
 #include "type/literal.h"
@@ -162,21 +161,19 @@ add_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	BfHash		hash;
 	BfValue		value;
 
-	if (!bf_element_hash(filter->plan.strategy, funnel, &call->element,
-						 PG_GETARG_DATUM(1), &hash))
+	if (!bf_call_hash(call, PG_GETARG_DATUM(1), &hash))
 		bf_element_does_not_fit(&call->element, PG_GETARG_DATUM(1));
 	/* What is there already leaves all but counters as they are. */
-	if (funnel == filter->plan.header.funnel &&
+	if (call->funnel == filter->plan.header.funnel &&
 		call->element.meaning == filter->plan.header.meaning &&
 		filter->plan.header.cell_bits == BF_CELL_BIT &&
 		bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
-	bf_value_bind(&value, funnel, call->element.meaning);
+	bf_value_bind(&value, call->funnel, call->element.meaning);
 	bf_value_add(&value, &hash, 1);
 	PG_RETURN_POINTER(value.varlena);
 }
@@ -192,12 +189,11 @@ static Datum
 add_elements(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
-	const BfFilter *filter = &call->probe.filter;
 	BfElements	elements;
 	BfValue		value = {0};
 
-	bf_elements_start(&elements, &call->element, PG_GETARG_ARRAYTYPE_P(1));
-	while (bf_elements_next(&elements, filter))
+	bf_elements_start(&elements, call, PG_GETARG_ARRAYTYPE_P(1));
+	while (bf_elements_hash(&elements))
 	{
 		if (elements.hashed < elements.count)
 			ereport(ERROR,
@@ -207,7 +203,7 @@ add_elements(PG_FUNCTION_ARGS)
 		if (elements.hashed > 0 && value.varlena == NULL)
 		{
 			bf_value_copy(PG_GETARG_DATUM(0), &value);
-			bf_value_bind(&value, elements.funnel, call->element.meaning);
+			bf_value_bind(&value, call->funnel, call->element.meaning);
 		}
 		bf_value_add(&value, elements.hashes, elements.hashed);
 	}
@@ -235,8 +231,8 @@ remove_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = &call->probe.filter;
-	BfFunnel	funnel = bf_element_bind_to(filter, &call->element);
 	BfHash		hash;
+	bool		fits = bf_call_hash(call, PG_GETARG_DATUM(1), &hash);
 	BfValue		value;
 
 	if (filter->plan.header.cell_bits != BF_CELL_COUNTER)
@@ -245,9 +241,7 @@ remove_element(PG_FUNCTION_ARGS)
 				 errmsg("a plain bloom filter cannot forget an element"),
 				 errdetail("Its bits are shared with other elements, which would be lost too."),
 				 errhint("Build a new filter from the rows that remain, with bf_agg, and put it in this one's place; or create it with counting => true.")));
-	if (!bf_element_hash(filter->plan.strategy, funnel, &call->element,
-						 PG_GETARG_DATUM(1), &hash) ||
-		!bf_probe_contains(&call->probe, &hash))
+	if (!fits || !bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
 	bf_hash_reach(filter->plan.strategy, &hash, filter->plan.first.hashes);

@@ -90,7 +90,7 @@ for my $count (0, 1, 65535, 65536, 65537, 131072, 140000)
 				(SELECT count(*) FROM unnest(bf_redis_contains('cache', 'pieces', coalesce(e, '{}'))) WITH ORDINALITY a(a, i)
 				 WHERE a IS DISTINCT FROM CASE WHEN i % 7 <> 3 THEN true END) FROM e"), "$count|0", "$count elements");
 }
-is(sql("SELECT array_dims(bf_redis_contains('cache', 'pieces', ARRAY[[1, 2], [NULL, 4]]))"), '[1:4]', 'of more dimensions');
+is(sql("SELECT bf_redis_contains('cache', 'pieces', '[0:1][3:4]={{1,2},{NULL,4}}'::int[])"), '[0:1][3:4]={{t,t},{NULL,t}}', 'of more dimensions and other bounds');
 is(session("SELECT bf_redis_contains('cache', 'missing', '{}'::int[])"), '42704', 'nothing asked of nothing');
 sql("CREATE TABLE numbers AS SELECT array_agg((i % 30000)::smallint) AS a FROM generate_series(1, 1000000) i");
 my $array = sql("SELECT bf_redis_contains('cache', 'pieces', ARRAY[1::smallint]);
