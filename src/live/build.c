@@ -182,7 +182,7 @@ build_element(Build *build, Datum value)
 		range_add(&build->live, &build->range, &hash);
 	else
 	{
-		BfHashPair	pair = {hash.h1, hash.h2};
+		BfHashPair	pair = bf_pair_of(&hash);
 
 		BufFileWrite(build->spool, &pair, sizeof(pair));
 	}
@@ -228,7 +228,7 @@ range_fill(Build *build)
 		BufFileReadExact(build->spool, pairs, n * sizeof(BfHashPair));
 		for (size_t i = 0; i < n; i++)
 		{
-			BfHash		hash = {.h1 = pairs[i].h1,.h2 = pairs[i].h2};
+			BfHash		hash = bf_hash_of(&pairs[i]);
 
 			range_add(&build->live, &build->range, &hash);
 		}

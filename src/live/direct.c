@@ -152,10 +152,7 @@ bf_direct_add(Relation index, BfLive *live, const BfHashPair *pairs,
 
 		for (size_t i = 0; i < n; i++)
 		{
-			BfHash		hash = {
-				.h1 = pairs[start + i].h1,
-				.h2 = pairs[start + i].h2
-			};
+			BfHash		hash = bf_hash_of(&pairs[start + i]);
 
 			live->plan.strategy->positions(&hash, live->plan.first.bits, 0,
 										   hashes, keys + i * hashes);

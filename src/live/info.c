@@ -240,7 +240,7 @@ verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 		return;
 	found = bf_element_hash(live->plan.strategy, live->plan.header.funnel,
 							&live->element, value, &hash);
-	pair = (BfHashPair) {hash.h1, hash.h2};
+	pair = bf_pair_of(&hash);
 	if (!found || !bf_live_probe(verification->index, live, &pair))
 		verification->missing++;
 }

@@ -32,7 +32,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	if (!bf_element_hash(live.plan.strategy, live.plan.header.funnel,
 						 &live.element, values[0], &hash))
 		bf_element_does_not_fit(&live.element, values[0]);
-	pair = (BfHashPair) {hash.h1, hash.h2};
+	pair = bf_pair_of(&hash);
 	bf_deferred_add(index, &pair);
 	MemoryContextReset(CurrentMemoryContext);
 	MemoryContextSwitchTo(caller);

@@ -50,8 +50,8 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "live/pair.h"
 #include "type/elements.h"
-#include "type/hashlist.h"
 
 /* At the end of each page; the last two bytes are for pg_filedump. */
 typedef struct BfPageTail

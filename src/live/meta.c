@@ -85,6 +85,7 @@ pending_for(uint64 pages)
 void
 bf_live_plan(BfLive *live, const BfPlan *plan)
 {
+	Assert(plan->strategy->words == BF_PAIR_WORDS);
 	memset(live, 0, sizeof(*live));
 	live->plan = *plan;
 	live->pages = (BlockNumber) pages_for(plan->first.bits);

@@ -10,7 +10,7 @@
 #ifndef BLOOMEXT_PAIRSET_H
 #define BLOOMEXT_PAIRSET_H
 
-#include "type/hashlist.h"
+#include "live/pair.h"
 
 /* All zeros is the empty set. */
 typedef struct BfPairSet

@@ -100,7 +100,7 @@ test_positions(Relation index, BfLive *live, const BfHash *hash,
 bool
 bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 {
-	BfHash		hash = {.h1 = pair->h1,.h2 = pair->h2};
+	BfHash		hash = bf_hash_of(pair);
 	uint32		first = Min(live->plan.first.hashes, FIRST_POSITIONS);
 
 	return bf_deferred_contains(index, pair) ||
@@ -129,7 +129,7 @@ hash_for(Asked *asked, const BfLive *live)
 	element.ignores_blanks |= live->element.ignores_blanks;
 	asked->fits = bf_element_hash(strategy, funnel, &element, asked->value,
 								  &hash);
-	asked->pair = (BfHashPair) {hash.h1, hash.h2};
+	asked->pair = bf_pair_of(&hash);
 	asked->strategy = strategy;
 	asked->funnel = funnel;
 	asked->ignores_blanks = live->element.ignores_blanks;

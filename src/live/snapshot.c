@@ -15,7 +15,7 @@
 
 #include "live/live.h"
 #include "live/snapshot.h"
-#include "type/value.h"
+#include "type/fill.h"
 
 /* Begin to read an index that is resolved and locked already. */
 void
@@ -80,6 +80,19 @@ bf_snapshot_end(BfLiveSnapshot *snapshot)
 	relation_close(snapshot->index, NoLock);
 }
 
+/* Add elements' hashes to a value, as a list of so many words each. */
+static void
+add_pairs(BfValue *value, BfHashPair *pairs, size_t count)
+{
+	BfHashList	list = {
+		.words = &pairs->h1,
+		.width = BF_PAIR_WORDS,
+		.count = (uint32) count
+	};
+
+	bf_value_add_list(value, &list);
+}
+
 /* Make a value of an index. */
 static void
 read_index(Oid index, BfValue *value)
@@ -98,8 +111,8 @@ read_index(Oid index, BfValue *value)
 	while (bf_snapshot_next(&snapshot, page))
 		memcpy(value->bytes + value->filter.plan.first.offset + page->offset,
 			   page->bytes, page->length);
-	bf_value_add_pairs(value, pending, (uint32) npending);
-	bf_value_add_pairs(value, own, (uint32) nown);
+	add_pairs(value, pending, npending);
+	add_pairs(value, own, nown);
 	bf_snapshot_end(&snapshot);
 	pfree(own);
 	pfree(pending);

@@ -29,7 +29,8 @@
 #include "storage/block.h"
 #include "utils/relcache.h"
 
-#include "type/hashlist.h"
+#include "live/pair.h"
+#include "type/value.h"
 
 typedef struct BfLiveSnapshot
 {

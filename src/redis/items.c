@@ -25,7 +25,7 @@ crc32(const uint8 *data, size_t length, BfHash *hash)
 	INIT_TRADITIONAL_CRC32(crc);
 	COMP_TRADITIONAL_CRC32(crc, data, length);
 	FIN_TRADITIONAL_CRC32(crc);
-	hash->h1 = crc;
+	hash->word[0] = crc;
 }
 
 static size_t
@@ -77,7 +77,7 @@ hash_by(const BfRemote *remote, BfFunnel funnel, const BfElementType *element,
 	strategy.hash = function;
 	strategy.functions[0] = long_function;
 	strategy.functions[1] = NULL;
-	strategy.hash_is_complete = true;
+	strategy.words = 1;
 	return bf_element_hash(&strategy, funnel, element, value, hash);
 }
 
@@ -103,7 +103,7 @@ bf_items_shard(const BfRemote *remote, int shards,
 		funnel = BF_FUNNEL_LONG;
 	(void) hash_by(remote, funnel, element, value, &hash, crc32,
 				   &long_crc32);
-	return (int) (hash.h1 % shards);
+	return (int) (hash.word[0] % shards);
 }
 
 static void
@@ -186,7 +186,7 @@ bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer,
 void
 bf_items_forget(const BfRemote *remote, BfItem *item, int count)
 {
-	if (bf_strategy_by_id(remote->header.strategy)->hash_is_complete)
+	if (bf_strategy_by_id(remote->header.strategy)->words > 0)
 		return;
 	for (int i = 0; i < count; i++)
 	{

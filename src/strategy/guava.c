@@ -64,7 +64,7 @@ guava_accept(const BfShape *shape, BfError *error)
 static void
 guava_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
-	bf_murmur3_x64_128(data, length, &hash->h1, &hash->h2);
+	bf_murmur3_x64_128(data, length, &hash->word[0], &hash->word[1]);
 }
 
 /* MURMUR128_MITZ_64: h1, h1 + h2, h1 + 2 * h2, ... without the sign bit. */
@@ -73,8 +73,8 @@ mitz64_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				 uint32_t count, uint64_t *positions)
 {
 	BfDivisor	divisor = bf_divisor(bits);
-	uint64_t	step = hash->h2;
-	uint64_t	combined = hash->h1 + first * step;
+	uint64_t	step = hash->word[1];
+	uint64_t	combined = hash->word[0] + first * step;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -91,8 +91,8 @@ static void
 mitz32_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				 uint32_t count, uint64_t *positions)
 {
-	uint32_t	low = (uint32_t) hash->h1;
-	uint32_t	high = (uint32_t) (hash->h1 >> 32);
+	uint32_t	low = (uint32_t) hash->word[0];
+	uint32_t	high = (uint32_t) (hash->word[0] >> 32);
 
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -181,7 +181,7 @@ static const BfStream guava_stream = {
 	.other_funnels = 1 << BF_FUNNEL_UTF16, \
 	.hash = guava_hash, \
 	.functions = {&bf_murmur3}, \
-	.hash_is_complete = true, \
+	.words = 2, \
 	.can_be_live = true, \
 	.has_counters = true, \
 	.stream = &guava_stream, \

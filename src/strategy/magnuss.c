@@ -90,7 +90,7 @@ const BfStrategy bf_magnuss = {
 	},
 	.hash = magnuss_hash,
 	.functions = {&bf_md5},
-	.hash_is_complete = false,
+	.words = 0,
 	.digest = magnuss_digest,
 	.hashes_a_digest = HASHES_A_DIGEST,
 	.positions = magnuss_positions,

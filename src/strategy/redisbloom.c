@@ -117,8 +117,8 @@ redisbloom_accept(const BfShape *shape, BfError *error)
 static void
 redisbloom_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
-	hash->h1 = bf_murmur2_64a(data, length, HASH_SEED);
-	hash->h2 = bf_murmur2_64a(data, length, hash->h1);
+	hash->word[0] = bf_murmur2_64a(data, length, HASH_SEED);
+	hash->word[1] = bf_murmur2_64a(data, length, hash->word[0]);
 }
 
 /* CHECK_ADD_FUNC: a + i * b, unsigned */
@@ -127,8 +127,8 @@ redisbloom_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 					 uint32_t count, uint64_t *positions)
 {
 	BfDivisor	divisor = bf_divisor(bits);
-	uint64_t	step = hash->h2;
-	uint64_t	combined = hash->h1 + first * step;
+	uint64_t	step = hash->word[1];
+	uint64_t	combined = hash->word[0] + first * step;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -362,7 +362,7 @@ const BfStrategy bf_redisbloom = {
 	.hash = redisbloom_hash,
 	.functions = {&bf_murmur2_64a_function, &bf_murmur2_64a_function},
 	.seed = HASH_SEED,
-	.hash_is_complete = true,
+	.words = 2,
 	.positions = redisbloom_positions,
 	.derivation = &redisbloom_derivation,
 	.counts_elements = true,

@@ -55,7 +55,7 @@ redisson_accept(const BfShape *shape, BfError *error)
 static void
 redisson_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
-	bf_highway_128(highway_key, data, length, &hash->h1, &hash->h2);
+	bf_highway_128(highway_key, data, length, &hash->word[0], &hash->word[1]);
 }
 
 /* Redisson has one key, and so no seed. */
@@ -77,13 +77,13 @@ redisson_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				   uint32_t count, uint64_t *positions)
 {
 	BfDivisor	divisor = bf_divisor(bits);
-	uint64_t	combined = hash->h1 * (1 + first / 2) +
-		hash->h2 * ((first + 1) / 2);
+	uint64_t	combined = hash->word[0] * (1 + first / 2) +
+		hash->word[1] * ((first + 1) / 2);
 
 	for (uint32_t i = 0; i < count; i++)
 	{
 		positions[i] = bf_modulo(combined & INT64_MAX, divisor);
-		combined += (first + i) % 2 == 0 ? hash->h2 : hash->h1;
+		combined += (first + i) % 2 == 0 ? hash->word[1] : hash->word[0];
 	}
 }
 
@@ -108,7 +108,7 @@ const BfStrategy bf_redisson = {
 	},
 	.hash = redisson_hash,
 	.functions = {&redisson_function},
-	.hash_is_complete = true,
+	.words = 2,
 	.positions = redisson_positions,
 	.derivation = &redisson_derivation,
 	.order = BF_ORDER_REDIS

@@ -79,15 +79,18 @@ typedef struct BfShape
 	uint32_t	hashes;
 } BfShape;
 
+/* The most words that a hash takes. */
+#define BF_MAX_WORDS	4
+
 /*
- * An element, hashed.  Two words suffice for most strategies.  One that hashes
- * anew for every few positions has digests, which are computed as far as they
- * are needed, once each: until then the caller keeps the element's bytes.
+ * An element, hashed: as many words as the strategy says, h1, h2 and so on
+ * where it says how positions derive.  One that hashes anew for every few
+ * positions has digests instead, which are computed as far as they are needed,
+ * once each: until then the caller keeps the element's bytes.
  */
 typedef struct BfHash
 {
-	uint64_t	h1;
-	uint64_t	h2;
+	uint64_t	word[BF_MAX_WORDS];
 	const uint8_t *data;
 	size_t		length;
 	uint32_t	(*digests)[4];
@@ -166,10 +169,13 @@ typedef struct BfStrategy
 	 */
 	const BfHashFunction *functions[2];
 	uint64_t	seed;
-	/* Does h1, h2 say it all, so that the element itself may be forgotten? */
-	bool		hash_is_complete;
 	/*
-	 * Otherwise: the digest of a number, also for long elements by the first of
+	 * How many words say it all, so that the element itself may be forgotten;
+	 * 0: there are digests.
+	 */
+	uint32_t	words;
+	/*
+	 * These: the digest of a number, also for long elements by the first of
 	 * the functions (whose seed is the number), and how many hashes it is for.
 	 */
 	void		(*digest) (uint32_t number, const uint8_t *data, size_t length,
@@ -195,8 +201,8 @@ typedef struct BfStrategy
 	const BfDerivation *derivation;
 
 	/*
-	 * Can an index keep such a filter up to date?  That takes hashes that are
-	 * complete and bits in words, and no counting of elements.
+	 * Can an index keep such a filter up to date?  That takes hashes of two
+	 * words and bits in words, and no counting of elements.
 	 */
 	bool		can_be_live;
 

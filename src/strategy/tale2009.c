@@ -66,8 +66,8 @@ tale2009_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
 	uint64_t	second_half;
 
-	bf_murmur3_x64_128(data, length, &hash->h1, &second_half);
-	hash->h2 = bf_city_64(data, length);
+	bf_murmur3_x64_128(data, length, &hash->word[0], &second_half);
+	hash->word[1] = bf_city_64(data, length);
 }
 
 /* h1 + i * h2 + i * i, without the sign bit */
@@ -80,7 +80,7 @@ tale2009_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 	for (uint32_t j = 0; j < count; j++)
 	{
 		uint64_t	i = first + j;
-		uint64_t	combined = hash->h1 + i * hash->h2 + i * i;
+		uint64_t	combined = hash->word[0] + i * hash->word[1] + i * i;
 
 		positions[j] = bf_modulo(combined & INT64_MAX, divisor);
 	}
@@ -107,7 +107,7 @@ const BfStrategy bf_tale2009 = {
 	},
 	.hash = tale2009_hash,
 	.functions = {&bf_murmur3, &bf_city},
-	.hash_is_complete = true,
+	.words = 2,
 	.positions = tale2009_positions,
 	.derivation = &tale2009_derivation,
 	.order = BF_ORDER_REDIS

@@ -31,16 +31,19 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
-#include "utils/uuid.h"
 
 #include "compat.h"
 #include "strategy/filter.h"
 #include "type/agg.h"
-#include "type/hashlist.h"
+#include "type/fill.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
+
+/* Bytes of a hash; and how many are read from a file at once. */
+#define HASH_BYTES	(BF_SORTED_WORDS * sizeof(uint64))
+#define AT_ONCE		512
 
 typedef struct DistinctState
 {
@@ -59,8 +62,7 @@ typedef struct DistinctState
 static uint32
 list_maximum(void)
 {
-	return (uint32) Min((uint64) work_mem * 1024 / sizeof(BfHashPair),
-						PG_INT32_MAX);
+	return (uint32) Min((uint64) work_mem * 1024 / HASH_BYTES, PG_INT32_MAX);
 }
 
 /* The reset callback of the aggregate's context. */
@@ -96,8 +98,8 @@ spill(DistinctState *state, MemoryContext context)
 	}
 	else
 		seek_file(state, state->end_file, state->end_offset);
-	BufFileWrite(state->file, state->list.pairs,
-				 state->list.count * sizeof(BfHashPair));
+	BufFileWrite(state->file, state->list.words,
+				 bf_hashlist_bytes(&state->list));
 	BufFileTell(state->file, &state->end_file, &state->end_offset);
 	/* Leaving the last block writes it. */
 	seek_file(state, 0, 0);
@@ -122,6 +124,7 @@ make_state(MemoryContext context, const BfElementType *element, double fpp)
 	BfPlan		plan;
 
 	state->fpp = fpp;
+	state->list.width = BF_SORTED_WORDS;
 	state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
 	state->meaning = element->meaning;
 	/* Refuse a probability that is none before the work, not after. */
@@ -159,7 +162,7 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 		spill(state, context);
 	bf_element_hash(&bf_guava, state->funnel, element, PG_GETARG_DATUM(1),
 					&hash);
-	bf_hashlist_add(&state->list, context, (BfHashPair) {hash.h1, hash.h2});
+	bf_hashlist_add(&state->list, context, &hash);
 	PG_RETURN_POINTER(state);
 }
 
@@ -175,12 +178,13 @@ make_filter(const DistinctState *state, uint64 distinct, BfValue *value)
 
 /* Hashes travel through the sort as uuids: 16 bytes, with a fast comparison. */
 static void
-sort_pair(Tuplesortstate *sort, BfHashPair pair)
+sort_hashes(Tuplesortstate *sort, const uint64 *words, uint32 count)
 {
-	pg_uuid_t	uuid;
-
-	memcpy(uuid.data, &pair, UUID_LEN);
-	tuplesort_putdatum(sort, UUIDPGetDatum(&uuid), false);
+	for (uint32 i = 0; i < count; i++, words += BF_SORTED_WORDS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuplesort_putdatum(sort, PointerGetDatum(words), false);
+	}
 }
 
 /* Sort all that the state holds. */
@@ -192,24 +196,18 @@ sort_state(DistinctState *state)
 												 InvalidOid, false, work_mem,
 												 NULL,
 												 TUPLESORT_RANDOMACCESS);
-	BfHashPair	batch[512];
+	uint64		batch[AT_ONCE * BF_SORTED_WORDS];
 
 	seek_file(state, 0, 0);
 	for (uint64 read = 0; read < state->filed;)
 	{
-		Size		count = Min(state->filed - read, lengthof(batch));
+		uint32		count = Min(state->filed - read, AT_ONCE);
 
-		CHECK_FOR_INTERRUPTS();
-		BufFileReadExact(state->file, batch, count * sizeof(BfHashPair));
-		for (Size i = 0; i < count; i++)
-			sort_pair(sort, batch[i]);
+		BufFileReadExact(state->file, batch, count * HASH_BYTES);
+		sort_hashes(sort, batch, count);
 		read += count;
 	}
-	for (uint32 i = 0; i < state->list.count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		sort_pair(sort, state->list.pairs[i]);
-	}
+	sort_hashes(sort, state->list.words, state->list.count);
 	tuplesort_performsort(sort);
 	return sort;
 }
@@ -221,30 +219,25 @@ sort_state(DistinctState *state)
 static uint64
 walk_sorted(Tuplesortstate *sort, BfValue *filter)
 {
-	BfHashPair	batch[BF_BATCH];
-	BfHashPair	last = {0, 0};
+	BfHash		batch[BF_BATCH];
+	uint64		last[BF_SORTED_WORDS];
 	uint64		distinct = 0;
 	uint32		batched = 0;
-	BfHashPair	pair;
 
-	while (compat_tuplesort_read(sort, &pair, sizeof(pair)))
+	while (compat_tuplesort_read(sort, batch[batched].word, HASH_BYTES))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (distinct > 0 && pair.h1 == last.h1 && pair.h2 == last.h2)
+		if (distinct > 0 && memcmp(batch[batched].word, last, HASH_BYTES) == 0)
 			continue;
-		last = pair;
+		memcpy(last, batch[batched].word, HASH_BYTES);
 		distinct++;
-		if (filter == NULL)
+		if (filter == NULL || ++batched < BF_BATCH)
 			continue;
-		batch[batched++] = pair;
-		if (batched == BF_BATCH)
-		{
-			bf_value_add_pairs(filter, batch, batched);
-			batched = 0;
-		}
+		bf_value_add(filter, batch, batched);
+		batched = 0;
 	}
 	if (batched > 0)
-		bf_value_add_pairs(filter, batch, batched);
+		bf_value_add(filter, batch, batched);
 	return distinct;
 }
 
@@ -264,8 +257,7 @@ bloomext_agg_distinct_final(PG_FUNCTION_ARGS)
 	{
 		bf_hashlist_deduplicate(&state->list);
 		make_filter(state, state->list.count, &result);
-		bf_value_add_pairs(&result, state->list.pairs,
-							state->list.count);
+		bf_value_add_list(&result, &state->list);
 	}
 	else
 	{

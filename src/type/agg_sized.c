@@ -50,7 +50,6 @@
 #include "strategy/filter.h"
 #include "type/agg_sized.h"
 #include "type/fill.h"
-#include "type/hashlist.h"
 #include "type/overfull.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_add);
@@ -65,11 +64,12 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 /* bf_agg's, where an overload does not ask. */
 #define DEFAULT_STRATEGY	"guava"
 
-/* The most hashes that fit between processes. */
-#define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / sizeof(BfHashPair)))
+/* Bytes of a hash that is sorted; and the most that fit between processes. */
+#define SORTED_BYTES	(BF_SORTED_WORDS * sizeof(uint64))
+#define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / SORTED_BYTES))
 
 /* What precedes the list in a serialized state. */
-#define STATE_HEADER	21
+#define STATE_HEADER	22
 
 struct BfSizedState
 {
@@ -98,11 +98,12 @@ make_state(MemoryContext context, const BfPlan *plan, bool partial)
 	uint64		bytes = bf_layer_bytes(plan->first.bits, plan->header.cell_bits);
 
 	state->plan = *plan;
-	state->list_limit = state->plan.strategy->hash_is_complete ?
-		Min(LIST_LIMIT, bytes / sizeof(BfHashPair)) : 0;
+	state->list.width = plan->strategy->words;
+	state->list_limit = state->list.width == 0 ? 0 :
+		Min(LIST_LIMIT, bytes / (state->list.width * sizeof(uint64)));
 	state->listed = partial &&
 		(plan->header.expansion > 0 || state->plan.strategy->counts_elements);
-	if (state->listed && !state->plan.strategy->hash_is_complete)
+	if (state->listed && state->plan.strategy->words != BF_SORTED_WORDS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("growing filters of strategy \"%s\" cannot be built in parallel",
@@ -160,20 +161,20 @@ flush_list(BfSizedState *state, MemoryContext context)
 		MemoryContextSwitchTo(old);
 		state->list_limit = BF_BATCH;
 	}
-	bf_value_add_pairs(&state->value, state->list.pairs, state->list.count);
+	bf_value_add_list(&state->value, &state->list);
 	state->list.count = 0;
 }
 
 /* List a hash; what is too much for the list goes to the filter. */
 static inline void
-add_pair(BfSizedState *state, MemoryContext context, BfHashPair pair)
+add_hash(BfSizedState *state, MemoryContext context, const BfHash *hash)
 {
 	if (state->listed && !bf_hashlist_make_room(&state->list, LISTED_MAXIMUM))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many elements for a growing filter in parallel"),
 				 errhint("SET max_parallel_workers_per_gather = 0.")));
-	bf_hashlist_add(&state->list, context, pair);
+	bf_hashlist_add(&state->list, context, hash);
 	if (!state->listed && state->list.count >= state->list_limit)
 		flush_list(state, context);
 }
@@ -189,8 +190,8 @@ add_element(BfSizedState *state, MemoryContext context,
 						 element, value, &hash))
 		bf_element_does_not_fit(element, value);
 	state->added++;
-	if (state->plan.strategy->hash_is_complete)
-		add_pair(state, context, (BfHashPair) {hash.h1, hash.h2});
+	if (state->plan.strategy->words > 0)
+		add_hash(state, context, &hash);
 	else
 	{
 		if (state->value.varlena == NULL)
@@ -264,8 +265,11 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 	}
 	for (uint32 i = 0; i < from->list.count; i++)
 	{
+		BfHash		hash;
+
 		CHECK_FOR_INTERRUPTS();
-		add_pair(into, context, from->list.pairs[i]);
+		bf_hashlist_get(&from->list, i, &hash);
+		add_hash(into, context, &hash);
 	}
 	into->added += from->added;
 	PG_RETURN_POINTER(into);
@@ -273,8 +277,8 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 
 /*
  * State -> bytea: the number of listed hashes, the length of the value, the
- * number of elements added and whether there were rows; the hashes; then the
- * value or its prefix.
+ * number of elements added, whether there were rows and a hash's words; the
+ * hashes; then the value or its prefix.
  */
 bytea *
 bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
@@ -292,7 +296,7 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	if (!bf_plan_measure(&state->plan, &length, &error))
 		bf_raise(&error);
 	written = state->value.varlena != NULL ? length : BF_PREFIX_SIZE(1);
-	listed = state->list.count * sizeof(BfHashPair);
+	listed = bf_hashlist_bytes(&state->list);
 	result = palloc(bf_fit_length(STATE_HEADER + listed + written));
 	SET_VARSIZE(result, STATE_HEADER + listed + written + VARHDRSZ);
 	out = (uint8 *) VARDATA(result);
@@ -300,8 +304,9 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	bf_store_le64(out + 4, length);
 	bf_store_le64(out + 12, state->added);
 	out[20] = state->saw_rows;
+	out[21] = (uint8) state->list.width;
 	if (listed > 0)
-		memcpy(out + STATE_HEADER, state->list.pairs, listed);
+		memcpy(out + STATE_HEADER, state->list.words, listed);
 	out += STATE_HEADER + listed;
 	if (state->value.varlena != NULL)
 		memcpy(out, state->value.bytes, written);
@@ -326,15 +331,17 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 	BfError		error;
 
 	bf_agg_context(fcinfo);
-	if (available < STATE_HEADER ||
-		bf_load_le32(bytes) > (available - STATE_HEADER) / sizeof(BfHashPair))
+	if (available < STATE_HEADER)
 		elog(ERROR, "malformed partial state of bf_agg");
 	state->list.count = bf_load_le32(bytes);
 	state->added = bf_load_le64(bytes + 12);
 	state->saw_rows = bytes[20] != 0;
-	listed = state->list.count * sizeof(BfHashPair);
-	state->list.pairs = palloc(listed + 1);
-	memcpy(state->list.pairs, bytes + STATE_HEADER, listed);
+	state->list.width = bytes[21];
+	listed = bf_hashlist_bytes(&state->list);
+	if (state->list.width > BF_MAX_WORDS || listed > available - STATE_HEADER)
+		elog(ERROR, "malformed partial state of bf_agg");
+	state->list.words = palloc(listed + 1);
+	memcpy(state->list.words, bytes + STATE_HEADER, listed);
 	if (!bf_filter_open(bytes + STATE_HEADER + listed,
 						available - STATE_HEADER - listed,
 						bf_load_le64(bytes + 4), filter, &error))
@@ -364,7 +371,7 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 		bf_value_copy(PointerGetDatum(state->value.varlena), &result);
 	else
 		bf_value_make(&state->plan, &result);
-	bf_value_add_pairs(&result, state->list.pairs, state->list.count);
+	bf_value_add_list(&result, &state->list);
 	/* As many as it was made for fit, so that most results go unmeasured. */
 	if (state->added > state->plan.header.expected)
 		bf_overfull_notice(&result.filter);

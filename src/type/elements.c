@@ -253,7 +253,7 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 	if (!element_bytes(strategy, funnel, element, value, &bytes))
 		return false;
 	bf_hash_bytes(strategy, bytes.data, bytes.length, hash);
-	if (strategy->hash_is_complete && bytes.made != NULL)
+	if (strategy->words > 0 && bytes.made != NULL)
 		pfree(bytes.made);
 	return true;
 }
@@ -321,7 +321,7 @@ hash_of_piece(BfElements *elements, Datum value)
 	{
 		elements->source[elements->hashed++] = elements->count;
 		/* Digests are to go with the piece, whenever they are computed. */
-		if (!filter->plan.strategy->hash_is_complete)
+		if (filter->plan.strategy->words == 0)
 			hash->digests = palloc(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
 	}
 	elements->count++;

@@ -116,7 +116,7 @@ add_batch(BfValue *value, BfHash *hashes, Size count)
 			add_one(value, &hashes[i]);
 		return;
 	}
-	for (Size i = 0; i < count && !filter->plan.strategy->hash_is_complete; i++)
+	for (Size i = 0; i < count && filter->plan.strategy->words == 0; i++)
 		bf_hash_reach(filter->plan.strategy, &hashes[i], filter->plan.first.hashes);
 	for (Size i = 0; i < count && counting; i++)
 		bf_filter_count(filter, &hashes[i], 1);
@@ -135,5 +135,21 @@ bf_value_add(BfValue *value, BfHash *hashes, Size count)
 	{
 		CHECK_FOR_INTERRUPTS();
 		add_batch(value, hashes + done, Min(count - done, BF_BATCH));
+	}
+}
+
+/* Add what is listed. */
+void
+bf_value_add_list(BfValue *value, const BfHashList *list)
+{
+	BfHash		batch[BF_BATCH];
+
+	for (uint32 start = 0; start < list->count; start += BF_BATCH)
+	{
+		uint32		n = Min(list->count - start, BF_BATCH);
+
+		for (uint32 i = 0; i < n; i++)
+			bf_hashlist_get(list, start + i, &batch[i]);
+		bf_value_add(value, batch, n);
 	}
 }

@@ -5,8 +5,10 @@
 #ifndef BLOOMEXT_FILL_H
 #define BLOOMEXT_FILL_H
 
+#include "type/hashlist.h"
 #include "type/value.h"
 
 extern void bf_value_add(BfValue *value, BfHash *hashes, Size count);
+extern void bf_value_add_list(BfValue *value, const BfHashList *list);
 
 #endif							/* BLOOMEXT_FILL_H */

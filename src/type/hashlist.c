@@ -10,8 +10,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "strategy/filter.h"
-#include "type/fill.h"
 #include "type/hashlist.h"
 
 #define FIRST_CAPACITY	4
@@ -21,36 +19,46 @@
 
 /* Append; memory is taken from the context given. */
 void
-bf_hashlist_add(BfHashList *list, MemoryContext context, BfHashPair pair)
+bf_hashlist_add(BfHashList *list, MemoryContext context, const BfHash *hash)
 {
+	uint64	   *words;
+
 	if (list->count == list->capacity)
 	{
 		uint32		capacity = Max(list->capacity * 2, FIRST_CAPACITY);
-		Size		size = mul_size(capacity, sizeof(BfHashPair));
+		Size		size = mul_size(capacity, list->width * sizeof(uint64));
 
-		list->pairs = list->pairs == NULL ?
+		list->words = list->words == NULL ?
 			MemoryContextAllocHuge(context, size) :
-			repalloc_huge(list->pairs, size);
+			repalloc_huge(list->words, size);
 		list->capacity = capacity;
 	}
-	list->pairs[list->count++] = pair;
+	words = list->words + (Size) list->count++ * list->width;
+	for (uint32 i = 0; i < list->width; i++)
+		words[i] = hash->word[i];
 }
+
+/* A hash that can be sorted. */
+typedef struct Sorted
+{
+	uint64		word[BF_SORTED_WORDS];
+} Sorted;
 
 /* By the first word, then the second. */
 static inline int
-compare_pairs(const BfHashPair *a, const BfHashPair *b)
+compare(const Sorted *a, const Sorted *b)
 {
-	if (a->h1 != b->h1)
-		return a->h1 < b->h1 ? -1 : 1;
-	if (a->h2 != b->h2)
-		return a->h2 < b->h2 ? -1 : 1;
+	if (a->word[0] != b->word[0])
+		return a->word[0] < b->word[0] ? -1 : 1;
+	if (a->word[1] != b->word[1])
+		return a->word[1] < b->word[1] ? -1 : 1;
 	return 0;
 }
 
 /* A sort that can be interrupted: lists take up to a gigabyte. */
-#define ST_SORT				sort_pairs
-#define ST_ELEMENT_TYPE		BfHashPair
-#define ST_COMPARE(a, b)	compare_pairs(a, b)
+#define ST_SORT				sort_hashes
+#define ST_ELEMENT_TYPE		Sorted
+#define ST_COMPARE(a, b)	compare(a, b)
 #define ST_SCOPE			static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DECLARE
@@ -61,15 +69,17 @@ compare_pairs(const BfHashPair *a, const BfHashPair *b)
 void
 bf_hashlist_deduplicate(BfHashList *list)
 {
+	Sorted	   *hashes = (Sorted *) list->words;
 	uint32		kept = 0;
 
-	sort_pairs(list->pairs, list->count);
+	Assert(list->width == BF_SORTED_WORDS);
+	sort_hashes(hashes, list->count);
+	/* What qunique() does, which cannot be interrupted. */
 	for (uint32 i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (kept == 0 ||
-			compare_pairs(&list->pairs[i], &list->pairs[kept - 1]) != 0)
-			list->pairs[kept++] = list->pairs[i];
+		if (kept == 0 || compare(&hashes[i], &hashes[kept - 1]) != 0)
+			hashes[kept++] = hashes[i];
 	}
 	list->count = kept;
 }
@@ -92,23 +102,4 @@ bf_hashlist_make_room(BfHashList *list, uint32 maximum)
 		list->limit = Min(Max(list->limit * 2, FIRST_LIMIT), maximum);
 	}
 	return true;
-}
-
-/* Add what is listed to a value. */
-void
-bf_value_add_pairs(BfValue *value, const BfHashPair *pairs, uint32 count)
-{
-	BfHash		batch[BF_BATCH];
-
-	for (uint32 start = 0; start < count; start += BF_BATCH)
-	{
-		uint32		n = Min(count - start, BF_BATCH);
-
-		for (uint32 i = 0; i < n; i++)
-		{
-			batch[i].h1 = pairs[start + i].h1;
-			batch[i].h2 = pairs[start + i].h2;
-		}
-		bf_value_add(value, batch, n);
-	}
 }

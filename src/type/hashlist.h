@@ -5,28 +5,40 @@
 #ifndef BLOOMEXT_HASHLIST_H
 #define BLOOMEXT_HASHLIST_H
 
-#include "type/value.h"
+#include "strategy/strategy.h"
 
-/* All that is kept of an element: 16 bytes. */
-typedef struct BfHashPair
-{
-	uint64		h1;
-	uint64		h2;
-} BfHashPair;
+/* Hashes of so many words can be sorted. */
+#define BF_SORTED_WORDS	2
 
 typedef struct BfHashList
 {
-	BfHashPair *pairs;
-	uint32		count;
+	uint64	   *words;			/* of one hash after the other */
+	uint32		width;			/* words of a hash */
+	uint32		count;			/* hashes */
 	uint32		capacity;
 	uint32		limit;			/* for bf_hashlist_make_room() */
 } BfHashList;
 
+/* Bytes of all hashes of a list. */
+static inline Size
+bf_hashlist_bytes(const BfHashList *list)
+{
+	return (Size) list->count * list->width * sizeof(uint64);
+}
+
+/* Get a hash out of a list. */
+static inline void
+bf_hashlist_get(const BfHashList *list, uint32 index, BfHash *hash)
+{
+	const uint64 *words = list->words + (Size) index * list->width;
+
+	for (uint32 i = 0; i < list->width; i++)
+		hash->word[i] = words[i];
+}
+
 extern void bf_hashlist_add(BfHashList *list, MemoryContext context,
-							BfHashPair pair);
+							const BfHash *hash);
 extern void bf_hashlist_deduplicate(BfHashList *list);
 extern bool bf_hashlist_make_room(BfHashList *list, uint32 maximum);
-extern void bf_value_add_pairs(BfValue *value, const BfHashPair *pairs,
-							   uint32 count);
 
 #endif							/* BLOOMEXT_HASHLIST_H */

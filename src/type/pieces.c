@@ -25,7 +25,7 @@ bf_hash_long(const BfStrategy *strategy, const uint8 *data, Size length,
 {
 	BfLongHash	run;
 
-	if (!strategy->hash_is_complete || strategy->functions[0] == NULL)
+	if (strategy->words == 0 || strategy->functions[0] == NULL)
 	{
 		strategy->hash(data, length, hash);
 		return;
@@ -33,12 +33,12 @@ bf_hash_long(const BfStrategy *strategy, const uint8 *data, Size length,
 	for (int i = 0; i < 2 && strategy->functions[i] != NULL; i++)
 	{
 		bf_longhash_start(&run, strategy->functions[i], data, length,
-						  i == 0 ? strategy->seed : hash->h1);
+						  i == 0 ? strategy->seed : hash->word[0]);
 		while (!bf_longhash_take(&run, BF_PIECE))
 			CHECK_FOR_INTERRUPTS();
 		if (i == 0)
-			hash->h1 = run.result.wide[0];
-		hash->h2 = run.result.wide[i == 0];
+			hash->word[0] = run.result.wide[0];
+		hash->word[1] = run.result.wide[i == 0];
 	}
 }
 
@@ -99,7 +99,7 @@ contains_batch(const BfFilter *filter, BfHash *hashes, Size count, bool *found)
 	bf_foreach_layer(layer, filter)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (Size i = 0; i < count && !filter->plan.strategy->hash_is_complete; i++)
+		for (Size i = 0; i < count && filter->plan.strategy->words == 0; i++)
 			bf_hash_reach(filter->plan.strategy, &hashes[i], layer.hashes);
 		bf_layer_contains_batch(filter, &layer, hashes, count, found);
 	}

@@ -34,7 +34,7 @@ bf_hash_bytes(const BfStrategy *strategy, const uint8 *data, Size length,
 static inline void
 bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
 {
-	if (!strategy->hash_is_complete)
+	if (strategy->words == 0)
 		bf_hash_digest(strategy, hash, hashes);
 }
 

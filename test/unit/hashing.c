@@ -20,30 +20,30 @@ guava_hash_agrees(const Table *table, size_t row, const BfHash *hash)
 {
 	uint8_t		bytes[16];
 
-	bf_store_le64(bytes, hash->h1);
-	bf_store_le64(bytes + 8, hash->h2);
+	bf_store_le64(bytes, hash->word[0]);
+	bf_store_le64(bytes + 8, hash->word[1]);
 	return same_hex(bytes, sizeof(bytes), cell(table, row, "murmur3_128"));
 }
 
 static bool
 redisson_hash_agrees(const Table *table, size_t row, const BfHash *hash)
 {
-	return hash->h1 == (uint64_t) cell_i64(table, row, "h1") &&
-		hash->h2 == (uint64_t) cell_i64(table, row, "h2");
+	return hash->word[0] == (uint64_t) cell_i64(table, row, "h1") &&
+		hash->word[1] == (uint64_t) cell_i64(table, row, "h2");
 }
 
 static bool
 tale2009_hash_agrees(const Table *table, size_t row, const BfHash *hash)
 {
-	return hash->h1 == (uint64_t) cell_i64(table, row, "murmur_3") &&
-		hash->h2 == (uint64_t) cell_i64(table, row, "city_1_1");
+	return hash->word[0] == (uint64_t) cell_i64(table, row, "murmur_3") &&
+		hash->word[1] == (uint64_t) cell_i64(table, row, "city_1_1");
 }
 
 static bool
 cassandra_hash_agrees(const Table *table, size_t row, const BfHash *hash)
 {
-	return hash->h1 == (uint32_t) cell_i64(table, row, "hash1") &&
-		hash->h2 == (uint32_t) cell_i64(table, row, "hash2");
+	return hash->word[0] == (uint32_t) cell_i64(table, row, "hash1") &&
+		hash->word[1] == (uint32_t) cell_i64(table, row, "hash2");
 }
 
 /* magnuss shows its hashes only through positions: modulo 2^31 - 1. */
@@ -169,8 +169,8 @@ test_redisbloom_hashes(void)
 										  cell(&table, i, "value"), &length);
 
 		hash_element(&bf_redisbloom, bytes, length, &hash);
-		CHECK(hash.h1 == cell_u64(&table, i, "hash_a") &&
-			  hash.h2 == cell_u64(&table, i, "hash_b"),
+		CHECK(hash.word[0] == cell_u64(&table, i, "hash_a") &&
+			  hash.word[1] == cell_u64(&table, i, "hash_b"),
 			  "redisbloom: hash of %s", cell(&table, i, "value"));
 		free(bytes);
 	}

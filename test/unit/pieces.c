@@ -17,7 +17,7 @@ hash_element(const BfStrategy *strategy, const uint8_t *bytes, size_t length,
 {
 	*hash = (BfHash) {0};
 	strategy->hash(bytes, length, hash);
-	if (strategy->hash_is_complete)
+	if (strategy->words > 0)
 		return;
 	hash->digests = allocate(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
 	for (; hash->ndigests < BF_MAX_DIGESTS; hash->ndigests++)
@@ -115,7 +115,7 @@ check_long_hash(const BfStrategy *strategy, const uint8_t *data,
 	{
 		size_t		calls = run_in_pieces(&run, strategy->functions[i], data,
 										  length,
-										  i == 0 ? strategy->seed : pieces.h1,
+										  i == 0 ? strategy->seed : pieces.word[0],
 										  piece);
 		size_t		block = strategy->functions[i]->block;
 		size_t		step = piece < block ? block : piece - piece % block;
@@ -125,11 +125,11 @@ check_long_hash(const BfStrategy *strategy, const uint8_t *data,
 			  "%s: %zu bytes in %zu pieces of %zu", strategy->name, length,
 			  calls, piece);
 		if (i == 0)
-			pieces.h1 = run.result.wide[0];
-		pieces.h2 = run.result.wide[i == 0];
+			pieces.word[0] = run.result.wide[0];
+		pieces.word[1] = run.result.wide[i == 0];
 	}
-	if (strategy->hash_is_complete)
-		CHECK(whole.h1 == pieces.h1 && whole.h2 == pieces.h2,
+	if (strategy->words > 0)
+		CHECK(whole.word[0] == pieces.word[0] && whole.word[1] == pieces.word[1],
 			  "%s: hash of %zu bytes in pieces of %zu differs", strategy->name,
 			  length, piece);
 	for (uint32_t i = 0; i < whole.ndigests; i++)
