@@ -1,7 +1,7 @@
 /*
  * compat.h
- *	  Every difference between the versions of PostgreSQL, and of hiredis, that
- *	  bloomext builds for.
+ *	  Every difference between the versions of PostgreSQL that bloomext builds
+ *	  for.
  */
 #ifndef BLOOMEXT_COMPAT_H
 #define BLOOMEXT_COMPAT_H
@@ -164,41 +164,5 @@ compat_server_aclcheck(Oid server, Oid role)
 #ifndef MAXINT8LEN
 #define MAXINT8LEN	20
 #endif
-
-#ifdef BF_HIREDIS
-#include <hiredis.h>
-
-/* 1.0 counts the elements of a reply in size_t. */
-#if HIREDIS_MAJOR >= 1
-typedef size_t compat_reply_count;
-#else
-typedef int compat_reply_count;
-#endif
-
-/* 1.0 reads doubles and booleans, for which no command of ours asks. */
-#if HIREDIS_MAJOR >= 1
-static inline void *
-compat_refuse_double(const redisReadTask *task, double value, char *text,
-					 size_t length)
-{
-	return NULL;
-}
-
-static inline void *
-compat_refuse_bool(const redisReadTask *task, int value)
-{
-	return NULL;
-}
-
-static inline void
-compat_refuse_resp3(redisReplyObjectFunctions *functions)
-{
-	functions->createDouble = compat_refuse_double;
-	functions->createBool = compat_refuse_bool;
-}
-#else
-#define compat_refuse_resp3(functions) ((void) 0)
-#endif
-#endif							/* BF_HIREDIS */
 
 #endif							/* BLOOMEXT_COMPAT_H */

@@ -8,6 +8,7 @@
 #include "datatype/timestamp.h"
 
 #include "compat.h"
+#include "redis/hiredis_compat.h"
 #include "redis/options.h"
 
 /* No reply but those that carry a filter's bits is longer, by far. */

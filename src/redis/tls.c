@@ -19,6 +19,7 @@
 
 #include "storage/latch.h"
 
+#include "compat.h"
 #include "redis/tls.h"
 
 #ifdef BF_HIREDIS_SSL

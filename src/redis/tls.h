@@ -5,7 +5,7 @@
 #ifndef BLOOMEXT_TLS_H
 #define BLOOMEXT_TLS_H
 
-#include "compat.h"
+#include "redis/hiredis_compat.h"
 #include "redis/options.h"
 
 extern void bf_tls_start(redisContext *context, const BfServer *server);
