@@ -254,7 +254,7 @@ append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
 	{
 		START_CRIT_SECTION();
 		bf_page_init(page, BF_PAGE_DATA);
-		memcpy((char *) page + SizeOfPageHeaderData, bits, BF_PAGE_BYTES);
+		memcpy(PageGetContents(page), bits, BF_PAGE_BYTES);
 		MarkBufferDirty(buffer);
 		if (RelationNeedsWAL(index))
 			log_newpage_buffer(buffer, true);

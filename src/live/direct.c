@@ -82,7 +82,7 @@ static bool
 change_page(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
 {
 	Page		page = BufferGetPage(buffer);
-	const uint8 *bits = (const uint8 *) page + SizeOfPageHeaderData;
+	const uint8 *bits = (const uint8 *) PageGetContents(page);
 	bool		changed = false;
 
 	for (size_t i = 0; i < count;)

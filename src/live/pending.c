@@ -37,7 +37,7 @@ pending_block(const BfLive *live, const BfHashPair *pair)
 static inline const BfHashPair *
 page_pairs(Page page)
 {
-	return (const BfHashPair *) ((char *) page + SizeOfPageHeaderData);
+	return (const BfHashPair *) PageGetContents(page);
 }
 
 /* The number of entries on a page, a new one included. */

@@ -74,7 +74,7 @@ test_bit(Relation index, BfLive *live, uint64 bit)
 
 	if (!BufferIsValid(buffer))
 		return false;
-	bits = (const uint8 *) BufferGetPage(buffer) + SizeOfPageHeaderData;
+	bits = (const uint8 *) PageGetContents(BufferGetPage(buffer));
 	set = bf_bit_get(bits, bit - page * BF_PAGE_BITS);
 	UnlockReleaseBuffer(buffer);
 	return set;

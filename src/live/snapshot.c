@@ -31,6 +31,9 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 
 	bf_live_open(index, &live);
 	snapshot->plan = live.plan;
+	/* As a sequential scan does: do not put all else out of shared buffers. */
+	if (live.pages > NBuffers / 4)
+		snapshot->ring = GetAccessStrategy(BAS_BULKREAD);
 }
 
 /* Pending hashes: first of all. */
@@ -50,6 +53,7 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 	BfLive		live;
 
 	bf_live_open(snapshot->index, &live);
+	live.ring = snapshot->ring;
 	while (snapshot->next < live.pages)
 	{
 		BlockNumber number = snapshot->next++;
@@ -64,8 +68,7 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 		page->offset = offset;
 		page->length = (uint32) Min(BF_PAGE_BYTES,
 									snapshot->plan.first.bytes - offset);
-		memcpy(page->bytes,
-			   (char *) BufferGetPage(buffer) + SizeOfPageHeaderData,
+		memcpy(page->bytes, PageGetContents(BufferGetPage(buffer)),
 			   page->length);
 		UnlockReleaseBuffer(buffer);
 		return true;
@@ -77,6 +80,8 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 void
 bf_snapshot_end(BfLiveSnapshot *snapshot)
 {
+	if (snapshot->ring != NULL)
+		FreeAccessStrategy(snapshot->ring);
 	relation_close(snapshot->index, NoLock);
 }
 

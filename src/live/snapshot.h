@@ -27,6 +27,7 @@
 #define BLOOMEXT_SNAPSHOT_H
 
 #include "storage/block.h"
+#include "storage/buf.h"
 #include "utils/relcache.h"
 
 #include "live/pair.h"
@@ -37,6 +38,7 @@ typedef struct BfLiveSnapshot
 	BfPlan		plan;
 	Relation	index;
 	BlockNumber next;			/* data page to be read */
+	BufferAccessStrategy ring;	/* to read them by; NULL: they are few */
 } BfLiveSnapshot;
 
 /* Part of the bits; a page of zeros only is not handed out. */

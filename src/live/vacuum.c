@@ -83,8 +83,8 @@ estimate_bits(Relation index, BfLive *live)
 								  BF_PAGE_DATA);
 		if (!BufferIsValid(buffer))
 			continue;
-		set += bf_bits_count((const uint8 *) BufferGetPage(buffer) +
-							 SizeOfPageHeaderData, BF_PAGE_BYTES);
+		set += bf_bits_count((const uint8 *) PageGetContents(BufferGetPage(buffer)),
+							 BF_PAGE_BYTES);
 		UnlockReleaseBuffer(buffer);
 	}
 	return (uint64) ((double) set / (double) seen * (double) live->plan.first.bits);
