@@ -28,8 +28,6 @@
  */
 #include "postgres.h"
 
-#include "access/generic_xlog.h"
-#include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "access/xact.h"

@@ -10,7 +10,6 @@
 #include "utils/memutils.h"
 
 #include "live/live.h"
-#include "type/value.h"
 
 /* Insert a row's element.  There is nothing to be unique about. */
 bool

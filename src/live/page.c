@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"

@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "access/generic_xlog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"

@@ -15,7 +15,6 @@
 #include "access/transam.h"
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
-#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "tcop/pquery.h"

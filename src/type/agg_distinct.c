@@ -23,13 +23,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "compat.h"

@@ -25,7 +25,6 @@
 
 #include "access/detoast.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "type/pieces.h"
 #include "type/probe.h"

@@ -23,7 +23,6 @@
 #include "catalog/pg_conversion.h"
 #include "catalog/pg_namespace.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "type/text.h"
 
