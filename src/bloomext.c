@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/guc.h"
 
 #include "compat.h"
 #include "live/live.h"

@@ -2,21 +2,12 @@
  * compat.h
  *	  Every difference between the versions of PostgreSQL that bloomext builds
  *	  for.
+ *
+ * Who uses something includes the server's headers for it: most of this is
+ * macros, so that not every file has to include what one of them needs.
  */
 #ifndef BLOOMEXT_COMPAT_H
 #define BLOOMEXT_COMPAT_H
-
-#include "access/amapi.h"
-#include "access/xlog.h"
-#include "catalog/catalog.h"
-#include "catalog/pg_foreign_server.h"
-#include "storage/bufpage.h"
-#include "storage/smgr.h"
-#include "utils/acl.h"
-#include "utils/guc.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/tuplesort.h"
 
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -31,6 +22,8 @@
 #if PG_VERSION_NUM < 150000
 #define TUPLESORT_RANDOMACCESS	true
 #endif
+
+#ifdef TUPLESORT_H
 
 /*
  * Read the next of a tuplesort's fixed-length values.  16 lets its function
@@ -54,6 +47,8 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 #endif
 	return true;
 }
+
+#endif							/* TUPLESORT_H */
 
 /* 16 made BufFile's reader and writer speak of void and size_t. */
 #if PG_VERSION_NUM < 160000
@@ -96,23 +91,18 @@ compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
 #define compat_locator_of(relation)	((relation)->rd_node)
 #define compat_file_subxact(relation)	((relation)->rd_newRelfilenodeSubid)
 #define RelFileLocatorEquals	RelFileNodeEquals
-typedef RelFileNode RelFileLocator;
+#define RelFileLocator	RelFileNode
 #define compat_spc		spcNode
 #define compat_db		dbNode
 #define compat_number	relNode
 #endif
 
-static inline RelFileLocator
-compat_locator(Oid tablespace, Oid database, Oid number)
-{
-	RelFileLocator locator = {
-		.compat_spc = tablespace,
-		.compat_db = database,
-		.compat_number = number
-	};
-
-	return locator;
-}
+#define compat_locator(tablespace, database, number) \
+	((RelFileLocator) { \
+		.compat_spc = (tablespace), \
+		.compat_db = (database), \
+		.compat_number = (number) \
+	})
 
 /* Up to 16, rows may go that a snapshot sees: old_snapshot_threshold. */
 #if PG_VERSION_NUM >= 170000
@@ -127,13 +117,11 @@ compat_locator(Oid tablespace, Oid database, Oid number)
 #endif
 
 /* 16 lets an index that knows no rows stay out of what keeps updates HOT. */
-static inline void
-compat_set_summarizing(IndexAmRoutine *routine)
-{
 #if PG_VERSION_NUM >= 160000
-	routine->amsummarizing = true;
+#define compat_set_summarizing(routine)	((void) ((routine)->amsummarizing = true))
+#else
+#define compat_set_summarizing(routine)	((void) 0)
 #endif
-}
 
 /* 16 wants pages that go to a file as they are to be aligned for that. */
 #if PG_VERSION_NUM >= 160000
@@ -150,15 +138,13 @@ typedef PGAlignedBlock CompatBlock;
 #endif
 
 /* 16 has one function for all kinds of objects. */
-static inline AclResult
-compat_server_aclcheck(Oid server, Oid role)
-{
 #if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ForeignServerRelationId, server, role, ACL_USAGE);
+#define compat_server_aclcheck(server, role) \
+	object_aclcheck(ForeignServerRelationId, server, role, ACL_USAGE)
 #else
-	return pg_foreign_server_aclcheck(server, role, ACL_USAGE);
+#define compat_server_aclcheck(server, role) \
+	pg_foreign_server_aclcheck(server, role, ACL_USAGE)
 #endif
-}
 
 /* The longest a bigint's text gets, sign included. */
 #ifndef MAXINT8LEN

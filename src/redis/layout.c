@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
 #include "redis/cluster.h"

@@ -27,6 +27,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
+#include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
