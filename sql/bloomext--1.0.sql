@@ -1155,46 +1155,16 @@ CREATE FUNCTION bf_redis_add(server name, key text, element text) RETURNS boolea
 COMMENT ON FUNCTION bf_redis_add(name, text, text) IS
 	'adds the element to a filter in Redis; true: it was surely new';
 
-CREATE FUNCTION bf_redis_add(server name, key text, element anyelement) RETURNS boolean
+CREATE FUNCTION bf_redis_add(server name, key text, element anynonarray) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_redis_add(name, text, anyelement) IS
+COMMENT ON FUNCTION bf_redis_add(name, text, anynonarray) IS
 	'adds the element to a filter in Redis; true: it was surely new';
 
-CREATE FUNCTION bf_redis_add(server name, key text, elements text[]) RETURNS boolean[]
+CREATE FUNCTION bf_redis_add(server name, key text, elements anyarray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_add(name, text, text[]) IS
-	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
-
-CREATE FUNCTION bf_redis_add(server name, key text, elements bytea[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_add(name, text, bytea[]) IS
-	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
-
-CREATE FUNCTION bf_redis_add(server name, key text, elements smallint[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_add(name, text, smallint[]) IS
-	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
-
-CREATE FUNCTION bf_redis_add(server name, key text, elements integer[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_add(name, text, integer[]) IS
-	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
-
-CREATE FUNCTION bf_redis_add(server name, key text, elements bigint[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_add(name, text, bigint[]) IS
-	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
-
-CREATE FUNCTION bf_redis_add(server name, key text, elements uuid[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_add(name, text, uuid[]) IS
+COMMENT ON FUNCTION bf_redis_add(name, text, anyarray) IS
 	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
 
 CREATE FUNCTION bf_redis_contains(server name, key text, element text) RETURNS boolean
@@ -1204,46 +1174,16 @@ CREATE FUNCTION bf_redis_contains(server name, key text, element text) RETURNS b
 COMMENT ON FUNCTION bf_redis_contains(name, text, text) IS
 	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
 
-CREATE FUNCTION bf_redis_contains(server name, key text, element anyelement) RETURNS boolean
+CREATE FUNCTION bf_redis_contains(server name, key text, element anynonarray) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_contains'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, anyelement) IS
+COMMENT ON FUNCTION bf_redis_contains(name, text, anynonarray) IS
 	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
 
-CREATE FUNCTION bf_redis_contains(server name, key text, elements text[]) RETURNS boolean[]
+CREATE FUNCTION bf_redis_contains(server name, key text, elements anyarray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, text[]) IS
-	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
-
-CREATE FUNCTION bf_redis_contains(server name, key text, elements bytea[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, bytea[]) IS
-	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
-
-CREATE FUNCTION bf_redis_contains(server name, key text, elements smallint[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, smallint[]) IS
-	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
-
-CREATE FUNCTION bf_redis_contains(server name, key text, elements integer[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, integer[]) IS
-	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
-
-CREATE FUNCTION bf_redis_contains(server name, key text, elements bigint[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, bigint[]) IS
-	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
-
-CREATE FUNCTION bf_redis_contains(server name, key text, elements uuid[]) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, uuid[]) IS
+COMMENT ON FUNCTION bf_redis_contains(name, text, anyarray) IS
 	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
 
 CREATE FUNCTION bf_redis_info(

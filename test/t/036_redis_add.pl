@@ -194,15 +194,26 @@ is( sql("SELECT bf_redis_contains('cache', 'days', date '2024-02-29'), bf_redis_
 sql("CREATE TABLE padded AS SELECT '2'::char(20) AS c");
 is(sql("SELECT bf_redis_contains('cache', 'shared', c), bf_redis_add('cache', 'shared', '1   '::char(4)) FROM padded"),
 	't|f', 'char(n) goes without its padding');
+# An array of whatever can be an element is taken, and answered as its elements are.
+sql("CREATE DOMAIN word AS text; CREATE DOMAIN words AS text[]");
+foreach my $array ("'{w,x y}'::varchar[]", "'{w,x y}'::char(9)[]", "'{w,x y}'::name[]", "'{w,x y}'::word[]", "'{w,x y}'::words",
+	"'{t,f}'::boolean[]", "'{2024-02-29}'::date[]", "'{1,2}'::oid[]", "'{192.0.2.1}'::inet[]", "'{1,2}'::smallint[]", "'{w}'::bytea[]")
+{
+	sql("SELECT bf_redis_create('cache', 'arrays', 1000, 0.000001), bf_redis_add('cache', 'arrays', $array)");
+	is(sql("SELECT bool_and(bf_redis_contains('cache', 'arrays', e)), array_agg(true) = bf_redis_contains('cache', 'arrays', $array) FROM unnest($array) AS e"),
+		't|t', "elements of $array");
+	sql("SELECT bf_redis_drop('cache', 'arrays')");
+}
+is(outcome("SELECT bf_redis_add('cache', 'shared', '{1.5}'::numeric[])"), '0A000', 'numeric[] is refused');
 SKIP:
 {
 	skip 'no citext', 6 unless sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'");
 	sql("CREATE EXTENSION citext; CREATE TABLE folded AS SELECT 'A'::citext AS c, '{A}'::citext[] AS a");
 	foreach my $element ('c', 'a', 'ARRAY[c, c]', "'A'::citext", "ARRAY['A']::citext[]")
 	{
-		like(outcome("SELECT bf_redis_contains('cache', 'shared', $element) FROM folded"), qr/^(0A000|42725)$/, "$element of citext is refused");
+		like(outcome("SELECT bf_redis_contains('cache', 'shared', $element) FROM folded"), qr/^0A000$/, "$element of citext is refused");
 	}
-	like(outcome("SELECT bf_redis_add('cache', 'shared', a) FROM folded"), qr/^(0A000|42725)$/, 'and not added');
+	like(outcome("SELECT bf_redis_add('cache', 'shared', a) FROM folded"), qr/^0A000$/, 'and not added');
 }
 
 $node->stop;
