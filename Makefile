@@ -2,10 +2,14 @@
 #
 # PG_CONFIG names the PostgreSQL to build for.  WITH_HIREDIS=no leaves Redis
 # out, as does a system without hiredis: its functions then say so.
+# make -f .../Makefile in another folder builds there.
+
+SOURCE := $(dir $(abspath $(firstword $(MAKEFILE_LIST))))
+files = $(sort $(patsubst $(SOURCE)%,%,$(wildcard $(addprefix $(SOURCE),$(1)))))
 
 EXTENSION = bloomext
 MODULE_big = bloomext
-DATA = sql/bloomext--1.0.sql
+DATA = $(call files,sql/bloomext--*.sql)
 
 WITH_HIREDIS ?= $(shell pkg-config --exists hiredis && echo yes || echo no)
 
@@ -18,17 +22,18 @@ PG_CPPFLAGS += -DBF_HIREDIS_SSL $(shell pkg-config --cflags hiredis_ssl openssl)
 SHLIB_LINK += $(shell pkg-config --libs hiredis_ssl openssl)
 endif
 else
-NOT_BUILT = $(filter-out %/options.c %/unavailable.c,$(wildcard src/redis/*.c))
+NOT_BUILT = $(filter-out %/options.c %/unavailable.c,$(call files,src/redis/*.c))
 endif
 
-OBJS = $(patsubst %.c,%.o,$(filter-out $(NOT_BUILT),$(sort $(wildcard src/*.c src/*/*.c))))
-PRIVATE_HEADERS = $(wildcard src/*.h src/*/*.h)
+OBJS = $(patsubst %.c,%.o,$(filter-out $(NOT_BUILT),$(call files,src/*.c src/*/*.c)))
+PRIVATE_HEADERS = $(call files,src/*.h src/*/*.h)
 
 # Sizes must come out as Java computes them: no fused multiply-add.
-PG_CPPFLAGS += -I$(CURDIR)/src
+PG_CPPFLAGS += -I$(SOURCE)src
 PG_CFLAGS = -ffp-contract=off
 
-REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(sort $(wildcard sql/*.sql))))
+REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(call files,sql/*.sql)))
+REGRESS_PREP = $(CURDIR)/test/vectors
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
@@ -38,7 +43,16 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-$(OBJS): $(PRIVATE_HEADERS)
+# By absolute paths, or make would take the source's folders for them.
+FOLDERS = $(sort $(addprefix $(CURDIR)/,$(dir $(OBJS))))
+$(OBJS): $(PRIVATE_HEADERS) | $(FOLDERS)
+$(OBJS:.o=.bc): | $(FOLDERS)
+$(FOLDERS):
+	@mkdir -p $@
+
+$(CURDIR)/test/vectors:
+	@mkdir -p $(@D)
+	ln -s $(SOURCE)test/vectors $@
 
 # The unit tests need no server: core/ and strategy/ as they are.
 UNIT_SOURCES = $(wildcard src/core/*.c src/strategy/*.c test/unit/*.c)
