@@ -54,8 +54,10 @@ $(CURDIR)/test/vectors:
 	@mkdir -p $(@D)
 	ln -s $(SOURCE)test/vectors $@
 
-# The unit tests need no server: core/ and strategy/ as they are.
-UNIT_SOURCES = $(wildcard src/core/*.c src/strategy/*.c test/unit/*.c)
+# What needs no server: core/ and strategy/ as they are, and most of advise/.
+FREE_SOURCES = $(filter-out %/advise.c,$(wildcard src/core/*.c src/strategy/*.c src/advise/*.c))
+
+UNIT_SOURCES = $(FREE_SOURCES) $(wildcard test/unit/*.c)
 UNIT_HEADERS = $(wildcard test/unit/*.h)
 UNIT_FLAGS = -std=gnu99 -g -O2 -Wall -Wextra -Werror -ffp-contract=off -Isrc
 
@@ -85,12 +87,12 @@ $(WORK_DIR)/%.o: test/work/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
-# The fuzz targets: core/ and strategy/ alone, or type/ and redis/ with as much of
+# The fuzz targets: what needs no server alone, or type/ and redis/ with as much of
 # a server as test/fuzz/server.c is.  They want clang and its runtime; see test/fuzz/run.
 FUZZ_CC = $(eval FUZZ_CC := $(shell test/fuzz/compiler))$(FUZZ_CC)
 FUZZ_SECONDS = 15
 FUZZ_DIR = test/fuzz/build
-FUZZ_CORE = $(patsubst src/%.c,$(FUZZ_DIR)/%.o,$(wildcard src/core/*.c src/strategy/*.c)) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
+FUZZ_CORE = $(FREE_SOURCES:src/%.c=$(FUZZ_DIR)/%.o) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
 FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value guava redisbloom bits sizing text)
 ifeq ($(WITH_HIREDIS),yes)
 FUZZ_TARGETS += $(FUZZ_DIR)/fuzz-redis

@@ -29,6 +29,9 @@ typedef enum BfBitOrder
 	BF_ORDER_STORED
 } BfBitOrder;
 
+/* The longest string that Redis holds. */
+#define BF_REDIS_MAX_BYTES	((uint64_t) 512 * 1024 * 1024)
+
 /* The byte that holds a bit: what a probe must read of a stored filter. */
 static inline uint64_t
 bf_bit_byte(uint64_t bit)

@@ -185,7 +185,6 @@ static const BfStream guava_stream = {
 	.can_be_live = true, \
 	.has_counters = true, \
 	.stream = &guava_stream, \
-	.redis_overhead = STREAM_HEADER_SIZE, \
 	.order = BF_ORDER_REDIS
 
 static const BfDerivation mitz64_derivation = {

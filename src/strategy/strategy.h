@@ -13,7 +13,6 @@
 #include "core/error.h"
 #include "core/format.h"
 #include "core/longhash.h"
-#include "strategy/realfpp.h"
 
 /* Strategy ids and funnel ids are part of the stored format: never reuse one. */
 #define BF_STRATEGY_GUAVA		1
@@ -130,6 +129,26 @@ bf_stream_head_size(const BfStream *stream, uint32_t layers)
 	return stream->head_size + layers * stream->layer_head_size;
 }
 
+/* How a derivation takes the sign out of a word. */
+typedef enum BfFold
+{
+	BF_FOLD_NONE,				/* the word is unsigned */
+	BF_FOLD_COMPLEMENT,			/* ~c where c is negative */
+	BF_FOLD_NEGATE				/* -c where c is negative */
+} BfFold;
+
+/*
+ * The k words of an element, from two words h1 and h2 of its hash; positions
+ * are the words modulo m.
+ */
+typedef struct BfDerivation
+{
+	uint8_t		word_bits;		/* sums are modulo 2^word_bits */
+	BfFold		fold;
+	bool		squares;		/* h1 + i * h2 + i * i */
+	bool		alternating;	/* h1, h1 + h2, 2 h1 + h2, 2 h1 + 2 h2, ... */
+} BfDerivation;
+
 typedef struct BfStrategy
 {
 	uint8_t		id;
@@ -195,9 +214,7 @@ typedef struct BfStrategy
 	 */
 	uint64_t	wide_from;
 	const struct BfStrategy *wide;
-	/* Bytes that its string in Redis takes besides the bits. */
-	uint32_t	redis_overhead;
-	/* How positions derive, for bf_real_fpp(); NULL: independently. */
+	/* How positions derive; NULL: independently of each other. */
 	const BfDerivation *derivation;
 
 	/*

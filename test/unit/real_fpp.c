@@ -1,5 +1,5 @@
 /*
- * realfpp.c
+ * real_fpp.c
  *	  bf_real_fpp() on what no sizing yields: it must be a probability, the
  *	  same each time, and near the textbook's where n and m are large.  That it
  *	  is right, test/t/005_fpp.pl measures.
@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "advise/real_fpp.h"
 #include "vectors.h"
 
 /* Derivations whose excess is gone in large filters. */
@@ -25,14 +26,15 @@ count_pause(void)
 	pauses++;
 }
 
+static BfFppWork work = {.cover.pause = count_pause};
+
 static void
 check_fpp(const BfStrategy *strategy, uint64_t bits, uint32_t hashes,
 		  uint64_t elements)
 {
 	double		load = (double) hashes * (double) elements / (double) bits;
 	double		textbook = pow(-expm1(-load), hashes);
-	double		fpp = bf_real_fpp(strategy->derivation, bits, hashes, elements,
-								 count_pause);
+	double		fpp = bf_real_fpp(strategy->derivation, bits, hashes, elements, &work);
 
 	CHECK(fpp >= 0 && fpp <= 1 && (elements == 0) <= (fpp == 0),
 		  "%s: m %" PRIu64 ", k %" PRIu32 ", n %" PRIu64 ": %g",
@@ -70,8 +72,8 @@ check_strategy(const BfStrategy *strategy)
 	}
 	if (!SANITIZED)
 		check_fpp(strategy, 958505, 20, 1000);
-	CHECK(bf_real_fpp(strategy->derivation, 958505, 3, 1000, count_pause) ==
-		  bf_real_fpp(strategy->derivation, 958505, 3, 1000, count_pause),
+	CHECK(bf_real_fpp(strategy->derivation, 958505, 3, 1000, &work) ==
+		  bf_real_fpp(strategy->derivation, 958505, 3, 1000, &work),
 		  "%s: differs from itself", strategy->name);
 }
 
@@ -85,8 +87,8 @@ test_real_fpp(void)
 
 	/* peers.md: 21.7 % at 500 million elements for 1 %. */
 	CHECK(fabs(bf_real_fpp(bf_guava32.derivation, UINT64_C(4792529216), 7,
-						   500000000, count_pause) - 0.217) < 0.01, "guava32 beyond 2^31");
+						   500000000, &work) - 0.217) < 0.01, "guava32 beyond 2^31");
 	CHECK(pauses > 100000, "%" PRIu64 " pauses", pauses);
-	fpp = bf_real_fpp(bf_guava.derivation, 6000000, 64, 60000, count_pause);
+	fpp = bf_real_fpp(bf_guava.derivation, 6000000, 64, 60000, &work);
 	CHECK(fpp > 1e-12 && fpp < 1e-6, "64 hashes: %g", fpp);
 }

@@ -13,7 +13,14 @@
 /* What a long computation calls every now and then; it may not return. */
 typedef void (*BfPause) (void);
 
-extern double bf_cover(uint32_t d, const double *chance, uint64_t subsets,
-					   BfPause pause);
+/* What bf_cover() works on: too large for a stack. */
+typedef struct BfCover
+{
+	BfPause		pause;			/* the caller's */
+	double		to[BF_MAX_COVERED + 1][BF_MAX_COVERED + 1];
+} BfCover;
+
+extern double bf_cover(BfCover *cover, uint32_t d, const double *chance,
+					   uint64_t subsets);
 
 #endif							/* BLOOMEXT_COVER_H */

@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "advise/real_fpp.h"
 #include "core/bytes.h"
 #include "core/murmur3.h"
 #include "type/pieces.h"
@@ -26,9 +27,6 @@
 
 PG_FUNCTION_INFO_V1(bloomext_advise);
 PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
-
-/* The longest string that Redis holds. */
-#define REDIS_MAX_BYTES		((uint64) 512 * 1024 * 1024)
 
 /* The longest value whose digits PostgreSQL's scanner takes as a literal. */
 #define INSERTS_MAX_BYTES	((uint64) 256 * 1024 * 1024 - 2)
@@ -46,97 +44,130 @@ check_for_interrupts(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* The real probability at n elements of a filter that expects `sized_for`. */
+/* A filter that was asked for, and what is to be said of it. */
+typedef struct Advice
+{
+	const BfStrategy *strategy;
+	int64		expected;
+	double		fpp;
+	BfShape		shape;
+	uint64		value_bytes;
+	double		real_fpp;
+	bool		fits_value;
+	bool		fits_redis;
+	bool		fits_dump;
+	BfFppWork  *work;
+} Advice;
+
+/* The real probability at the expected elements of a filter of some shape. */
 static double
-real_fpp(const BfStrategy *strategy, int64 sized_for, double fpp, int64 n)
+real_fpp(const Advice *advice, const BfShape *shape)
+{
+	return bf_real_fpp(advice->strategy->derivation, shape->bits, shape->hashes,
+					   (uint64) Max(advice->expected, 1), advice->work);
+}
+
+/* Does a filter that expects so many really give the probability asked for? */
+static bool
+suffices(const Advice *advice, int64 sized_for)
 {
 	BfShape		shape;
 	BfError		error;
 
-	if (!bf_strategy_size(strategy, sized_for, fpp, &shape, &error))
-		return 1;
-	return bf_real_fpp(strategy->derivation, shape.bits, shape.hashes,
-					   (uint64) Max(n, 1), check_for_interrupts);
+	return bf_strategy_size(advice->strategy, sized_for, advice->fpp, &shape,
+							&error) &&
+		real_fpp(advice, &shape) <= advice->fpp;
 }
 
 /*
  * The least expectation that really gives the probability asked for, within
  * some percent; 0 where there is none worth naming, which is looked at first,
- * as each look may take a second where p is strict.
+ * as each look may take long where p is strict.
  */
 static int64
-sufficient_expectation(const BfStrategy *strategy, int64 expected, double fpp)
+sufficient_expectation(const Advice *advice)
 {
-	int64		n = Max(expected, 1);
+	int64		n = Max(advice->expected, 1);
 	int64		too_low = n;
 	int64		enough = n;
 
-	if (n > PG_INT64_MAX / MOST_TIMES ||
-		real_fpp(strategy, n * MOST_TIMES, fpp, n) > fpp)
+	if (n > PG_INT64_MAX / MOST_TIMES || !suffices(advice, n * MOST_TIMES))
 		return 0;
 	do
 	{
 		too_low = enough;
 		enough *= 2;
-	} while (enough < n * MOST_TIMES &&
-			 real_fpp(strategy, enough, fpp, n) > fpp);
+	} while (enough < n * MOST_TIMES && !suffices(advice, enough));
 
 	while (enough - too_low > Max(too_low / 16, 1))
 	{
 		int64		middle = too_low + (enough - too_low) / 2;
 
-		if (real_fpp(strategy, middle, fpp, n) > fpp)
-			too_low = middle;
-		else
+		if (suffices(advice, middle))
 			enough = middle;
+		else
+			too_low = middle;
 	}
 	return enough;
 }
 
 /* Say what to pass instead, or that there is no need. */
-static char *
-advice(const BfStrategy *strategy, int64 expected, double fpp,
-	   const BfShape *shape, uint64 value_bytes, double real,
-	   bool fits_value, bool fits_redis, bool fits_dump)
+static text *
+advice_text(const Advice *advice)
 {
+	const BfStrategy *strategy = advice->strategy;
+	int64		enough;
 	StringInfoData text;
 
 	initStringInfo(&text);
-	if (!fits_value)
+	if (!advice->fits_value)
 		appendStringInfoString(&text,
 							   "A PostgreSQL value holds at most 1 GB: split the elements over several filters, or accept more false positives. ");
-	else if (!fits_dump)
+	else if (!advice->fits_dump)
 		appendStringInfoString(&text,
 							   "pg_dump cannot write it: copy it with FORMAT binary, or split the elements over several filters. ");
-	else if (value_bytes > INSERTS_MAX_BYTES)
+	else if (advice->value_bytes > INSERTS_MAX_BYTES)
 		appendStringInfoString(&text,
 							   "pg_dump writes it, but not with --inserts. ");
-	if (fits_value && !fits_redis)
+	if (advice->fits_value && !advice->fits_redis)
 		appendStringInfoString(&text,
 							   "A Redis string holds at most 512 MB: mirror it with shards, or split the elements over several filters. ");
-	if (strategy->wide != NULL && shape->bits > strategy->wide_from)
+	if (strategy->wide != NULL && advice->shape.bits > strategy->wide_from)
 		appendStringInfo(&text,
 						 "Positions of %s have 31 bits, too few for this filter: use strategy %s. ",
 						 strategy->name, strategy->wide->name);
-	else if (real > fpp * TOLERANCE)
+	else if (advice->real_fpp > advice->fpp * TOLERANCE)
 	{
-		int64		enough = sufficient_expectation(strategy, expected, fpp);
-
 		appendStringInfo(&text,
 						 "The derivation of %s gives %.1f times the false positives asked for. ",
-						 strategy->name, real / fpp);
+						 strategy->name, advice->real_fpp / advice->fpp);
+		enough = sufficient_expectation(advice);
 		if (enough > 0)
 			appendStringInfo(&text,
 							 "Pass expected => " INT64_FORMAT " for " INT64_FORMAT " elements. ",
-							 enough, expected);
+							 enough, advice->expected);
 		else
 			appendStringInfoString(&text,
 								   "No size of this strategy mends that: use another one. ");
 	}
 	if (text.len == 0)
 		appendStringInfoString(&text, "Fine as it is. ");
-	text.data[text.len - 1] = '\0';
-	return text.data;
+	return cstring_to_text_with_len(text.data, text.len - 1);
+}
+
+/* How large the filter is, and where it fits. */
+static void
+measure(Advice *advice)
+{
+	const BfStream *stream = advice->strategy->stream;
+	uint64		redis_bytes = (advice->shape.bits + 7) / 8 +
+		(stream != NULL ? stream->head_size : 0);
+
+	advice->value_bytes = BF_PREFIX_SIZE(1) + (advice->shape.bits + 63) / 64 * 8;
+	advice->fits_value = advice->value_bytes <= MaxAllocSize - VARHDRSZ;
+	advice->fits_redis = redis_bytes <= BF_REDIS_MAX_BYTES;
+	advice->fits_dump = advice->fits_value &&
+		bf_value_has_text(advice->value_bytes);
 }
 
 /*
@@ -147,50 +178,39 @@ advice(const BfStrategy *strategy, int64 expected, double fpp,
 Datum
 bloomext_advise(PG_FUNCTION_ARGS)
 {
-	int64		expected = PG_GETARG_INT64(0);
-	double		fpp = PG_GETARG_FLOAT8(1);
-	const BfStrategy *strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
-	BfShape		shape;
+	Advice		advice = {
+		.strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2)),
+		.expected = PG_GETARG_INT64(0),
+		.fpp = PG_GETARG_FLOAT8(1),
+		.work = palloc(sizeof(BfFppWork))
+	};
 	BfError		error;
-	uint64		bits_bytes;
-	uint64		value_bytes;
-	uint64		redis_bytes;
-	double		real;
-	bool		fits_value;
-	bool		fits_redis;
-	bool		fits_dump;
 	TupleDesc	row;
 	Datum		values[8];
 	bool		nulls[8] = {false};
 
-	if (!bf_strategy_size(strategy, expected, fpp, &shape, &error))
+	if (!bf_strategy_size(advice.strategy, advice.expected, advice.fpp,
+						  &advice.shape, &error))
 		bf_raise(&error);
-	if (shape.bits > PG_INT64_MAX - 1024)
+	if (advice.shape.bits > PG_INT64_MAX - 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("number of bits of the filter is out of range for type bigint"),
 				 errhint(BF_HINT_SMALLER)));
-	bits_bytes = (shape.bits + 63) / 64 * 8;
-	value_bytes = BF_PREFIX_SIZE(1) + bits_bytes;
-	redis_bytes = (shape.bits + 7) / 8 + strategy->redis_overhead;
-	real = bf_real_fpp(strategy->derivation, shape.bits, shape.hashes,
-					   (uint64) Max(expected, 1), check_for_interrupts);
-	fits_value = value_bytes <= MaxAllocSize - VARHDRSZ;
-	fits_redis = redis_bytes <= REDIS_MAX_BYTES;
-	fits_dump = fits_value && bf_value_has_text(value_bytes);
+	measure(&advice);
+	advice.work->cover.pause = check_for_interrupts;
+	advice.real_fpp = real_fpp(&advice, &advice.shape);
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	values[0] = Int64GetDatum((int64) shape.bits);
-	values[1] = Int32GetDatum(shape.hashes);
-	values[2] = Int64GetDatum((int64) value_bytes);
-	values[3] = Float8GetDatum(real);
-	values[4] = BoolGetDatum(fits_value);
-	values[5] = BoolGetDatum(fits_redis);
-	values[6] = CStringGetTextDatum(advice(strategy, expected, fpp, &shape,
-										   value_bytes, real, fits_value,
-										   fits_redis, fits_dump));
-	values[7] = BoolGetDatum(fits_dump);
+	values[0] = Int64GetDatum((int64) advice.shape.bits);
+	values[1] = Int32GetDatum(advice.shape.hashes);
+	values[2] = Int64GetDatum((int64) advice.value_bytes);
+	values[3] = Float8GetDatum(advice.real_fpp);
+	values[4] = BoolGetDatum(advice.fits_value);
+	values[5] = BoolGetDatum(advice.fits_redis);
+	values[6] = PointerGetDatum(advice_text(&advice));
+	values[7] = BoolGetDatum(advice.fits_dump);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
 													  values, nulls)));
 }

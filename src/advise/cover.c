@@ -6,40 +6,43 @@
  * taken by squaring: all terms are positive, so nothing cancels, as it would
  * in the alternating sum of inclusion and exclusion.
  */
-#include "core/cover.h"
-
-typedef double Matrix[BF_MAX_COVERED + 1][BF_MAX_COVERED + 1];
+#include "advise/cover.h"
 
 /* From s covered places of d to more, by one subset. */
 static void
-make_transitions(uint32_t d, const double *chance, Matrix to)
+make_transitions(BfCover *cover, uint32_t d, const double *chance)
 {
-	double		choose[BF_MAX_COVERED + 1][BF_MAX_COVERED + 1];
+	double		factorial[BF_MAX_COVERED + 1] = {1};
+	double		inverse[BF_MAX_COVERED + 1] = {1};
+	double		subset[BF_MAX_COVERED + 1];
 
-	for (uint32_t a = 0; a <= d; a++)
+	for (uint32_t a = 1; a <= d; a++)
 	{
-		choose[a][0] = 1;
-		for (uint32_t b = 1; b <= a; b++)
-			choose[a][b] = choose[a - 1][b - 1] +
-				(b < a ? choose[a - 1][b] : 0);
+		factorial[a] = factorial[a - 1] * a;
+		inverse[a] = 1 / factorial[a];
 	}
+	/* The chance of each subset of j places. */
+	for (uint32_t j = 0; j <= d; j++)
+		subset[j] = chance[j] * factorial[j] * factorial[d - j] * inverse[d];
+
 	for (uint32_t s = 0; s <= d; s++)
 	{
 		for (uint32_t more = 0; s + more <= d; more++)
 		{
 			double		sum = 0;
 
+			/* j - more of the s covered places, and more of the others. */
 			for (uint32_t j = more; j <= d && j - more <= s; j++)
-				sum += chance[j] * choose[d - s][more] * choose[s][j - more] /
-					choose[d][j];
-			to[s][s + more] = sum;
+				sum += subset[j] * inverse[j - more] * inverse[s + more - j];
+			cover->to[s][s + more] = sum * factorial[s] *
+				factorial[d - s] * inverse[more] * inverse[d - s - more];
 		}
 	}
 }
 
 /* Square in place: a row takes itself and the rows below it. */
 static void
-square(uint32_t d, Matrix to)
+square(BfCover *cover, uint32_t d)
 {
 	for (uint32_t r = 0; r <= d; r++)
 	{
@@ -48,8 +51,8 @@ square(uint32_t d, Matrix to)
 			double		sum = 0;
 
 			for (uint32_t t = r; t <= s; t++)
-				sum += to[r][t] * to[t][s];
-			to[r][s] = sum;
+				sum += cover->to[r][t] * cover->to[t][s];
+			cover->to[r][s] = sum;
 		}
 	}
 }
@@ -61,25 +64,24 @@ square(uint32_t d, Matrix to)
  * that of covering without a subset of the kind left out.
  */
 double
-bf_cover(uint32_t d, const double *chance, uint64_t subsets, BfPause pause)
+bf_cover(BfCover *cover, uint32_t d, const double *chance, uint64_t subsets)
 {
-	Matrix		to;
 	double		state[BF_MAX_COVERED + 1] = {1};
 
-	make_transitions(d, chance, to);
+	make_transitions(cover, d, chance);
 	for (; subsets > 0; subsets >>= 1)
 	{
-		pause();
+		cover->pause();
 		for (uint32_t s = d + 1; (subsets & 1) && s-- > 0;)
 		{
 			double		sum = 0;
 
 			for (uint32_t r = 0; r <= s; r++)
-				sum += state[r] * to[r][s];
+				sum += state[r] * cover->to[r][s];
 			state[s] = sum;
 		}
 		if (subsets > 1)
-			square(d, to);
+			square(cover, d);
 	}
 	return state[d];
 }
