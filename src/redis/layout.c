@@ -350,5 +350,5 @@ bf_read_shape(char *const *values, BfHeader *header, BfLayer *layer,
 		.expected = header->expected,
 		.fpp = header->fpp
 	};
-	return strategy->accept(&shape, error);
+	return bf_strategy_accepts(strategy, shape.bits, error);
 }

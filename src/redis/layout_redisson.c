@@ -124,7 +124,7 @@ read_config(char *const *values, BfHeader *header, BfLayer *first,
 		.expected = header->expected,
 		.fpp = header->fpp
 	};
-	return bf_redisson.accept(&shape, error);
+	return bf_strategy_accepts(&bf_redisson, shape.bits, error);
 }
 
 const BfLayout bf_layout_redisson = {

@@ -26,8 +26,6 @@
 
 #define NAME	"cassandra"
 
-#define MAX_BITS	(UINT64_C(1) << 31)
-
 /* BloomCalculations: buckets and hashes of its table, and spare bits */
 #define MAX_BUCKETS		15
 #define MAX_TABLE_HASHES	8
@@ -157,12 +155,6 @@ cassandra_size_by_buckets(int64_t expected, int32_t buckets, BfShape *shape,
 	return true;
 }
 
-static bool
-cassandra_accept(const BfShape *shape, BfError *error)
-{
-	return bf_accept_bits(NAME, shape->bits, 64, MAX_BITS, error);
-}
-
 static void
 cassandra_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
@@ -197,8 +189,8 @@ const BfStrategy bf_cassandra = {
 	.name = NAME,
 	.size = cassandra_size,
 	.size_by_buckets = cassandra_size_by_buckets,
-	.accept = cassandra_accept,
 	.bits_multiple = 64,
+	.max_bits = UINT64_C(1) << 31,
 	.funnels = {
 		[BF_KIND_TEXT] = BF_FUNNEL_UTF16,
 		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES,

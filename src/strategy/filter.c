@@ -62,9 +62,7 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 					   strategy->name);
 	bf_foreach_layer(layer, filter)
 	{
-		BfShape		shape = {layer.bits, layer.hashes};
-
-		if (!strategy->accept(&shape, error))
+		if (!bf_strategy_accepts(strategy, layer.bits, error))
 		{
 			error->code = BF_ERROR_MALFORMED;
 			return false;

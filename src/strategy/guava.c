@@ -50,17 +50,6 @@ guava_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 	return true;
 }
 
-/* Guava's bits come in words, and at most 2^31 - 1 of them. */
-static bool
-guava_accept(const BfShape *shape, BfError *error)
-{
-	if (shape->bits % 64 != 0 || shape->bits / 64 > INT32_MAX)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "number of bits must be a multiple of 64 and at most %" PRIu64 " for Guava, but is %" PRIu64,
-					   UINT64_C(64) * INT32_MAX, shape->bits);
-	return true;
-}
-
 static void
 guava_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
@@ -168,8 +157,8 @@ static const BfStream guava_stream = {
 /* Guava's own funnels: stringFunnel, unencodedCharsFunnel, ... */
 #define GUAVA_RULES \
 	.size = guava_size, \
-	.accept = guava_accept, \
 	.bits_multiple = 64, \
+	.max_bits = UINT64_C(64) * INT32_MAX, \
 	.funnels = { \
 		[BF_KIND_TEXT] = BF_FUNNEL_UTF8, \
 		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES, \

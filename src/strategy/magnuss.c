@@ -36,12 +36,6 @@ magnuss_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 							INT32_MAX, bf_java_int(hashes), shape, error);
 }
 
-static bool
-magnuss_accept(const BfShape *shape, BfError *error)
-{
-	return bf_accept_bits(NAME, shape->bits, 1, INT32_MAX, error);
-}
-
 /* Remember the element: all else is digests. */
 static void
 magnuss_hash(const uint8_t *data, size_t length, BfHash *hash)
@@ -78,8 +72,8 @@ const BfStrategy bf_magnuss = {
 	.id = BF_STRATEGY_MAGNUSS,
 	.name = NAME,
 	.size = magnuss_size,
-	.accept = magnuss_accept,
 	.bits_multiple = 1,
+	.max_bits = INT32_MAX,
 	.funnels = {
 		[BF_KIND_TEXT] = BF_FUNNEL_UTF8,
 		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES,

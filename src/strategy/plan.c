@@ -94,7 +94,6 @@ bf_plan_bits(const BfStrategy *strategy, int64_t bits, int32_t hashes,
 			 BfFunnel funnel, BfPlan *plan, BfError *error)
 {
 	uint32_t	multiple = strategy->bits_multiple;
-	BfShape		shape;
 
 	if (bits < 1)
 		return bf_fail(error, bits == 0 ? BF_ERROR_LIMIT : BF_ERROR_PARAMETER,
@@ -109,12 +108,10 @@ bf_plan_bits(const BfStrategy *strategy, int64_t bits, int32_t hashes,
 					   "number of hash functions must be at most %d, but is %" PRId32,
 					   BF_MAX_HASHES, hashes);
 
-	shape.bits = ((uint64_t) bits + multiple - 1) / multiple * multiple;
-	shape.hashes = (uint32_t) hashes;
 	*plan = plan_of(strategy, funnel);
-	plan->first.bits = shape.bits;
-	plan->first.hashes = shape.hashes;
-	return strategy->accept(&shape, error);
+	plan->first.bits = ((uint64_t) bits + multiple - 1) / multiple * multiple;
+	plan->first.hashes = (uint32_t) hashes;
+	return bf_strategy_accepts(strategy, plan->first.bits, error);
 }
 
 /* Size the layer after the newest one. */

@@ -107,12 +107,6 @@ redisbloom_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 		link_shape((uint64_t) expected, fpp, shape, error);
 }
 
-static bool
-redisbloom_accept(const BfShape *shape, BfError *error)
-{
-	return bf_accept_bits(NAME, shape->bits, 64, MAX_BITS, error);
-}
-
 /* bloom_calc_hash64(): the first hash is the second's seed. */
 static void
 redisbloom_hash(const uint8_t *data, size_t length, BfHash *hash)
@@ -349,8 +343,8 @@ const BfStrategy bf_redisbloom = {
 	.id = BF_STRATEGY_REDISBLOOM,
 	.name = NAME,
 	.size = redisbloom_size,
-	.accept = redisbloom_accept,
 	.bits_multiple = 64,
+	.max_bits = MAX_BITS,
 	.funnels = {
 		[BF_KIND_TEXT] = BF_FUNNEL_UTF8,
 		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES,

@@ -46,12 +46,6 @@ redisson_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 							hashes < 1 ? 1 : hashes, shape, error);
 }
 
-static bool
-redisson_accept(const BfShape *shape, BfError *error)
-{
-	return bf_accept_bits(NAME, shape->bits, 1, MAX_BITS, error);
-}
-
 static void
 redisson_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
@@ -96,8 +90,8 @@ const BfStrategy bf_redisson = {
 	.id = BF_STRATEGY_REDISSON,
 	.name = NAME,
 	.size = redisson_size,
-	.accept = redisson_accept,
 	.bits_multiple = 1,
+	.max_bits = MAX_BITS,
 	.funnels = {
 		[BF_KIND_TEXT] = BF_FUNNEL_UTF8,
 		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES,

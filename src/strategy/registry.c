@@ -106,6 +106,21 @@ bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
 	return strategy->size(expected, fpp, shape, error);
 }
 
+/* Whether an original can hold a filter of so many bits. */
+bool
+bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits, BfError *error)
+{
+	if (bits % strategy->bits_multiple != 0)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "number of bits must be a multiple of %" PRIu32 " for strategy \"%s\", but is %" PRIu64,
+					   strategy->bits_multiple, strategy->name, bits);
+	if (bits == 0 || bits > strategy->max_bits)
+		return bf_fail(error, BF_ERROR_LIMIT,
+					   "number of bits must be between 1 and %" PRIu64 " for strategy \"%s\", but is %" PRIu64,
+					   strategy->max_bits, strategy->name, bits);
+	return true;
+}
+
 /* A funnel's name; NULL for the unbound one. */
 const char *
 bf_funnel_name(BfFunnel funnel)

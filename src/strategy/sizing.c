@@ -46,19 +46,3 @@ bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
 	shape->hashes = (uint32_t) hashes;
 	return true;
 }
-
-/* Whether an original can hold a filter of so many bits. */
-bool
-bf_accept_bits(const char *name, uint64_t bits, uint64_t multiple,
-			   uint64_t max_bits, BfError *error)
-{
-	if (bits % multiple != 0)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "%" PRIu64 " bits are no multiple of %" PRIu64 ", as strategy \"%s\" has them",
-					   bits, multiple, name);
-	if (bits == 0 || bits > max_bits)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "strategy \"%s\" has between 1 and %" PRIu64 " bits, not %" PRIu64,
-					   name, max_bits, bits);
-	return true;
-}

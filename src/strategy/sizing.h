@@ -12,7 +12,5 @@ extern bool bf_sizing_needs_elements(const char *name, int64_t expected,
 extern bool bf_sizing_finish(const char *name, int64_t expected, double fpp,
 							 double bits, double max_bits, int64_t hashes,
 							 BfShape *shape, BfError *error);
-extern bool bf_accept_bits(const char *name, uint64_t bits, uint64_t multiple,
-						   uint64_t max_bits, BfError *error);
 
 #endif							/* BLOOMEXT_SIZING_H */

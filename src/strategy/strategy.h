@@ -163,10 +163,9 @@ typedef struct BfStrategy
 	/* The same by buckets (bits) an element; NULL: not a way it sizes. */
 	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
 									BfShape *shape, BfError *error);
-	/* Whether a filter may have this shape. */
-	bool		(*accept) (const BfShape *shape, BfError *error);
-	/* Bits are a multiple of this. */
+	/* A filter's bits are a multiple of this, and at most so many. */
 	uint32_t	bits_multiple;
+	uint64_t	max_bits;
 
 	/*
 	 * The funnel that an element of each kind binds; unbound: not taken.  An
@@ -252,6 +251,8 @@ extern bool bf_strategy_takes_funnel(const BfStrategy *strategy,
 									 BfFunnel funnel);
 extern bool bf_strategy_size(const BfStrategy *strategy, int64_t expected,
 							 double fpp, BfShape *shape, BfError *error);
+extern bool bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits,
+								BfError *error);
 extern const char *bf_funnel_name(BfFunnel funnel);
 extern bool bf_funnel_by_name(const char *name, BfFunnel *funnel);
 

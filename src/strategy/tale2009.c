@@ -54,12 +54,6 @@ tale2009_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 							(double) MAX_BITS, hashes, shape, error);
 }
 
-static bool
-tale2009_accept(const BfShape *shape, BfError *error)
-{
-	return bf_accept_bits(NAME, shape->bits, 1, MAX_BITS, error);
-}
-
 /* LongHashFunction.murmur_3() and city_1_1(), of the same characters */
 static void
 tale2009_hash(const uint8_t *data, size_t length, BfHash *hash)
@@ -95,8 +89,8 @@ const BfStrategy bf_tale2009 = {
 	.id = BF_STRATEGY_TALE2009,
 	.name = NAME,
 	.size = tale2009_size,
-	.accept = tale2009_accept,
 	.bits_multiple = 1,
+	.max_bits = MAX_BITS,
 	.funnels = {
 		[BF_KIND_TEXT] = BF_FUNNEL_UTF16,
 		[BF_KIND_BYTEA] = BF_FUNNEL_UNBOUND,

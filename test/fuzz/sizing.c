@@ -22,7 +22,7 @@ check_shape(const BfStrategy *strategy, BfShape shape)
 
 	REQUIRE(shape.bits > 0 && shape.bits % strategy->bits_multiple == 0);
 	REQUIRE(shape.hashes >= 1 && shape.hashes <= BF_MAX_HASHES);
-	REQUIRE(shape.bits >= TOO_MANY_BITS || strategy->accept(&shape, &error));
+	REQUIRE(shape.bits >= TOO_MANY_BITS || bf_strategy_accepts(strategy, shape.bits, &error));
 }
 
 /* BfPause: there is nobody to be heard. */

@@ -36,7 +36,7 @@ check_size(const BfStrategy *strategy, const Table *table, size_t row,
 
 	/* Some limits are those of any filter of the strategy. */
 	if (ok && refused)
-		ok = strategy->accept(&shape, &error);
+		ok = bf_strategy_accepts(strategy, shape.bits, &error);
 	CHECK(ok == !refused, "%s: n %s, p %s: %s", table->path,
 		  cell(table, row, "n"), cell(table, row, p_column),
 		  ok ? "accepted" : error.message);
@@ -48,7 +48,7 @@ check_size(const BfStrategy *strategy, const Table *table, size_t row,
 		  "%s: n %s, p %s: %" PRIu64 " bits, k %" PRIu32, table->path,
 		  cell(table, row, "n"), cell(table, row, p_column), shape.bits,
 		  shape.hashes);
-	CHECK(strategy->accept(&shape, &error), "%s: n %s, p %s: %s", table->path,
+	CHECK(bf_strategy_accepts(strategy, shape.bits, &error), "%s: n %s, p %s: %s", table->path,
 		  cell(table, row, "n"), cell(table, row, p_column), error.message);
 }
 
@@ -82,7 +82,7 @@ test_guava_sizing(const BfStrategy *strategy)
 		refused++;
 		if (!bf_strategy_size(strategy, cell_i64(&table, i, "n"),
 							  cell_double(&table, i, "p"), &shape, &error) ||
-			!strategy->accept(&shape, &error))
+			!bf_strategy_accepts(strategy, shape.bits, &error))
 			CHECK(error.code == (is_nonsense(&table, i, "p") ?
 								 BF_ERROR_PARAMETER : BF_ERROR_LIMIT),
 				  "%s: n %s, p %s is the wrong kind of error",
@@ -181,7 +181,7 @@ test_cassandra_sizing(void)
 			  cell(&table, i, "arg"), ok ? "accepted" : error.message);
 		if (ok)
 			CHECK(shape.bits == bits && shape.hashes == hashes &&
-				  bf_cassandra.accept(&shape, &error),
+				  bf_strategy_accepts(&bf_cassandra, shape.bits, &error),
 				  "cassandra: n %s, %s buckets: %" PRIu64 " bits, k %" PRIu32,
 				  cell(&table, i, "n"), cell(&table, i, "arg"), shape.bits,
 				  shape.hashes);
@@ -261,6 +261,9 @@ test_refusals(void)
 		uint64_t	bits;
 		bool		ok;
 	}			shapes[] = {
+		{&bf_guava, 64, true}, {&bf_guava, 96, false}, {&bf_guava, 0, false},
+		{&bf_guava32, UINT64_C(64) * INT32_MAX, true},
+		{&bf_guava32, UINT64_C(64) * INT32_MAX + 64, false},
 		{&bf_redisson, 1, true}, {&bf_redisson, 0, false},
 		{&bf_redisson, UINT64_C(4294967294), true},
 		{&bf_redisson, UINT64_C(4294967295), false},
@@ -290,9 +293,9 @@ test_refusals(void)
 	}
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 	{
-		shape = (BfShape) {shapes[i].bits, 3};
-		CHECK(shapes[i].strategy->accept(&shape, &error) == shapes[i].ok,
-			  "%s: %" PRIu64 " bits", shapes[i].strategy->name, shape.bits);
+		CHECK(bf_strategy_accepts(shapes[i].strategy, shapes[i].bits,
+								  &error) == shapes[i].ok,
+			  "%s: %" PRIu64 " bits", shapes[i].strategy->name, shapes[i].bits);
 	}
 	CHECK(!bf_cassandra.size_by_buckets(10, 0, &shape, &error) &&
 		  error.code == BF_ERROR_PARAMETER, "cassandra: no buckets");
