@@ -155,7 +155,7 @@ start_long(State *state, const uint8_t *data, size_t length)
 
 /* Take blocks of 64 bytes. */
 static inline void
-take_blocks(State *state, const uint8_t *data, size_t blocks)
+city_take_blocks(State *state, const uint8_t *data, size_t blocks)
 {
 	uint64_t	x = state->x;
 	uint64_t	y = state->y;
@@ -206,13 +206,13 @@ hash_long(const uint8_t *data, size_t length)
 	State		state;
 
 	start_long(&state, data, length);
-	take_blocks(&state, data, long_blocks(length));
+	city_take_blocks(&state, data, long_blocks(length));
 	return finish_long(&state);
 }
 
 /* In pieces: the start reads the last 64 bytes. */
 static size_t
-start(BfLongHash *hash, uint64_t seed)
+city_start(BfLongHash *hash, uint64_t seed)
 {
 	(void) seed;
 	start_long((State *) hash->state, hash->data, hash->length);
@@ -221,16 +221,16 @@ start(BfLongHash *hash, uint64_t seed)
 
 /* Whole blocks, but of the last piece those of long_blocks(). */
 static void
-take(BfLongHash *hash, const uint8_t *data, size_t length)
+city_take(BfLongHash *hash, const uint8_t *data, size_t length)
 {
 	bool		last = data + length == hash->data + hash->length;
 
-	take_blocks((State *) hash->state, data,
-				last ? long_blocks(length) : length / BLOCK_SIZE);
+	city_take_blocks((State *) hash->state, data,
+					 last ? long_blocks(length) : length / BLOCK_SIZE);
 }
 
 static void
-finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+city_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {
 	/* The start has seen them. */
 	(void) rest;
@@ -238,7 +238,7 @@ finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 	hash->result.wide[0] = finish_long((State *) hash->state);
 }
 
-const BfHashFunction bf_city = {BLOCK_SIZE, start, take, finish};
+const BfHashFunction bf_city = {BLOCK_SIZE, city_start, city_take, city_finish};
 
 /* Hash any bytes. */
 uint64_t

@@ -41,7 +41,7 @@ swap_halves(uint64_t x)
 
 /* Reset() of HighwayHash. */
 static void
-start(State *state, const uint64_t key[LANES])
+highway_start(State *state, const uint64_t key[LANES])
 {
 	for (int i = 0; i < LANES; i++)
 	{
@@ -78,7 +78,7 @@ zipper_merge_and_add(const uint64_t *from, uint64_t *to)
 
 /* Update() of HighwayHash. */
 static void
-update(State *state, const uint64_t packet[LANES])
+highway_update(State *state, const uint64_t packet[LANES])
 {
 	for (int i = 0; i < LANES; i++)
 	{
@@ -101,7 +101,7 @@ update_bytes(State *state, const uint8_t *bytes)
 
 	for (int i = 0; i < LANES; i++)
 		packet[i] = bf_load_le64(bytes + 8 * i);
-	update(state, packet);
+	highway_update(state, packet);
 }
 
 /* Rotate both 32-bit halves of a word left; 0 < bits < 32. */
@@ -144,7 +144,7 @@ update_remainder(State *state, const uint8_t *tail, unsigned length)
 
 /* Take whole packets. */
 static inline void
-take(State *state, const uint8_t *data, size_t length)
+highway_take(State *state, const uint8_t *data, size_t length)
 {
 	for (; length >= PACKET_SIZE; data += PACKET_SIZE, length -= PACKET_SIZE)
 		update_bytes(state, data);
@@ -152,8 +152,8 @@ take(State *state, const uint8_t *data, size_t length)
 
 /* Take the last 0 to 31 bytes and mix it all. */
 static inline void
-finish(State *state, const uint8_t *rest, size_t length,
-	   uint64_t *h1, uint64_t *h2)
+highway_finish(State *state, const uint8_t *rest, size_t length,
+			   uint64_t *h1, uint64_t *h2)
 {
 	if (length > 0)
 		update_remainder(state, rest, (unsigned) length);
@@ -164,7 +164,7 @@ finish(State *state, const uint8_t *rest, size_t length,
 			swap_halves(state->v0[0]), swap_halves(state->v0[1])
 		};
 
-		update(state, permuted);
+		highway_update(state, permuted);
 	}
 	*h1 = state->v0[0] + state->mul0[0] + state->v1[2] + state->mul1[2];
 	*h2 = state->v0[1] + state->mul0[1] + state->v1[3] + state->mul1[3];
@@ -178,29 +178,29 @@ bf_highway_128(const uint64_t key[LANES], const uint8_t *data, size_t length,
 	size_t		rest = length % PACKET_SIZE;
 	State		state;
 
-	start(&state, key);
-	take(&state, data, length);
-	finish(&state, data + length - rest, rest, h1, h2);
+	highway_start(&state, key);
+	highway_take(&state, data, length);
+	highway_finish(&state, data + length - rest, rest, h1, h2);
 }
 
 /* HighwayHash in pieces, by a key: the start. */
 void
 bf_highway_start(BfLongHash *hash, const uint64_t key[LANES])
 {
-	start((State *) hash->state, key);
+	highway_start((State *) hash->state, key);
 }
 
 /* Whole packets of the data. */
 void
 bf_highway_take(BfLongHash *hash, const uint8_t *data, size_t length)
 {
-	take((State *) hash->state, data, length);
+	highway_take((State *) hash->state, data, length);
 }
 
 /* What is left after the whole packets; then the hash is there. */
 void
 bf_highway_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {
-	finish((State *) hash->state, rest, length, &hash->result.wide[0],
-		   &hash->result.wide[1]);
+	highway_finish((State *) hash->state, rest, length,
+				   &hash->result.wide[0], &hash->result.wide[1]);
 }

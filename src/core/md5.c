@@ -50,7 +50,7 @@ rotl32(uint32_t x, int bits)
 
 /* Take one block of 64 bytes into the state. */
 static void
-update(uint32_t state[4], const uint8_t *block)
+md5_update(uint32_t state[4], const uint8_t *block)
 {
 	uint32_t	words[16];
 	uint32_t	a = state[0];
@@ -87,7 +87,7 @@ update(uint32_t state[4], const uint8_t *block)
 
 /* The state that every digest starts from. */
 static inline void
-initialize(uint32_t state[4])
+md5_initialize(uint32_t state[4])
 {
 	state[0] = 0x67452301;
 	state[1] = 0xefcdab89;
@@ -103,15 +103,15 @@ take_first(uint32_t state[4], uint8_t salt, const uint8_t *data)
 
 	block[0] = salt;
 	memcpy(block + 1, data, FIRST_DATA);
-	update(state, block);
+	md5_update(state, block);
 }
 
 /* Take the whole blocks of some data into the state. */
 static inline void
-take_blocks(uint32_t state[4], const uint8_t *data, size_t length)
+md5_take_blocks(uint32_t state[4], const uint8_t *data, size_t length)
 {
 	for (; length >= BLOCK_SIZE; data += BLOCK_SIZE, length -= BLOCK_SIZE)
-		update(state, data);
+		md5_update(state, data);
 }
 
 /* Take a block's first bytes, which are the last ones of `length` in all. */
@@ -126,12 +126,12 @@ take_last(uint32_t digest[4], uint8_t block[BLOCK_SIZE], size_t filled,
 	if (filled > BLOCK_SIZE - LENGTH_SIZE)
 	{
 		memset(block + filled, 0, BLOCK_SIZE - filled);
-		update(digest, block);
+		md5_update(digest, block);
 		filled = 0;
 	}
 	memset(block + filled, 0, BLOCK_SIZE - LENGTH_SIZE - filled);
 	bf_store_le64(block + BLOCK_SIZE - LENGTH_SIZE, bit_length);
-	update(digest, block);
+	md5_update(digest, block);
 }
 
 /* Digest salt and data; the digest's four words are as in the state. */
@@ -143,7 +143,7 @@ bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
 	size_t		all = length + 1;
 	size_t		rest = all % BLOCK_SIZE;
 
-	initialize(digest);
+	md5_initialize(digest);
 	if (length < FIRST_DATA)
 	{
 		if (length > 0)
@@ -152,7 +152,7 @@ bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
 	else
 	{
 		take_first(digest, salt, data);
-		take_blocks(digest, data + FIRST_DATA, length - FIRST_DATA);
+		md5_take_blocks(digest, data + FIRST_DATA, length - FIRST_DATA);
 		memcpy(block, data + length - rest, rest);
 	}
 	take_last(digest, block, rest, all);
@@ -160,22 +160,22 @@ bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
 
 /* In pieces: the salt is in a block with the first data. */
 static size_t
-start(BfLongHash *hash, uint64_t seed)
+md5_start(BfLongHash *hash, uint64_t seed)
 {
-	initialize(hash->result.narrow);
+	md5_initialize(hash->result.narrow);
 	take_first(hash->result.narrow, (uint8_t) seed, hash->data);
 	return FIRST_DATA;
 }
 
 static void
-take(BfLongHash *hash, const uint8_t *data, size_t length)
+md5_take(BfLongHash *hash, const uint8_t *data, size_t length)
 {
-	take_blocks(hash->result.narrow, data, length);
+	md5_take_blocks(hash->result.narrow, data, length);
 }
 
 /* Pad what is left after the whole blocks. */
 static void
-finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+md5_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {
 	uint8_t		block[BLOCK_SIZE];
 
@@ -183,4 +183,4 @@ finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 	take_last(hash->result.narrow, block, length, hash->length + 1);
 }
 
-const BfHashFunction bf_md5 = {BLOCK_SIZE, start, take, finish};
+const BfHashFunction bf_md5 = {BLOCK_SIZE, md5_start, md5_take, md5_finish};

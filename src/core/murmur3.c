@@ -69,7 +69,8 @@ load_tail(const uint8_t *data, size_t length, uint64_t *k1, uint64_t *k2)
 
 /* Take whole blocks. */
 static inline void
-take_blocks(uint64_t *h1, uint64_t *h2, const uint8_t *data, size_t length)
+murmur3_take_blocks(uint64_t *h1, uint64_t *h2, const uint8_t *data,
+					size_t length)
 {
 	uint64_t	a = *h1;
 	uint64_t	b = *h2;
@@ -123,27 +124,30 @@ bf_murmur3_x64_128(const uint8_t *data, size_t length,
 	size_t		rest = length % BLOCK_SIZE;
 
 	*h1 = *h2 = 0;
-	take_blocks(h1, h2, data, length);
+	murmur3_take_blocks(h1, h2, data, length);
 	take_rest(h1, h2, data + length - rest, rest, length);
 }
 
 static size_t
-start(BfLongHash *hash, uint64_t seed)
+murmur3_start(BfLongHash *hash, uint64_t seed)
 {
 	hash->result.wide[0] = hash->result.wide[1] = seed;
 	return 0;
 }
 
 static void
-take(BfLongHash *hash, const uint8_t *data, size_t length)
+murmur3_take(BfLongHash *hash, const uint8_t *data, size_t length)
 {
-	take_blocks(&hash->result.wide[0], &hash->result.wide[1], data, length);
+	murmur3_take_blocks(&hash->result.wide[0], &hash->result.wide[1], data,
+						length);
 }
 
 static void
-finish(BfLongHash *hash, const uint8_t *rest, size_t length)
+murmur3_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {
 	take_rest(&hash->result.wide[0], &hash->result.wide[1], rest, length, hash->length);
 }
 
-const BfHashFunction bf_murmur3 = {BLOCK_SIZE, start, take, finish};
+const BfHashFunction bf_murmur3 = {
+	BLOCK_SIZE, murmur3_start, murmur3_take, murmur3_finish
+};

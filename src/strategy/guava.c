@@ -95,7 +95,7 @@ mitz32_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 
 /* A stream has a head and the bits of one layer. */
 static bool
-stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
+guava_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
 	if (filter->plan.header.layers != 1)
 		return bf_fail(error, BF_ERROR_PARAMETER,
@@ -107,7 +107,7 @@ stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 
 /* What BloomFilter.writeTo() writes before the words. */
 static void
-stream_write_head(const BfFilter *filter, uint8_t *stream)
+guava_write_head(const BfFilter *filter, uint8_t *stream)
 {
 	stream[0] = filter->plan.strategy == &bf_guava ?
 		ORDINAL_MITZ_64 : ORDINAL_MITZ_32;
@@ -117,7 +117,7 @@ stream_write_head(const BfFilter *filter, uint8_t *stream)
 
 /* What BloomFilter.readFrom checks, and that nothing follows. */
 static bool
-stream_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
+guava_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 			   BfError *error)
 {
 	uint32_t	words;
@@ -149,9 +149,9 @@ static const BfStream guava_stream = {
 	.name = "guava",
 	.order = BF_ORDER_STORED,
 	.head_size = STREAM_HEADER_SIZE,
-	.measure = stream_measure,
-	.write_head = stream_write_head,
-	.inspect = stream_inspect
+	.measure = guava_measure,
+	.write_head = guava_write_head,
+	.inspect = guava_inspect
 };
 
 /* Guava's own funnels: stringFunnel, unencodedCharsFunnel, ... */

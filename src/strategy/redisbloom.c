@@ -133,7 +133,7 @@ redisbloom_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 
 /* Refuse layers whose header RedisBloom would not load, or could not have. */
 static bool
-stream_measure(const BfFilter *filter, uint64_t *length, BfError *error)
+redisbloom_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
 
 	*length = HEADER_SIZE;
@@ -168,7 +168,7 @@ write_link(const BfLayer *layer, uint8_t *link)
 
 /* SBChain_GetEncodedHeader(); the bits are all of SBChain_GetEncodedChunk(). */
 static void
-stream_write_head(const BfFilter *filter, uint8_t *stream)
+redisbloom_write_head(const BfFilter *filter, uint8_t *stream)
 {
 	uint8_t    *link = stream + HEADER_SIZE;
 	bool		fixed = filter->plan.header.expansion == 0;
@@ -277,7 +277,7 @@ inspect_link(const uint8_t *link, uint32_t index, BfLayer *layer,
 
 /* SB_NewChainFromHeader()'s checks, and that the bits are there exactly. */
 static bool
-stream_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
+redisbloom_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 			   BfError *error)
 {
 	BfHeader   *header = &plan->header;
@@ -330,9 +330,9 @@ static const BfStream redisbloom_stream = {
 	.order = BF_ORDER_BITSET,
 	.head_size = HEADER_SIZE,
 	.layer_head_size = LINK_SIZE,
-	.measure = stream_measure,
-	.write_head = stream_write_head,
-	.inspect = stream_inspect
+	.measure = redisbloom_measure,
+	.write_head = redisbloom_write_head,
+	.inspect = redisbloom_inspect
 };
 
 static const BfDerivation redisbloom_derivation = {
