@@ -157,7 +157,7 @@ advice_text(const Advice *advice)
 
 /* How large the filter is, and where it fits. */
 static void
-measure(Advice *advice)
+find_limits(Advice *advice)
 {
 	const BfStream *stream = advice->strategy->stream;
 	uint64		redis_bytes = (advice->shape.bits + 7) / 8 +
@@ -197,7 +197,7 @@ bloomext_advise(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("number of bits of the filter is out of range for type bigint"),
 				 errhint(BF_HINT_SMALLER)));
-	measure(&advice);
+	find_limits(&advice);
 	advice.work->cover.pause = check_for_interrupts;
 	advice.real_fpp = real_fpp(&advice, &advice.shape);
 

@@ -77,7 +77,7 @@ bf_plan_sized(const BfStrategy *strategy, int64_t expected, double fpp,
 	plan->header.expected = (uint64_t) expected;
 	plan->header.fpp = fpp;
 	plan->header.expansion = (uint32_t) expansion;
-	/* The whole is checked first, as half of a nonsense may be sense. */
+	/* Check p itself first: half of one out of range may be within. */
 	if (!size_layer(strategy, expected, fpp, &plan->first, error))
 		return false;
 	if (expansion == 0 || layers_are_alike(strategy, plan->header.expansion))

@@ -156,11 +156,11 @@ typedef struct BfStrategy
 
 	/*
 	 * The shape for n expected insertions at probability p, exactly as the
-	 * original computes it; false where the original, or sense, refuses.
+	 * original computes it; false where it refuses, or should.
 	 */
 	bool		(*size) (int64_t expected, double fpp, BfShape *shape,
 						 BfError *error);
-	/* The same by buckets (bits) an element; NULL: not a way it sizes. */
+	/* The same by buckets (bits) an element; NULL: it has no such rule. */
 	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
 									BfShape *shape, BfError *error);
 	/* A filter's bits are a multiple of this, and at most so many. */
