@@ -42,8 +42,9 @@ bf_tls_reason(const char *otherwise)
 	return reason ? psprintf("TLS: %s.", reason) : otherwise;
 }
 
+/* Raise what is wrong with TLS to a server. */
 pg_noreturn static void
-fail(const BfServer *server)
+fail_tls(const BfServer *server)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
@@ -51,6 +52,7 @@ fail(const BfServer *server)
 			 errdetail("%s", bf_tls_reason("TLS: unknown error."))));
 }
 
+/* Is a host given by its address? */
 static bool
 is_address(const char *host)
 {
@@ -101,11 +103,11 @@ bf_tls_start(redisContext *context, const BfServer *server)
 		session = make_session(settings, host, server->tls_ca);
 	SSL_CTX_free(settings);		/* the session keeps it */
 	if (session == NULL)
-		fail(server);
+		fail_tls(server);
 	if (redisInitiateSSL(context, session) != REDIS_OK)
 	{
 		SSL_free(session);
-		fail(server);
+		fail_tls(server);
 	}
 }
 
@@ -156,43 +158,14 @@ bf_tls_wants(redisContext *context)
 
 #else							/* no BF_HIREDIS_SSL */
 
-pg_noreturn static void
-refuse(void)
+/* Refuse TLS; the rest of tls.h is never called then. */
+void
+bf_tls_start(redisContext *context, const BfServer *server)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("TLS to Redis is not supported by this build"),
 			 errhint("Build bloomext with hiredis 1.0 or newer and its hiredis_ssl library.")));
-}
-
-void
-bf_tls_start(redisContext *context, const BfServer *server)
-{
-	refuse();
-}
-
-const char *
-bf_tls_reason(const char *otherwise)
-{
-	refuse();
-}
-
-int
-bf_tls_read(redisContext *context)
-{
-	refuse();
-}
-
-ssize_t
-bf_tls_write(redisContext *context, const char *bytes, size_t length)
-{
-	refuse();
-}
-
-int
-bf_tls_wants(redisContext *context)
-{
-	refuse();
 }
 
 #endif							/* BF_HIREDIS_SSL */
