@@ -75,6 +75,7 @@ bf_cluster_slot(const char *key)
 	return crc16(tag ? tag : key, length) % SLOTS;
 }
 
+/* What names the slot of a key. */
 static SlotKey
 slot_key(Oid server, const char *key)
 {
@@ -154,8 +155,8 @@ parse_node(const BfConnection *connection, const char *error, BfNode *node)
 
 /*
  * What an error says about where to send a command on a key instead; the node,
- * for BF_REDIRECT_ASK, is put in the caller's buffer.  What is to be learnt
- * from it is.
+ * for BF_REDIRECT_ASK, is put in the caller's buffer.  Where a slot
+ * has moved to is remembered.
  */
 BfRedirect
 bf_cluster_redirect(const BfConnection *connection, const char *error,

@@ -112,6 +112,7 @@ close_unusable(void)
 	}
 }
 
+/* A transaction has ended. */
 static void
 at_transaction_end(XactEvent event, void *arg)
 {
@@ -120,6 +121,7 @@ at_transaction_end(XactEvent event, void *arg)
 		close_unusable();
 }
 
+/* A subtransaction has ended. */
 static void
 at_subtransaction_end(SubXactEvent event, SubTransactionId mine,
 					  SubTransactionId parent, void *arg)
@@ -145,9 +147,13 @@ bf_connection_changes(void)
 	return changes;
 }
 
+/* Make the cache of connections, and have it told what concerns it. */
 static void
-initialize(void)
+make_cache(void)
 {
+	static const int caches[] = {
+		FOREIGNDATAWRAPPEROID, FOREIGNSERVEROID, USERMAPPINGOID
+	};
 	HASHCTL		control = {
 		.keysize = sizeof(BfConnectionKey),
 		.entrysize = sizeof(BfConnection)
@@ -157,12 +163,8 @@ initialize(void)
 							  HASH_ELEM | HASH_BLOBS);
 	RegisterXactCallback(at_transaction_end, NULL);
 	RegisterSubXactCallback(at_subtransaction_end, NULL);
-	CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, at_catalog_change,
-								  (Datum) 0);
-	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, at_catalog_change,
-								  (Datum) 0);
-	CacheRegisterSyscacheCallback(USERMAPPINGOID, at_catalog_change,
-								  (Datum) 0);
+	for (int i = 0; i < lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], at_catalog_change, (Datum) 0);
 }
 
 /* Raise an error that the server answered. */
@@ -374,7 +376,7 @@ bf_connection_open(Oid server, const BfNode *node)
 	BfServer	options;
 
 	if (connections == NULL)
-		initialize();
+		make_cache();
 	memset(&key, 0, sizeof(key));
 	key.server = server;
 	key.user = GetUserId();

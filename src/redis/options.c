@@ -268,6 +268,7 @@ bf_server_argument(FunctionCallInfo fcinfo, int argument)
 	return server->serverid;
 }
 
+/* Refuse keys that are empty or too long. */
 static void
 check_key_length(Size length)
 {

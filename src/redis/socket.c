@@ -65,6 +65,7 @@ count_object(const redisReadTask *task)
 	return ++socket->objects <= MAX_OBJECTS;
 }
 
+/* Make an array, which is bounded before it takes memory. */
 static void *
 create_array(const redisReadTask *task, compat_reply_count elements)
 {
@@ -80,6 +81,7 @@ create_array(const redisReadTask *task, compat_reply_count elements)
 	return hiredis_functions.createArray(task, elements);
 }
 
+/* Make a string. */
 static void *
 create_string(const redisReadTask *task, char *bytes, size_t length)
 {
@@ -87,12 +89,14 @@ create_string(const redisReadTask *task, char *bytes, size_t length)
 		hiredis_functions.createString(task, bytes, length) : NULL;
 }
 
+/* Make a nil. */
 static void *
 create_nil(const redisReadTask *task)
 {
 	return count_object(task) ? hiredis_functions.createNil(task) : NULL;
 }
 
+/* Make an integer, unless it is a bit of an array. */
 static void *
 create_integer(const redisReadTask *task, long long value)
 {
@@ -121,6 +125,7 @@ take_bits_out(redisReply *reply)
 	}
 }
 
+/* Free a reply, but for our bits. */
 static void
 free_object(void *reply)
 {
@@ -257,6 +262,7 @@ fail_lost(BfSocket *socket, const char *problem)
 			 errdetail("%s", close_because(socket, problem))));
 }
 
+/* Start the time that is allowed for what comes next. */
 static void
 set_deadline(BfSocket *socket)
 {

@@ -49,7 +49,6 @@ bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
 		.key = key,
 		.handler = handler,
 		.arg = arg,
-		.reply_limit = BF_REPLY_LIMIT,
 		.window = WINDOW
 	};
 	pipeline->connection = bf_cluster_route(server, key);
@@ -126,7 +125,7 @@ static void
 expect(BfConnection *connection, const BfUnit *unit, size_t reply_limit)
 {
 	connection->socket.pending += unit->replies;
-	connection->socket.reply_limit = reply_limit;
+	connection->socket.reply_limit = reply_limit ? reply_limit : BF_REPLY_LIMIT;
 }
 
 /* Write a unit to a connection, with its payload where that belongs. */
@@ -177,6 +176,7 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 		flush(pipeline);
 }
 
+/* Wait a moment for a slot to have moved. */
 static void
 pause_for_slot(void)
 {
@@ -205,17 +205,18 @@ try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 }
 
 /*
- * Send one unit alone, to wherever its key leads; returns its last reply, which
+ * Ask by a unit that is sent alone, to wherever its key leads; its last reply
  * stays valid until the connection is used again.  An error is raised.
  */
-static const redisReply *
-ask(Oid server, const char *key, const BfUnit *unit, size_t reply_limit,
-	BfConnection **connection)
+const redisReply *
+bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
+	   BfConnection **connection)
 {
 	TimestampTz start = GetCurrentTimestamp();
 	BfNode		node;
 	bool		asking = false;
 
+	bf_unit_end(unit);
 	for (int moves = 0;;)
 	{
 		char	   *error;
@@ -250,8 +251,8 @@ static void
 follow(BfPipeline *pipeline, BfUnit *unit)
 {
 	BfConnection *connection;
-	const redisReply *reply = ask(pipeline->server, pipeline->key, unit,
-								  pipeline->reply_limit, &connection);
+	const redisReply *reply = bf_ask(pipeline->server, pipeline->key, unit,
+									 pipeline->reply_limit, &connection);
 
 	pipeline->handler(connection, reply, unit, pipeline->arg);
 	bf_connection_done(connection);
@@ -282,19 +283,6 @@ bf_pipeline_finish(BfPipeline *pipeline)
 		follow(pipeline, lfirst(cell));
 	list_free(pipeline->redirected);
 	pipeline->redirected = NIL;
-}
-
-/*
- * Ask by a unit that is sent alone; the last reply stays valid until the
- * connection is used again.
- */
-const redisReply *
-bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
-	   BfConnection **connection)
-{
-	bf_unit_end(unit);
-	return ask(server, key, unit, reply_limit ? reply_limit : BF_REPLY_LIMIT,
-			   connection);
 }
 
 /* Ask for an integer, by a unit that is freed. */
