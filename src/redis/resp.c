@@ -213,8 +213,9 @@ bf_script_begin(BfUnit *unit, const char *script)
 void
 bf_script_arguments(BfUnit *unit)
 {
-	char		number[NUMBER_SIZE + MAXINT8LEN];
-	int			length = put_number(number, unit->arguments - unit->keys_first) - number;
+	char		number[NUMBER_SIZE];
+	int			keys = unit->arguments - unit->keys_first;
+	int			length = put_number(number, keys) - number;
 
 	memcpy(open_gap(unit, unit->keys_start, length), number, length);
 	unit->keys_start = 0;
