@@ -44,3 +44,16 @@ bf_estimate_count(uint64_t bits_set, uint64_t bits, uint32_t hashes)
 		nearest = count + 0.5;
 	return nearest;
 }
+
+/* Add a layer, which is asked about what the others have missed. */
+void
+bf_fill_add(BfFill *fill, const BfLayer *layer, uint64_t bits_set)
+{
+	double		fpp = bf_estimate_fpp(bits_set, layer->bits, layer->hashes);
+
+	fill->bits += layer->bits;
+	fill->bits_set += bits_set;
+	fill->count += (int64_t) bf_estimate_count(bits_set, layer->bits,
+											   layer->hashes);
+	fill->fpp += (1 - fill->fpp) * fpp;
+}

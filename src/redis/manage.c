@@ -255,15 +255,12 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 }
 
 /* Numbers of a filter, or of a shard of it. */
-typedef struct Fill
+typedef struct Measure
 {
-	uint64		bits;
-	uint64		bits_set;
+	BfFill		fill;
 	uint64		bytes;
-	double		count;
-	double		fpp;
 	int64		ttl;			/* ms; -1: none */
-} Fill;
+} Measure;
 
 /* Ask for a number about a key. */
 static int64
@@ -282,11 +279,12 @@ ask_number(const BfRemote *remote, const char *verb, const char *key,
 	return bf_ask_number(remote->server, remote->key, unit);
 }
 
+/* Add what a filter, or a shard of it, measures. */
 static void
-measure(const BfRemote *remote, Fill *fill)
+measure(const BfRemote *remote, Measure *sum)
 {
 	const BfLayout *layout = remote->layout;
-	double		all_miss = 1;
+	BfFill		fill = {0};
 
 	for (uint32 i = 0; i < remote->header.layers; i++)
 	{
@@ -294,17 +292,15 @@ measure(const BfRemote *remote, Fill *fill)
 		char	   *key = bf_remote_layer_key(remote, i);
 		uint64		set = ask_number(remote, "BITCOUNT", key, layout->head);
 
-		if (set > layer->bits)
-			set = layer->bits;
-		fill->bits += layer->bits;
-		fill->bits_set += set;
-		fill->bytes += ask_number(remote, "STRLEN", key, 0);
-		fill->count += bf_estimate_count(set, layer->bits, layer->hashes);
-		all_miss *= 1 - bf_estimate_fpp(set, layer->bits, layer->hashes);
+		bf_fill_add(&fill, layer, Min(set, layer->bits));
+		sum->bytes += ask_number(remote, "STRLEN", key, 0);
 		pfree(key);
 	}
-	fill->fpp = Max(fill->fpp, 1 - all_miss);
-	fill->ttl = ask_number(remote, "PTTL", remote->configured ?
+	sum->fill.bits += fill.bits;
+	sum->fill.bits_set += fill.bits_set;
+	sum->fill.count += fill.count;
+	sum->fill.fpp = Max(sum->fill.fpp, fill.fpp);
+	sum->ttl = ask_number(remote, "PTTL", remote->configured ?
 						   layout->config_key(remote->key) :
 						   bf_remote_layer_key(remote, 0), 0);
 }
@@ -315,13 +311,13 @@ measure(const BfRemote *remote, Fill *fill)
  */
 static void
 inspect(Oid server, const char *key, BfRemote *whole, BfRemote *part,
-		Fill *fill)
+		Measure *sum)
 {
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext one = AllocSetContextCreate(old, "bloomext Redis shard",
 											  ALLOCSET_DEFAULT_SIZES);
 
-	memset(fill, 0, sizeof(*fill));
+	memset(sum, 0, sizeof(*sum));
 	bf_remote_describe(server, key, whole);
 	if (whole->layout == NULL)
 		bf_remote_missing(whole);
@@ -337,11 +333,11 @@ inspect(Oid server, const char *key, BfRemote *whole, BfRemote *part,
 		if (part->layout == &bf_layout_redisbloom)
 			bf_redisbloom_describe(part);
 		else
-			measure(part, fill);
+			measure(part, sum);
 	}
 	MemoryContextSwitchTo(old);
 	if (whole->shards == 0 && whole->layout->native_type == NULL)
-		measure(part, fill);
+		measure(part, sum);
 }
 
 /* bf_redis_info(server, key): what a filter in Redis is, and how full */
@@ -350,7 +346,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 {
 	BfRemote	whole;
 	BfRemote	part;
-	Fill		fill;
+	Measure		sum;
 	TupleDesc	row;
 	Datum		values[16];
 	bool		nulls[16] = {false};
@@ -361,7 +357,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	inspect(bf_server_argument(fcinfo, 0), bf_key_argument(fcinfo, 1), &whole,
-			&part, &fill);
+			&part, &sum);
 	shards = Max(whole.shards, 1);
 	native = part.layout->native_type != NULL;
 	funnel = bf_funnel_name(part.header.funnel);
@@ -374,18 +370,18 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	values[3] = Int64GetDatum((int64) part.header.expected * shards);
 	values[4] = Float8GetDatum(part.header.fpp);
 	values[5] = Int32GetDatum(part.layers->hashes);
-	values[6] = Int64GetDatum((int64) (native ? part.layers->bits * shards : fill.bits));
-	values[7] = Int64GetDatum((int64) fill.bits_set);
-	values[8] = Float8GetDatum(native ? 0 : (double) fill.bits_set / (double) fill.bits);
+	values[6] = Int64GetDatum((int64) (native ? part.layers->bits * shards : sum.fill.bits));
+	values[7] = Int64GetDatum((int64) sum.fill.bits_set);
+	values[8] = Float8GetDatum(native ? 0 : (double) sum.fill.bits_set / (double) sum.fill.bits);
 	values[9] = Int32GetDatum(part.header.layers);
 	values[10] = Int32GetDatum(part.header.expansion);
 	values[11] = Int32GetDatum(shards);
-	values[12] = Int64GetDatum((int64) fill.count);
-	values[13] = Float8GetDatum(fill.fpp);
-	values[14] = Int64GetDatum((int64) fill.bytes);
-	values[15] = Int64GetDatum(fill.ttl);
+	values[12] = Int64GetDatum(sum.fill.count);
+	values[13] = Float8GetDatum(sum.fill.fpp);
+	values[14] = Int64GetDatum((int64) sum.bytes);
+	values[15] = Int64GetDatum(sum.ttl);
 	nulls[7] = nulls[8] = nulls[12] = nulls[13] = nulls[14] = native;
-	nulls[15] = native || fill.ttl < 0;
+	nulls[15] = native || sum.ttl < 0;
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
 													  values, nulls)));
 }

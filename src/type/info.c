@@ -26,33 +26,14 @@ PG_FUNCTION_INFO_V1(bloomext_layers);
 PG_FUNCTION_INFO_V1(bloomext_positions);
 
 /* How full a filter is, over all its layers. */
-typedef struct Fill
+static BfFill
+measure_fill(const BfFilter *filter)
 {
-	uint64		bits;
-	uint64		bits_set;
-	int64		count;			/* estimated number of elements */
-	double		fpp;			/* estimated false positive probability */
-} Fill;
+	BfFill		fill = {0};
 
-static void
-measure_fill(const BfFilter *filter, Fill *fill)
-{
-	double		all_miss = 1;
-
-	memset(fill, 0, sizeof(*fill));
 	bf_foreach_layer(layer, filter)
-	{
-		uint64		set = bf_layer_count(filter, &layer);
-
-		fill->bits += layer.bits;
-		fill->bits_set += set;
-		fill->count += (int64) bf_estimate_count(set, layer.bits, layer.hashes);
-		fill->fpp = bf_estimate_fpp(set, layer.bits, layer.hashes);
-		all_miss *= 1 - fill->fpp;
-	}
-	/* For a single layer the product would only lose digits. */
-	if (filter->plan.header.layers > 1)
-		fill->fpp = 1 - all_miss;
+		bf_fill_add(&fill, &layer, bf_layer_count(filter, &layer));
+	return fill;
 }
 
 /* bf_count(bloomfilter): Guava's approximateElementCount */
@@ -60,21 +41,16 @@ Datum
 bloomext_count(PG_FUNCTION_ARGS)
 {
 	BfFilter	filter;
-	Fill		fill;
 
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	measure_fill(&filter, &fill);
-	PG_RETURN_INT64(fill.count);
+	PG_RETURN_INT64(measure_fill(&filter).count);
 }
 
 /* The false positive probability of a filter at its present fill. */
 double
 bf_value_fpp(const BfFilter *filter)
 {
-	Fill		fill;
-
-	measure_fill(filter, &fill);
-	return fill.fpp;
+	return measure_fill(filter).fpp;
 }
 
 /* bf_fpp(bloomfilter): Guava's expectedFpp */
@@ -105,12 +81,12 @@ bloomext_info(PG_FUNCTION_ARGS)
 	BfFilter	filter;
 	const BfHeader *header = &filter.plan.header;
 	const char *funnel;
-	Fill		fill;
+	BfFill		fill;
 	Datum		values[14];
 	bool		nulls[14] = {false};
 
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	measure_fill(&filter, &fill);
+	fill = measure_fill(&filter);
 	funnel = bf_funnel_name(header->funnel);
 
 	values[0] = CStringGetTextDatum(filter.plan.strategy->name);
