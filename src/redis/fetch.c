@@ -36,23 +36,24 @@ typedef struct Fetch
 	struct varlena *value;		/* NULL: there was none, or it has changed */
 } Fetch;
 
+/* The funnel of a filter's elements, as it says or else as the caller does. */
+static BfFunnel
+funnel_of(const Fetch *fetch, const BfStrategy *strategy)
+{
+	return fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
+		bf_funnel_argument(fetch->funnel_argument, strategy);
+}
+
 /* Make a value of a stream that describes itself. */
 static struct varlena *
 import_stream(const BfStream *stream, const char *bytes, size_t length,
 			  const Fetch *fetch)
 {
-	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
-	BfPlan		plan = {.layers = layers};
 	BfValue		value;
-	BfError		error;
 
-	if (!stream->inspect((const uint8 *) bytes, length, &plan, &error))
-		bf_raise(&error);
-	plan.header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
-		bf_funnel_argument(fetch->funnel_argument, plan.strategy);
-	bf_value_make(&plan, &value);
-	bf_stream_read(stream, (const uint8 *) bytes, &value.filter, value.bytes);
-	pfree(layers);
+	bf_value_of_stream(stream, (const uint8 *) bytes, length, &value);
+	bf_value_bind(&value, funnel_of(fetch, value.filter.plan.strategy),
+				  BF_MEANING_NONE);
 	return value.varlena;
 }
 
@@ -69,8 +70,7 @@ import_strings(BfConnection *connection, redisReply **string,
 	};
 	BfValue		value;
 
-	plan.header.funnel = fetch->funnel != BF_FUNNEL_UNBOUND ? fetch->funnel :
-		bf_funnel_argument(fetch->funnel_argument, plan.strategy);
+	plan.header.funnel = funnel_of(fetch, plan.strategy);
 	bf_value_make(&plan, &value);
 	bf_foreach_layer(layer, &value.filter)
 	{

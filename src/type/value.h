@@ -73,6 +73,8 @@ extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
 extern void bf_value_set_bits(BfValue *value, const BfLayer *layer,
 							  BfBitOrder order, const uint8 *bytes,
 							  size_t length);
+extern void bf_value_of_stream(const BfStream *stream, const uint8 *bytes,
+							   Size length, BfValue *value);
 extern double bf_value_fpp(const BfFilter *filter);
 extern void bf_value_merge(BfValue *into, const BfFilter *from,
 						   const BfMerge *merge);
