@@ -18,7 +18,7 @@
 /* Positions that the first stage of a batch tests. */
 #define FIRST_STAGE		2
 
-/* Positions fetched together when adding: a batch of 13 hashes or so. */
+/* Positions fetched together: a batch of 13 hashes or so. */
 #define POSITIONS		512
 
 /*
@@ -151,6 +151,28 @@ bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
 	return all_set(cells, positions, layer->hashes, width);
 }
 
+/* Whether a layer holds the other positions of what passed the first stage. */
+static void
+test_survivors(const BfFilter *filter, const BfLayer *layer,
+			   const BfHash *hashes, const size_t *survivors, size_t count,
+			   bool *found)
+{
+	const uint8_t *cells = filter->bytes + layer->offset;
+	uint8_t		width = filter->plan.header.cell_bits;
+	uint32_t	rest = layer->hashes - FIRST_STAGE;
+	uint64_t	positions[POSITIONS];
+
+	for (size_t i = 0; i < count; i++)
+	{
+		filter->plan.strategy->positions(&hashes[survivors[i]], layer->bits,
+										 FIRST_STAGE, rest,
+										 positions + i * rest);
+		prefetch_for_read(cells, positions + i * rest, rest, width);
+	}
+	for (size_t i = 0; i < count; i++)
+		found[survivors[i]] = all_set(cells, positions + i * rest, rest, width);
+}
+
 /*
  * Look up to BF_BATCH elements up in one layer, in two stages.  What an
  * earlier layer holds is found already and not looked at again.
@@ -159,35 +181,32 @@ void
 bf_layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 						const BfHash *hashes, size_t count, bool *found)
 {
-	const BfStrategy *strategy = filter->plan.strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
 	uint8_t		width = filter->plan.header.cell_bits;
-	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
-	uint32_t	rest = layer->hashes - first;
-	uint64_t	positions[BF_BATCH * BF_MAX_HASHES];
+	bool		more = layer->hashes > FIRST_STAGE;
+	uint32_t	first = more ? FIRST_STAGE : layer->hashes;
+	size_t		together = more ? POSITIONS / (layer->hashes - first) : BF_BATCH;
+	uint64_t	positions[BF_BATCH * FIRST_STAGE];
 	size_t		survivors[BF_BATCH];
 	size_t		nsurvivors = 0;
 
 	for (size_t i = 0; i < count; i++)
 	{
-		strategy->positions(&hashes[i], layer->bits, 0, first,
-							positions + i * first);
+		filter->plan.strategy->positions(&hashes[i], layer->bits, 0, first,
+										 positions + i * first);
 		prefetch_for_read(cells, positions + i * first, first, width);
 	}
 	for (size_t i = 0; i < count; i++)
 	{
-		if (!found[i] && all_set(cells, positions + i * first, first, width))
-			survivors[nsurvivors++] = i;
+		if (found[i] || !all_set(cells, positions + i * first, first, width))
+			continue;
+		found[i] = !more;
+		survivors[nsurvivors++] = i;
 	}
-
-	for (size_t i = 0; i < nsurvivors; i++)
-	{
-		strategy->positions(&hashes[survivors[i]], layer->bits, first, rest,
-							positions + i * rest);
-		prefetch_for_read(cells, positions + i * rest, rest, width);
-	}
-	for (size_t i = 0; i < nsurvivors; i++)
-		found[survivors[i]] = all_set(cells, positions + i * rest, rest, width);
+	for (size_t i = 0; more && i < nsurvivors; i += together)
+		test_survivors(filter, layer, hashes, survivors + i,
+					   nsurvivors - i < together ? nsurvivors - i : together,
+					   found);
 }
 
 /*
@@ -232,7 +251,7 @@ bf_layer_add(const BfFilter *filter, const BfLayer *layer,
 	uint32_t	changed = 0;
 
 	filter->plan.strategy->positions(hash, layer->bits, 0, layer->hashes,
-								positions);
+									 positions);
 	for (uint32_t i = 0; i < layer->hashes; i++)
 		changed += bf_bit_set(bits, positions[i]);
 	return changed;
@@ -246,7 +265,7 @@ distinct_positions(const BfFilter *filter, const BfHash *hash,
 	uint32_t	kept = 0;
 
 	filter->plan.strategy->positions(hash, filter->plan.first.bits, 0,
-								filter->plan.first.hashes, positions);
+									 filter->plan.first.hashes, positions);
 	for (uint32_t i = 0; i < filter->plan.first.hashes; i++)
 	{
 		uint32_t	j = 0;
