@@ -22,6 +22,7 @@
 #include "advise/real_fpp.h"
 #include "core/bytes.h"
 #include "core/murmur3.h"
+#include "type/arguments.h"
 #include "type/pieces.h"
 #include "type/value.h"
 

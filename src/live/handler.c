@@ -17,6 +17,7 @@
 #include "utils/builtins.h"
 
 #include "live/live.h"
+#include "type/arguments.h"
 #include "type/value.h"
 
 static relopt_kind options_kind;
@@ -38,8 +39,7 @@ check_strategy_option(const char *value)
 	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
 	{
 		if (strategy->can_be_live)
-			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
-							 strategy->name);
+			bf_append_name(&known, strategy->name);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

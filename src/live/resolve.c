@@ -45,6 +45,7 @@
 #include "utils/syscache.h"
 
 #include "live/live.h"
+#include "type/arguments.h"
 
 /* How often to start over where definitions change while we look at them. */
 #define TRIES	10
@@ -297,8 +298,7 @@ list_subjects(const List *subjects)
 
 	initStringInfo(&list);
 	foreach(cell, subjects)
-		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
-						 name_of(lfirst(cell)));
+		bf_append_name(&list, name_of(lfirst(cell)));
 	return list.data;
 }
 

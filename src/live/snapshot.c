@@ -15,7 +15,8 @@
 
 #include "live/live.h"
 #include "live/snapshot.h"
-#include "type/fill.h"
+#include "type/add.h"
+#include "type/merge.h"
 
 /* Begin to read an index that is resolved and locked already. */
 void

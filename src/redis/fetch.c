@@ -255,8 +255,7 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	for (int i = 0; i < lengthof(names); i++)
-		bf_refuse_null(fcinfo, i + 2, names[i]);
+	bf_refuse_nulls(fcinfo, 2, names, lengthof(names));
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(5));
 	remote.server = bf_server_argument(fcinfo, 0);
 	remote.key = bf_key_argument(fcinfo, 1);

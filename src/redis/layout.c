@@ -21,6 +21,7 @@
 
 #include "redis/cluster.h"
 #include "redis/layout.h"
+#include "type/arguments.h"
 #include "type/value.h"
 
 static const BfLayout *const layouts[] = {
@@ -90,7 +91,7 @@ bf_layout_argument(const char *text, int *shards)
 
 	initStringInfo(&known);
 	for (int i = 0; i < lengthof(layouts); i++)
-		appendStringInfo(&known, "%s%s", i > 0 ? ", " : "", layouts[i]->name);
+		bf_append_name(&known, layouts[i]->name);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown layout \"%s\"", name),

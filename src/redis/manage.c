@@ -228,11 +228,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	Oid			server;
 	char	   *key;
 
-	for (int i = 0; i < lengthof(names); i++)
-	{
-		if (names[i] != NULL)
-			bf_refuse_null(fcinfo, i, names[i]);
-	}
+	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
 	ttl = bf_ttl_argument(fcinfo, 7);

@@ -99,8 +99,7 @@ find_option(const char *name, Oid catalog)
 			continue;
 		if (strcmp(options[i].name, name) == 0)
 			return &options[i];
-		appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
-						 options[i].name);
+		bf_append_name(&known, options[i].name);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),

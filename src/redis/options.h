@@ -8,6 +8,8 @@
 
 #include "fmgr.h"
 
+#include "type/arguments.h"
+
 /* A foreign server and the current user's mapping, read and checked. */
 typedef struct BfServer
 {

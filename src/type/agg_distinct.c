@@ -32,8 +32,9 @@
 
 #include "compat.h"
 #include "strategy/filter.h"
+#include "type/add.h"
 #include "type/agg.h"
-#include "type/fill.h"
+#include "type/arguments.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);

@@ -15,6 +15,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "type/agg_sized.h"
+#include "type/arguments.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_into_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_into_serialize);

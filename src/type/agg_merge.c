@@ -11,8 +11,8 @@
 
 #include "compat.h"
 #include "type/agg.h"
+#include "type/merge.h"
 #include "type/overfull.h"
-#include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_union_agg_add);
 PG_FUNCTION_INFO_V1(bloomext_union_agg_combine);

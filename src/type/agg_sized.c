@@ -47,8 +47,10 @@
 
 #include "core/bytes.h"
 #include "strategy/filter.h"
+#include "type/add.h"
 #include "type/agg_sized.h"
-#include "type/fill.h"
+#include "type/arguments.h"
+#include "type/merge.h"
 #include "type/overfull.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_add);

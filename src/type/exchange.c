@@ -11,10 +11,10 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
+#include "type/arguments.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_export);
@@ -53,13 +53,11 @@ refuse_format(const char *name, bool streams, bool strings)
 	for (size_t i = 0; streams && (strategy = bf_strategy_at(i)) != NULL; i++)
 	{
 		if (strategy->stream != NULL && strategy->stream != last)
-			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
-							 strategy->stream->name);
+			bf_append_name(&known, strategy->stream->name);
 		last = strategy->stream;
 	}
 	for (int i = 0; strings && i < lengthof(bit_strings); i++)
-		appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
-						 bit_strings[i].name);
+		bf_append_name(&known, bit_strings[i].name);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown bloom filter format \"%s\"", name),
@@ -246,14 +244,6 @@ import_stream(bytea *data, const BfStream *stream, text *funnel)
 	return value.varlena;
 }
 
-/* Raise 22004 where a parameter after the data is NULL. */
-static void
-refuse_nulls(FunctionCallInfo fcinfo, const char *const *names)
-{
-	for (int i = 1; i < PG_NARGS(); i++)
-		bf_refuse_null(fcinfo, i, names[i - 1]);
-}
-
 /* bf_import(data, format, funnel): formats that describe themselves */
 Datum
 bloomext_import(PG_FUNCTION_ARGS)
@@ -263,7 +253,7 @@ bloomext_import(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	refuse_nulls(fcinfo, names);
+	bf_refuse_nulls(fcinfo, 1, names, lengthof(names));
 	format = find_format(PG_GETARG_TEXT_PP(1), true, false);
 	PG_RETURN_POINTER(import_stream(PG_GETARG_BYTEA_PP(0), format.stream,
 									PG_GETARG_TEXT_PP(2)));
@@ -303,7 +293,7 @@ bloomext_import_sized(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	refuse_nulls(fcinfo, names);
+	bf_refuse_nulls(fcinfo, 1, names, lengthof(names));
 	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
 	bf_value_plan(strategy, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
@@ -326,7 +316,7 @@ bloomext_import_bits(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	refuse_nulls(fcinfo, names);
+	bf_refuse_nulls(fcinfo, 1, names, lengthof(names));
 	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
 	bf_value_plan_bits(strategy, PG_GETARG_INT64(2), PG_GETARG_INT32(3),

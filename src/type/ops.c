@@ -17,10 +17,11 @@
 #include "common/hashfn.h"
 #include "fmgr.h"
 
+#include "type/add.h"
+#include "type/arguments.h"
 #include "type/elements.h"
-#include "type/fill.h"
 #include "type/literal.h"
-#include "type/value.h"
+#include "type/merge.h"
 
 PG_FUNCTION_INFO_V1(bloomext_create);
 PG_FUNCTION_INFO_V1(bloomext_create_buckets);
@@ -65,16 +66,15 @@ make_counting(BfPlan *plan)
 Datum
 bloomext_create(PG_FUNCTION_ARGS)
 {
+	static const char *const names[] = {
+		"expected", "fpp", "strategy", NULL, "expansion", "counting"
+	};
 	const BfStrategy *strategy;
 	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 	BfPlan		plan;
 	BfValue		value;
 
-	bf_refuse_null(fcinfo, 0, "expected");
-	bf_refuse_null(fcinfo, 1, "fpp");
-	bf_refuse_null(fcinfo, 2, "strategy");
-	bf_refuse_null(fcinfo, 4, "expansion");
-	bf_refuse_null(fcinfo, 5, "counting");
+	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
 		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
@@ -86,14 +86,10 @@ bloomext_create(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/*
- * bf_create_buckets(expected, buckets): an empty filter of the one strategy
- * that sizes by buckets (bits) an element.
- */
+/* bf_create_buckets(expected, buckets): Cassandra sizes by bits an element */
 Datum
 bloomext_create_buckets(PG_FUNCTION_ARGS)
 {
-	const BfStrategy *strategy = NULL;
 	BfShape		shape;
 	BfError		error;
 	BfPlan		plan;
@@ -101,16 +97,11 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 
 	bf_refuse_null(fcinfo, 0, "expected");
 	bf_refuse_null(fcinfo, 1, "buckets");
-	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
-	{
-		if (strategy->size_by_buckets != NULL)
-			break;
-	}
-	if (!strategy->size_by_buckets(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
-								   &shape, &error))
+	if (!bf_cassandra.size_by_buckets(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
+									  &shape, &error))
 		bf_raise(&error);
-	bf_value_plan_bits(strategy, shape.bits, shape.hashes, BF_FUNNEL_UNBOUND,
-					   &plan);
+	bf_value_plan_bits(&bf_cassandra, shape.bits, shape.hashes,
+					   BF_FUNNEL_UNBOUND, &plan);
 	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
@@ -122,14 +113,13 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 Datum
 bloomext_create_bits(PG_FUNCTION_ARGS)
 {
+	static const char *const names[] = {"bits", "hashes", "strategy"};
 	const BfStrategy *strategy;
 	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 	BfPlan		plan;
 	BfValue		value;
 
-	bf_refuse_null(fcinfo, 0, "bits");
-	bf_refuse_null(fcinfo, 1, "hashes");
-	bf_refuse_null(fcinfo, 2, "strategy");
+	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
 	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
 		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);

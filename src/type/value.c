@@ -11,13 +11,11 @@
 
 #include <sys/mman.h>
 
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "strategy/plan.h"
 #include "type/pieces.h"
 #include "type/value.h"
 
@@ -100,52 +98,6 @@ bf_raise_format(const BfError *error, const uint8 *bytes, Size length)
 	report(error, ERRCODE_INVALID_BINARY_REPRESENTATION,
 		   hint_for(bytes, length), NULL);
 	pg_unreachable();
-}
-
-/* Find a strategy by the name a user gave. */
-const BfStrategy *
-bf_strategy_argument(text *name)
-{
-	char	   *wanted = text_to_cstring(name);
-	const BfStrategy *strategy = bf_strategy_by_name(wanted);
-	StringInfoData known;
-
-	if (strategy != NULL)
-		return strategy;
-
-	initStringInfo(&known);
-	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
-		appendStringInfo(&known, "%s%s", i > 0 ? ", " : "", strategy->name);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown bloom filter strategy \"%s\"", wanted),
-			 errhint("Known strategies are: %s.", known.data)));
-}
-
-/* Find a funnel by the name a user gave, one that the strategy takes. */
-BfFunnel
-bf_funnel_argument(text *name, const BfStrategy *strategy)
-{
-	char	   *wanted = text_to_cstring(name);
-	BfFunnel	funnel;
-	StringInfoData known;
-
-	if (bf_funnel_by_name(wanted, &funnel) &&
-		bf_strategy_takes_funnel(strategy, funnel))
-		return funnel;
-
-	initStringInfo(&known);
-	for (funnel = BF_FUNNEL_UNBOUND + 1; funnel <= BF_FUNNEL_LAST; funnel++)
-	{
-		if (bf_strategy_takes_funnel(strategy, funnel))
-			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "",
-							 bf_funnel_name(funnel));
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("strategy \"%s\" has no funnel \"%s\"",
-					strategy->name, wanted),
-			 errhint("Its funnels are: %s.", known.data)));
 }
 
 /* The length as a varlena can have it, header included, or an error. */
@@ -338,128 +290,4 @@ bf_value_check(const char *bytes, Size length, int malformed_sqlstate,
 	report(&error, malformed_sqlstate,
 		   hint_for((const uint8 *) bytes, length), context);
 	return false;
-}
-
-/* Raise 22004 where a parameter that has no NULL meaning is NULL. */
-void
-bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
-{
-	if (PG_ARGISNULL(argument))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("parameter \"%s\" must not be null", name)));
-}
-
-/* Whether two filters have the same strategy, cells, layers, m and k. */
-bool
-bf_value_same_shape(const BfFilter *left, const BfFilter *right)
-{
-	BfLayer		b = right->plan.first;
-
-	if (left->plan.strategy != right->plan.strategy ||
-		left->plan.header.cell_bits != right->plan.header.cell_bits ||
-		left->plan.header.layers != right->plan.header.layers)
-		return false;
-	bf_foreach_layer(a, left)
-	{
-		if (a.bits != b.bits || a.hashes != b.hashes)
-			return false;
-		bf_filter_next_layer(right, &b);
-	}
-	return true;
-}
-
-/* Whether a filter holds nothing, so that any funnel could still be its own. */
-static bool
-is_unbound(const BfFilter *filter)
-{
-	return filter->plan.header.funnel == BF_FUNNEL_UNBOUND;
-}
-
-/* Whether what two filters hold may be of one kind. */
-static bool
-same_kind(const BfHeader *left, const BfHeader *right)
-{
-	return left->funnel == right->funnel &&
-		(left->meaning == right->meaning ||
-		 left->meaning == BF_MEANING_NONE || right->meaning == BF_MEANING_NONE);
-}
-
-/* Whether two filters can be merged. */
-bool
-bf_value_compatible(const BfFilter *left, const BfFilter *right)
-{
-	return bf_value_same_shape(left, right) &&
-		(is_unbound(left) || is_unbound(right) ||
-		 same_kind(&left->plan.header, &right->plan.header));
-}
-
-/* Describe a filter where it differs from another, for a message. */
-static char *
-describe(const BfFilter *filter)
-{
-	const char *funnel = bf_funnel_name(filter->plan.header.funnel);
-
-	return psprintf("%s%s, %s, bits: %llu, hashes: %u, layers: %u",
-					filter->plan.header.cell_bits == BF_CELL_COUNTER ? "counting " : "",
-					filter->plan.strategy->name, funnel ? funnel : "unbound",
-					(unsigned long long) filter->plan.first.bits,
-					filter->plan.first.hashes, filter->plan.header.layers);
-}
-
-const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true, true};
-const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false, false};
-
-/*
- * Bring up to date how many elements a merged filter's layers count: at most
- * as many as both together, or as the smaller of them.  Too many only makes it
- * grow early.
- */
-static void
-merge_counted(BfValue *into, const BfFilter *from, bool adds)
-{
-	BfLayer		b = from->plan.first;
-
-	bf_foreach_layer(a, &into->filter)
-	{
-		uint64		counted = Min(a.counted, b.counted);
-
-		if (adds && __builtin_add_overflow(a.counted, b.counted, &counted))
-			counted = PG_UINT64_MAX;
-		bf_filter_set_counted(&into->filter, a.index, counted);
-		bf_filter_next_layer(from, &b);
-	}
-}
-
-/* Merge the cells of a compatible filter into a value; 22023 if it is not. */
-void
-bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
-{
-	size_t		prefix = BF_PREFIX_SIZE(into->filter.plan.header.layers);
-	bool		counters = from->plan.header.cell_bits == BF_CELL_COUNTER;
-
-	if (!bf_value_compatible(&into->filter, from))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bloom filters are not compatible"),
-				 errdetail("Left: %s. Right: %s.",
-						   describe(&into->filter), describe(from)),
-				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
-	if (into->filter.plan.header.layers > 1 && !merge->across_layers &&
-		memcmp(into->bytes + prefix, from->bytes + prefix,
-			   from->length - prefix) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("bloom filters of several layers cannot be intersected"),
-				 errdetail("An element that both hold may be in different layers of them, and would be lost."),
-				 errhint("Ask both filters, or build them large enough not to grow.")));
-	if (is_unbound(&into->filter) ||
-		(into->filter.plan.header.meaning == BF_MEANING_NONE && !is_unbound(from)))
-		bf_value_bind(into, from->plan.header.funnel, from->plan.header.meaning);
-	bf_pieces_combine(counters ? merge->counters : merge->bits,
-					  into->bytes + prefix, from->bytes + prefix,
-					  from->length - prefix);
-	if (from->plan.strategy->counts_elements)
-		merge_counted(into, from, merge->adds);
-	into->newest.known = false;
 }

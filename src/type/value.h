@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "type/pieces.h"
 
-/* The layer that takes new elements, where filters grow: see fill.c. */
+/* The layer that takes new elements, where filters grow: see add.c. */
 typedef struct BfNewest
 {
 	bool		known;			/* is the rest filled in? */
@@ -29,25 +29,11 @@ typedef struct BfValue
 	BfNewest	newest;
 } BfValue;
 
-/* How the cells of two compatible filters combine, by the cells' width. */
-typedef struct BfMerge
-{
-	BfArrayLoop bits;
-	BfArrayLoop counters;
-	bool		adds;			/* are elements counted by both added up? */
-	bool		across_layers;	/* also for what is in different layers? */
-} BfMerge;
-
-extern const BfMerge bf_merge_union;
-extern const BfMerge bf_merge_intersection;
-
 pg_noreturn extern void bf_raise(const BfError *error);
 pg_noreturn extern void bf_raise_corrupted(const BfError *error);
 pg_noreturn extern void bf_raise_format(const BfError *error,
 										const uint8 *bytes, Size length);
 
-extern const BfStrategy *bf_strategy_argument(text *name);
-extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
 extern int	bf_fit_length(uint64 length);
 
 extern void bf_value_plan(const BfStrategy *strategy, int64 expected,
@@ -65,19 +51,13 @@ extern bool bf_value_check(const char *bytes, Size length,
 extern bool bf_value_has_text(uint64 length);
 extern void bf_value_lacks_text(int level, uint64 length);
 
-extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
-						   const char *name);
 extern void bf_value_plain(const BfFilter *counting, BfValue *plain);
-extern bool bf_value_same_shape(const BfFilter *left, const BfFilter *right);
-extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
 extern void bf_value_set_bits(BfValue *value, const BfLayer *layer,
 							  BfBitOrder order, const uint8 *bytes,
 							  size_t length);
 extern void bf_value_of_stream(const BfStream *stream, const uint8 *bytes,
 							   Size length, BfValue *value);
 extern double bf_value_fpp(const BfFilter *filter);
-extern void bf_value_merge(BfValue *into, const BfFilter *from,
-						   const BfMerge *merge);
 
 /* The bytes of a value that is in memory. */
 #define DatumGetBfBytes(varlena)	((uint8 *) VARDATA_ANY(varlena))

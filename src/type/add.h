@@ -1,9 +1,9 @@
 /*
- * fill.h
+ * add.h
  *	  Put hashed elements into values, whatever kind of filter they are.
  */
-#ifndef BLOOMEXT_FILL_H
-#define BLOOMEXT_FILL_H
+#ifndef BLOOMEXT_ADD_H
+#define BLOOMEXT_ADD_H
 
 #include "type/hashlist.h"
 #include "type/value.h"
@@ -11,4 +11,4 @@
 extern void bf_value_add(BfValue *value, BfHash *hashes, Size count);
 extern void bf_value_add_list(BfValue *value, const BfHashList *list);
 
-#endif							/* BLOOMEXT_FILL_H */
+#endif							/* BLOOMEXT_ADD_H */

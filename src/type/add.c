@@ -1,5 +1,5 @@
 /*
- * fill.c
+ * add.c
  *	  Put hashed elements into values, whatever kind of filter they are.
  *
  * Plain filters of fixed size take elements by the batch.  Counting filters
@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "strategy/plan.h"
-#include "type/fill.h"
+#include "type/add.h"
 #include "type/pieces.h"
 
 /* Find the newest layer and how full it is. */

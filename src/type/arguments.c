@@ -1,0 +1,83 @@
+/*
+ * arguments.c
+ *	  SQL arguments: strategies and funnels by name, and NULLs.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+
+#include "type/arguments.h"
+
+/* Add to a list of names, for a hint. */
+void
+bf_append_name(StringInfo names, const char *name)
+{
+	appendStringInfo(names, "%s%s", names->len > 0 ? ", " : "", name);
+}
+
+/* Find a strategy by the name a user gave. */
+const BfStrategy *
+bf_strategy_argument(text *name)
+{
+	char	   *wanted = text_to_cstring(name);
+	const BfStrategy *strategy = bf_strategy_by_name(wanted);
+	StringInfoData known;
+
+	if (strategy != NULL)
+		return strategy;
+
+	initStringInfo(&known);
+	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
+		bf_append_name(&known, strategy->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown bloom filter strategy \"%s\"", wanted),
+			 errhint("Known strategies are: %s.", known.data)));
+}
+
+/* Find a funnel by the name a user gave, one that the strategy takes. */
+BfFunnel
+bf_funnel_argument(text *name, const BfStrategy *strategy)
+{
+	char	   *wanted = text_to_cstring(name);
+	BfFunnel	funnel;
+	StringInfoData known;
+
+	if (bf_funnel_by_name(wanted, &funnel) &&
+		bf_strategy_takes_funnel(strategy, funnel))
+		return funnel;
+
+	initStringInfo(&known);
+	for (funnel = BF_FUNNEL_UNBOUND + 1; funnel <= BF_FUNNEL_LAST; funnel++)
+	{
+		if (bf_strategy_takes_funnel(strategy, funnel))
+			bf_append_name(&known, bf_funnel_name(funnel));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("strategy \"%s\" has no funnel \"%s\"",
+					strategy->name, wanted),
+			 errhint("Its funnels are: %s.", known.data)));
+}
+
+/* Raise 22004 where a parameter that has no NULL meaning is NULL. */
+void
+bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("parameter \"%s\" must not be null", name)));
+}
+
+/* The same for several in a row, of which those without a name may be NULL. */
+void
+bf_refuse_nulls(FunctionCallInfo fcinfo, int first, const char *const *names,
+				int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (names[i] != NULL)
+			bf_refuse_null(fcinfo, first + i, names[i]);
+	}
+}

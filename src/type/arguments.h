@@ -1,0 +1,21 @@
+/*
+ * arguments.h
+ *	  SQL arguments: strategies and funnels by name, and NULLs.
+ */
+#ifndef BLOOMEXT_ARGUMENTS_H
+#define BLOOMEXT_ARGUMENTS_H
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+
+#include "strategy/strategy.h"
+
+extern void bf_append_name(StringInfo names, const char *name);
+extern const BfStrategy *bf_strategy_argument(text *name);
+extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
+extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
+						   const char *name);
+extern void bf_refuse_nulls(FunctionCallInfo fcinfo, int first,
+							const char *const *names, int count);
+
+#endif							/* BLOOMEXT_ARGUMENTS_H */

@@ -1,0 +1,27 @@
+/*
+ * merge.h
+ *	  Unite and intersect filters, and say which go together.
+ */
+#ifndef BLOOMEXT_MERGE_H
+#define BLOOMEXT_MERGE_H
+
+#include "type/value.h"
+
+/* How the cells of two compatible filters combine, by the cells' width. */
+typedef struct BfMerge
+{
+	BfArrayLoop bits;
+	BfArrayLoop counters;
+	bool		adds;			/* are elements counted by both added up? */
+	bool		across_layers;	/* also for what is in different layers? */
+} BfMerge;
+
+extern const BfMerge bf_merge_union;
+extern const BfMerge bf_merge_intersection;
+
+extern bool bf_value_same_shape(const BfFilter *left, const BfFilter *right);
+extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
+extern void bf_value_merge(BfValue *into, const BfFilter *from,
+						   const BfMerge *merge);
+
+#endif							/* BLOOMEXT_MERGE_H */
