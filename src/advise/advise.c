@@ -51,7 +51,7 @@ typedef struct Advice
 	const BfStrategy *strategy;
 	int64		expected;
 	double		fpp;
-	BfShape		shape;
+	BfLayer		shape;
 	uint64		value_bytes;
 	double		real_fpp;
 	bool		fits_value;
@@ -62,7 +62,7 @@ typedef struct Advice
 
 /* The real probability at the expected elements of a filter of some shape. */
 static double
-real_fpp(const Advice *advice, const BfShape *shape)
+real_fpp(const Advice *advice, const BfLayer *shape)
 {
 	return bf_real_fpp(advice->strategy->derivation, shape->bits, shape->hashes,
 					   (uint64) Max(advice->expected, 1), advice->work);
@@ -72,7 +72,7 @@ real_fpp(const Advice *advice, const BfShape *shape)
 static bool
 suffices(const Advice *advice, int64 sized_for)
 {
-	BfShape		shape;
+	BfLayer		shape;
 	BfError		error;
 
 	return bf_strategy_size(advice->strategy, sized_for, advice->fpp, &shape,

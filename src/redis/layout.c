@@ -328,7 +328,7 @@ bf_read_shape(char *const *values, BfHeader *header, BfLayer *layer,
 	const char *funnel = values[BF_SHAPE_FUNNEL];
 	const BfStrategy *strategy = name ? bf_strategy_by_name(name) : NULL;
 	BfFunnel	bound = BF_FUNNEL_UNBOUND;
-	BfShape		shape;
+	BfLayer		shape;
 
 	if (strategy == NULL || funnel == NULL ||
 		(funnel[0] != '\0' && (!bf_funnel_by_name(funnel, &bound) ||

@@ -108,7 +108,7 @@ static bool
 read_config(char *const *values, BfHeader *header, BfLayer *first,
 			BfError *error)
 {
-	BfShape		shape;
+	BfLayer		shape;
 
 	if (!bf_read_number(values[SIZE], &shape.bits) ||
 		!bf_read_hashes(values[ITERATIONS], &shape.hashes))

@@ -89,19 +89,19 @@ max_buckets(int64_t expected, BfError *error)
 
 /* BloomFilter.bucketsFor, and what BitSet makes of its result */
 static void
-make_shape(int64_t expected, int buckets, int hashes, BfShape *shape)
+make_shape(int64_t expected, int buckets, int hashes, BfLayer *layer)
 {
 	int64_t		bits = expected * buckets + EXCESS;
 
 	if (bits > INT32_MAX)
 		bits = INT32_MAX;
-	shape->bits = ((uint64_t) bits + 63) / 64 * 64;
-	shape->hashes = (uint32_t) hashes;
+	layer->bits = ((uint64_t) bits + 63) / 64 * 64;
+	layer->hashes = (uint32_t) hashes;
 }
 
 /* BloomFilter.getFilter(long numElements, double maxFalsePosProbability) */
 static bool
-cassandra_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+cassandra_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {
 	int			max = max_buckets(expected, error);
 	int			buckets = 2;
@@ -111,7 +111,7 @@ cassandra_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 		return false;
 	if (fpp >= rates[2][1])
 	{
-		make_shape(expected, 1, 2, shape);
+		make_shape(expected, 1, 2, layer);
 		return true;
 	}
 	if (fpp < last_rate(max))
@@ -127,13 +127,13 @@ cassandra_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 	}
 	while (rates[buckets][hashes - 1] <= fpp)
 		hashes--;
-	make_shape(expected, buckets, hashes, shape);
+	make_shape(expected, buckets, hashes, layer);
 	return true;
 }
 
 /* BloomFilter.getFilter(long numElements, int targetBucketsPerElem) */
 static bool
-cassandra_size_by_buckets(int64_t expected, int32_t buckets, BfShape *shape,
+cassandra_size_by_buckets(int64_t expected, int32_t buckets, BfLayer *layer,
 						  BfError *error)
 {
 	int			max;
@@ -151,7 +151,7 @@ cassandra_size_by_buckets(int64_t expected, int32_t buckets, BfShape *shape,
 		return false;
 	if (buckets > max)
 		buckets = max;
-	make_shape(expected, buckets, best_hashes[buckets], shape);
+	make_shape(expected, buckets, best_hashes[buckets], layer);
 	return true;
 }
 

@@ -31,7 +31,7 @@
 
 /* BloomFilter.create(funnel, expected, fpp): optimalNumOfBits, ...HashFunctions */
 static bool
-guava_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+guava_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {
 	int64_t		bits;
 	int64_t		hashes;
@@ -44,9 +44,9 @@ guava_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 		hashes = 1;
 	/* Saturated bits stay saturated: they are over every limit anyway. */
 	if (!bf_sizing_finish("guava", expected, fpp, (double) bits, INFINITY,
-						  hashes, shape, error))
+						  hashes, layer, error))
 		return false;
-	shape->bits = (shape->bits + 63) / 64 * 64;
+	layer->bits = (layer->bits + 63) / 64 * 64;
 	return true;
 }
 

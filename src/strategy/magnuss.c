@@ -24,7 +24,7 @@
 
 /* BloomFilter(double falsePositiveProbability, int expectedNumberOfElements) */
 static bool
-magnuss_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+magnuss_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {
 	double		hashes = ceil(-(log(fpp) / BF_LN2));
 	double		bits_an_element = hashes / BF_LN2;
@@ -33,7 +33,7 @@ magnuss_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 		return false;
 	return bf_sizing_finish(NAME, expected, fpp,
 							ceil(bits_an_element * (double) expected),
-							INT32_MAX, bf_java_int(hashes), shape, error);
+							INT32_MAX, bf_java_int(hashes), layer, error);
 }
 
 /* Remember the element: all else is digests. */

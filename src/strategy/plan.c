@@ -21,7 +21,7 @@
 
 #include "strategy/plan.h"
 
-/* Whether all layers of a filter have the first one's shape. */
+/* Whether all layers of a filter have the first one's bits and hashes. */
 static bool
 layers_are_alike(const BfStrategy *strategy, uint32_t expansion)
 {
@@ -33,17 +33,8 @@ static bool
 size_layer(const BfStrategy *strategy, int64_t expected, double fpp,
 		   BfLayer *layer, BfError *error)
 {
-	BfShape		shape;
-
-	if (!bf_strategy_size(strategy, expected, fpp, &shape, error))
-		return false;
-	*layer = (BfLayer) {
-		.bits = shape.bits,
-		.hashes = shape.hashes,
-		.expected = (uint64_t) expected,
-		.fpp = fpp
-	};
-	return true;
+	*layer = (BfLayer) {.expected = (uint64_t) expected, .fpp = fpp};
+	return bf_strategy_size(strategy, expected, fpp, layer, error);
 }
 
 /* A plan of one layer, which is still to be sized. */

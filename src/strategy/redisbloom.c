@@ -85,7 +85,7 @@ hashes_for(double bpe)
 
 /* bloom_init(): the size of a link. */
 static bool
-link_shape(uint64_t entries, double error_rate, BfShape *shape, BfError *error)
+link_shape(uint64_t entries, double error_rate, BfLayer *layer, BfError *error)
 {
 	double		bpe = bits_per_element(error_rate);
 	double		bits = floor((double) entries * bpe);
@@ -94,17 +94,17 @@ link_shape(uint64_t entries, double error_rate, BfShape *shape, BfError *error)
 		bits = 1;
 	if (!bf_sizing_finish(NAME, (int64_t) entries, error_rate, bits,
 						  (double) MAX_BITS, bf_java_long(hashes_for(bpe)),
-						  shape, error))
+						  layer, error))
 		return false;
-	shape->bits = (shape->bits + 63) / 64 * 64;
+	layer->bits = (layer->bits + 63) / 64 * 64;
 	return true;
 }
 
 static bool
-redisbloom_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+redisbloom_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {
 	return bf_sizing_needs_elements(NAME, expected, error) &&
-		link_shape((uint64_t) expected, fpp, shape, error);
+		link_shape((uint64_t) expected, fpp, layer, error);
 }
 
 /* bloom_calc_hash64(): the first hash is the second's seed. */

@@ -33,7 +33,7 @@ static const uint64_t highway_key[4] = {
 
 /* RedissonBloomFilter.tryInit: optimalNumOfBits, optimalNumOfHashFunctions */
 static bool
-redisson_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+redisson_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {
 	int64_t		bits;
 	int64_t		hashes;
@@ -43,7 +43,7 @@ redisson_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 	bits = bf_java_long((double) -expected * log(fpp) / (BF_LN2 * BF_LN2));
 	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
 	return bf_sizing_finish(NAME, expected, fpp, (double) bits, MAX_BITS,
-							hashes < 1 ? 1 : hashes, shape, error);
+							hashes < 1 ? 1 : hashes, layer, error);
 }
 
 static void

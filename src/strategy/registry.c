@@ -87,13 +87,14 @@ bf_strategy_takes_funnel(const BfStrategy *strategy, BfFunnel funnel)
 }
 
 /*
- * The shape that a strategy gives n expected insertions at probability p.
+ * The bits and hashes that a strategy gives n expected insertions at
+ * probability p.
  * What no original can mean is refused here for all of them; what only some
  * refuse, by themselves.
  */
 bool
 bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
-				 BfShape *shape, BfError *error)
+				 BfLayer *layer, BfError *error)
 {
 	if (expected < 0)
 		return bf_fail(error, BF_ERROR_PARAMETER,
@@ -103,7 +104,7 @@ bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
 		return bf_fail(error, BF_ERROR_PARAMETER,
 					   "fpp must lie between 0 and 1, both excluded, but is %g",
 					   fpp);
-	return strategy->size(expected, fpp, shape, error);
+	return strategy->size(expected, fpp, layer, error);
 }
 
 /* Whether an original can hold a filter of so many bits. */

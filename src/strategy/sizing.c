@@ -23,11 +23,11 @@ bf_sizing_needs_elements(const char *name, int64_t expected, BfError *error)
 
 /*
  * Check bits (a whole number in a double, so that none is too large to be
- * named) and hashes against the limits, and make them a shape.
+ * named) and hashes against the limits, and make them a layer's.
  */
 bool
 bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
-				 double max_bits, int64_t hashes, BfShape *shape,
+				 double max_bits, int64_t hashes, BfLayer *layer,
 				 BfError *error)
 {
 	if (!(bits >= 1))
@@ -42,7 +42,7 @@ bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
 		return bf_fail(error, BF_ERROR_LIMIT,
 					   "fpp %g takes %" PRId64 " hash functions, more than %d",
 					   fpp, hashes, BF_MAX_HASHES);
-	shape->bits = (uint64_t) bits;
-	shape->hashes = (uint32_t) hashes;
+	layer->bits = (uint64_t) bits;
+	layer->hashes = (uint32_t) hashes;
 	return true;
 }

@@ -11,6 +11,6 @@ extern bool bf_sizing_needs_elements(const char *name, int64_t expected,
 									 BfError *error);
 extern bool bf_sizing_finish(const char *name, int64_t expected, double fpp,
 							 double bits, double max_bits, int64_t hashes,
-							 BfShape *shape, BfError *error);
+							 BfLayer *layer, BfError *error);
 
 #endif							/* BLOOMEXT_SIZING_H */

@@ -71,13 +71,6 @@ typedef enum BfKind
 /* The most digests that a hash takes. */
 #define BF_MAX_DIGESTS	64
 
-/* What to ask of one layer: m bits and k hashes. */
-typedef struct BfShape
-{
-	uint64_t	bits;
-	uint32_t	hashes;
-} BfShape;
-
 /* The most words that a hash takes. */
 #define BF_MAX_WORDS	4
 
@@ -155,14 +148,14 @@ typedef struct BfStrategy
 	const char *name;
 
 	/*
-	 * The shape for n expected insertions at probability p, exactly as the
-	 * original computes it; false where it refuses, or should.
+	 * The bits and hashes for n expected insertions at probability p, exactly as
+	 * the original computes them; false where it refuses, or should.
 	 */
-	bool		(*size) (int64_t expected, double fpp, BfShape *shape,
+	bool		(*size) (int64_t expected, double fpp, BfLayer *layer,
 						 BfError *error);
 	/* The same by buckets (bits) an element; NULL: it has no such rule. */
 	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
-									BfShape *shape, BfError *error);
+									BfLayer *layer, BfError *error);
 	/* A filter's bits are a multiple of this, and at most so many. */
 	uint32_t	bits_multiple;
 	uint64_t	max_bits;
@@ -250,7 +243,7 @@ extern const BfStream *bf_stream_by_name(const char *name);
 extern bool bf_strategy_takes_funnel(const BfStrategy *strategy,
 									 BfFunnel funnel);
 extern bool bf_strategy_size(const BfStrategy *strategy, int64_t expected,
-							 double fpp, BfShape *shape, BfError *error);
+							 double fpp, BfLayer *layer, BfError *error);
 extern bool bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits,
 								BfError *error);
 extern const char *bf_funnel_name(BfFunnel funnel);

@@ -28,7 +28,7 @@
 
 /* The size, by the nearest float of p. */
 static bool
-tale2009_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
+tale2009_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {
 	double		p = (double) (float) fpp;
 	int64_t		bits;
@@ -51,7 +51,7 @@ tale2009_size(int64_t expected, double fpp, BfShape *shape, BfError *error)
 					   "strategy \"%s\" has no hash functions for expected %" PRId64 " and fpp %g, and so would hold everything",
 					   NAME, expected, fpp);
 	return bf_sizing_finish(NAME, expected, fpp, (double) bits,
-							(double) MAX_BITS, hashes, shape, error);
+							(double) MAX_BITS, hashes, layer, error);
 }
 
 /* LongHashFunction.murmur_3() and city_1_1(), of the same characters */

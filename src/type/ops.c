@@ -90,7 +90,7 @@ bloomext_create(PG_FUNCTION_ARGS)
 Datum
 bloomext_create_buckets(PG_FUNCTION_ARGS)
 {
-	BfShape		shape;
+	BfLayer		sized;
 	BfError		error;
 	BfPlan		plan;
 	BfValue		value;
@@ -98,9 +98,9 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 	bf_refuse_null(fcinfo, 0, "expected");
 	bf_refuse_null(fcinfo, 1, "buckets");
 	if (!bf_cassandra.size_by_buckets(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
-									  &shape, &error))
+									  &sized, &error))
 		bf_raise(&error);
-	bf_value_plan_bits(&bf_cassandra, shape.bits, shape.hashes,
+	bf_value_plan_bits(&bf_cassandra, sized.bits, sized.hashes,
 					   BF_FUNNEL_UNBOUND, &plan);
 	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);

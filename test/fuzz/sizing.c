@@ -16,7 +16,7 @@
 
 /* What a rule makes, its strategy accepts. */
 static void
-check_shape(const BfStrategy *strategy, BfShape shape)
+check_shape(const BfStrategy *strategy, BfLayer shape)
 {
 	BfError		error;
 
@@ -35,7 +35,7 @@ static BfFppWork work = {.cover.pause = go_on};
 
 /* It takes up to half a second, so that one input of many has it asked. */
 static void
-check_rate(const BfStrategy *strategy, const BfShape *shape, uint64_t elements)
+check_rate(const BfStrategy *strategy, const BfLayer *shape, uint64_t elements)
 {
 	double		real;
 
@@ -57,7 +57,7 @@ grow(const BfPlan *plan)
 
 	for (; bf_plan_next_layer(plan, &newest, &next, &error); layers++)
 	{
-		check_shape(plan->strategy, (BfShape) {next.bits, next.hashes});
+		check_shape(plan->strategy, next);
 		REQUIRE(bf_plan_capacity(plan, &next) > 0);
 		if (layers == BF_MAX_LAYERS)
 			return;
@@ -76,7 +76,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int32_t		buckets = (int32_t) take(&input, 4);
 	int32_t		expansion = (int32_t) (take(&input, 4) % (BF_MAX_EXPANSION + 2));
 	uint64_t	elements = take(&input, 8);
-	BfShape		shape;
+	BfLayer		shape;
 	BfPlan		plan;
 	BfError		error;
 

@@ -282,7 +282,7 @@ check_filter_size(const Files *files, const Table *table, size_t row)
 {
 	uint64_t	bits = cell_u64(table, row, files->bits);
 	uint32_t	hashes = (uint32_t) cell_u64(table, row, files->hashes);
-	BfShape		shape;
+	BfLayer		shape;
 	BfError		error;
 
 	if (!has_column(table, "mode"))
@@ -420,7 +420,7 @@ check_big_size(const BigFile *file, const Table *table, size_t row)
 {
 	uint64_t	bits = cell_u64(table, row, file->bits);
 	uint64_t	hashes = cell_u64(table, row, "k");
-	BfShape		shape;
+	BfLayer		shape;
 	BfError		error;
 
 	if (file->fpp != NULL)

@@ -127,7 +127,7 @@ make_side(const BfStrategy *strategy, const Table *table, size_t row,
 				rule[8] = "rule1",
 				count[8] = "cnt1",
 				hex[16] = "filter1_hex";
-	BfShape		shape;
+	BfLayer		shape;
 	BfError		error;
 	uint8_t    *value;
 	uint8_t    *stream;

@@ -30,7 +30,7 @@ check_size(const BfStrategy *strategy, const Table *table, size_t row,
 {
 	int64_t		expected = cell_i64(table, row, "n");
 	double		fpp = cell_double(table, row, p_column);
-	BfShape		shape = {0, 0};
+	BfLayer		shape = {0};
 	BfError		error = {.message = ""};
 	bool		ok = bf_strategy_size(strategy, expected, fpp, &shape, &error);
 
@@ -71,7 +71,7 @@ test_guava_sizing(const BfStrategy *strategy)
 	for (size_t i = 0; i < table.rows; i++)
 	{
 		bool		error_row = !cell_is(&table, i, "status", "ok");
-		BfShape		shape;
+		BfLayer		shape;
 		BfError		error;
 
 		check_size(strategy, &table, i, error_row,
@@ -162,7 +162,7 @@ test_cassandra_sizing(void)
 		uint64_t	bits = (uint64_t) llabs(cell_i64(&table, i, "bit_size"));
 		uint64_t	hashes = cell_u64(&table, i, "k");
 		bool		error_row = !cell_is(&table, i, "status", "ok");
-		BfShape		shape = {0, 0};
+		BfLayer		shape = {0};
 		BfError		error = {.message = ""};
 		bool		ok;
 
@@ -202,7 +202,7 @@ test_redisson_behaviour(const char *path)
 		double		fpp;
 		uint32_t	hashes;
 		uint64_t	size;
-		BfShape		shape = {0, 0};
+		BfLayer		shape = {0};
 		BfError		error;
 
 		if (sscanf(cell(&table, i, "result"), "{expectedInsertions=%" SCNd64
@@ -277,7 +277,7 @@ test_refusals(void)
 		{&bf_redisbloom, 64, true}, {&bf_redisbloom, 65, false},
 		{&bf_redisbloom, 0, false}, {&bf_redisbloom, UINT64_C(1) << 36, true}
 	};
-	BfShape		shape;
+	BfLayer		shape;
 	BfError		error;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -320,7 +320,7 @@ test_claims(void)
 		{
 			for (int64_t n = 1; n < INT64_MAX / 3; n += n / 3 + 1)
 			{
-				BfShape		shape;
+				BfLayer		shape;
 				BfError		error;
 
 				/* Sizes that saturate are of no value at all. */
