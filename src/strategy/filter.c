@@ -151,28 +151,6 @@ bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
 	return all_set(cells, positions, layer->hashes, width);
 }
 
-/* Whether a layer holds the other positions of what passed the first stage. */
-static void
-test_survivors(const BfFilter *filter, const BfLayer *layer,
-			   const BfHash *hashes, const size_t *survivors, size_t count,
-			   bool *found)
-{
-	const uint8_t *cells = filter->bytes + layer->offset;
-	uint8_t		width = filter->plan.header.cell_bits;
-	uint32_t	rest = layer->hashes - FIRST_STAGE;
-	uint64_t	positions[POSITIONS];
-
-	for (size_t i = 0; i < count; i++)
-	{
-		filter->plan.strategy->positions(&hashes[survivors[i]], layer->bits,
-										 FIRST_STAGE, rest,
-										 positions + i * rest);
-		prefetch_for_read(cells, positions + i * rest, rest, width);
-	}
-	for (size_t i = 0; i < count; i++)
-		found[survivors[i]] = all_set(cells, positions + i * rest, rest, width);
-}
-
 /*
  * Look up to BF_BATCH elements up in one layer, in two stages.  What an
  * earlier layer holds is found already and not looked at again.
@@ -181,32 +159,42 @@ void
 bf_layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 						const BfHash *hashes, size_t count, bool *found)
 {
+	const BfStrategy *strategy = filter->plan.strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
 	uint8_t		width = filter->plan.header.cell_bits;
-	bool		more = layer->hashes > FIRST_STAGE;
-	uint32_t	first = more ? FIRST_STAGE : layer->hashes;
-	size_t		together = more ? POSITIONS / (layer->hashes - first) : BF_BATCH;
-	uint64_t	positions[BF_BATCH * FIRST_STAGE];
+	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
+	uint32_t	rest = layer->hashes - first;
+	size_t		together = POSITIONS / (rest > 0 ? rest : 1);
+	uint64_t	positions[POSITIONS];
 	size_t		survivors[BF_BATCH];
 	size_t		nsurvivors = 0;
 
 	for (size_t i = 0; i < count; i++)
 	{
-		filter->plan.strategy->positions(&hashes[i], layer->bits, 0, first,
-										 positions + i * first);
+		strategy->positions(&hashes[i], layer->bits, 0, first,
+							positions + i * first);
 		prefetch_for_read(cells, positions + i * first, first, width);
 	}
 	for (size_t i = 0; i < count; i++)
 	{
-		if (found[i] || !all_set(cells, positions + i * first, first, width))
-			continue;
-		found[i] = !more;
-		survivors[nsurvivors++] = i;
+		if (!found[i] && all_set(cells, positions + i * first, first, width))
+			survivors[nsurvivors++] = i;
 	}
-	for (size_t i = 0; more && i < nsurvivors; i += together)
-		test_survivors(filter, layer, hashes, survivors + i,
-					   nsurvivors - i < together ? nsurvivors - i : together,
-					   found);
+
+	for (size_t done = 0; done < nsurvivors; done += together)
+	{
+		const size_t *at = survivors + done;
+		size_t		n = nsurvivors - done < together ? nsurvivors - done : together;
+
+		for (size_t i = 0; i < n; i++)
+		{
+			strategy->positions(&hashes[at[i]], layer->bits, first, rest,
+								positions + i * rest);
+			prefetch_for_read(cells, positions + i * rest, rest, width);
+		}
+		for (size_t i = 0; i < n; i++)
+			found[at[i]] = all_set(cells, positions + i * rest, rest, width);
+	}
 }
 
 /*
