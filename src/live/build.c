@@ -46,7 +46,10 @@
 #include "live/live.h"
 #include "type/value.h"
 
-/* What a filter is sized for at least, where nobody says. */
+/*
+ * What a filter is sized for at least, where nobody says: a table that has no
+ * rows yet gets some, and the filter cannot grow.  It takes 12 pages.
+ */
 #define LEAST_EXPECTED	100000
 
 /* Positions fetched together: some 40 elements. */
@@ -159,6 +162,7 @@ range_allocate(const BfLive *live, Range *range)
 	range->pages = pages;
 }
 
+/* Begin a range at a block, all its bits unset. */
 static void
 range_start(Range *range, BlockNumber first)
 {
@@ -317,7 +321,7 @@ write_filter(Build *build)
 
 /* Find out how to build, and get what it takes. */
 static void
-prepare(Build *build, Relation index)
+prepare_build(Build *build, Relation index)
 {
 	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
 	bool		sized = options != NULL && options->expected > 0;
@@ -478,7 +482,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 	bf_live_forget(index);
 	if (is_in_place(index))
 		builder = begin_in_place(heap, index);
-	prepare(build, index);
+	prepare_build(build, index);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_SCAN);
 	result->heap_tuples = scan(build, heap, info);

@@ -134,7 +134,7 @@ bf_deferred_is_ending(void)
 
 /* Empty a set whose hashes are in the file, or moot. */
 static void
-forget(Deferred *deferred)
+empty_set(Deferred *deferred)
 {
 	kept -= deferred->set.count;
 	deferred->stored += deferred->set.count;
@@ -173,6 +173,7 @@ open_index(const Deferred *deferred)
 	return NULL;
 }
 
+/* Whether an index still has the file that the hashes are of. */
 static bool
 has_its_file(const Deferred *deferred, Relation index)
 {
@@ -239,7 +240,7 @@ store_in_others(Deferred *deferred)
 			else if (!is_ending && has_its_file(deferred, index))
 			{
 				put(index, &deferred->set);
-				forget(deferred);
+				empty_set(deferred);
 			}
 		}
 		relation_close(index, NoLock);
@@ -263,7 +264,7 @@ store_set(Deferred *deferred)
 	{
 		if (file_needs(index, deferred))
 			put(index, &deferred->set);
-		forget(deferred);
+		empty_set(deferred);
 	}
 	relation_close(index, NoLock);
 }
@@ -289,6 +290,7 @@ store(Deferred *deferred)
 	relation_close(table, NoLock);
 }
 
+/* Store what is kept for all tables. */
 static void
 store_all(void)
 {
@@ -523,9 +525,10 @@ hand_over(SubTransactionId subxact, SubTransactionId parent)
 	nmarks = stay;
 }
 
+/* What a subtransaction kept goes with it, or to its parent. */
 static void
-at_subtransaction_event(SubXactEvent event, SubTransactionId subxact,
-						SubTransactionId parent, void *arg)
+undo_or_hand_over(SubXactEvent event, SubTransactionId subxact,
+				  SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		undo(subxact);
@@ -535,7 +538,7 @@ at_subtransaction_event(SubXactEvent event, SubTransactionId subxact,
 
 /* Say that rows were inserted too late for anything to be done about it. */
 static void
-complain(void)
+warn_missed(void)
 {
 	ereport(WARNING,
 			(errmsg("live filters miss %llu elements that were inserted while the transaction ended",
@@ -543,8 +546,9 @@ complain(void)
 			 errhint("Rebuild them with REINDEX, and load bloomext by session_preload_libraries.")));
 }
 
+/* Store what is kept before a commit; afterwards there is nothing to keep. */
 static void
-at_transaction_event(XactEvent event, void *arg)
+store_or_drop(XactEvent event, void *arg)
 {
 	is_first = false;
 	switch (event)
@@ -558,7 +562,7 @@ at_transaction_event(XactEvent event, void *arg)
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
 			if (!is_ending && kept > 0)
-				complain();
+				warn_missed();
 			/* FALLTHROUGH */
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_ABORT:
@@ -582,6 +586,6 @@ void
 bf_deferred_init(void)
 {
 	is_first = IsTransactionState();
-	RegisterXactCallback(at_transaction_event, NULL);
-	RegisterSubXactCallback(at_subtransaction_event, NULL);
+	RegisterXactCallback(store_or_drop, NULL);
+	RegisterSubXactCallback(undo_or_hand_over, NULL);
 }

@@ -79,7 +79,7 @@ sort_keys(uint64 *keys, uint64 *scratch, size_t count, uint64 maximum)
  * Keys are all of this page, less its first key.
  */
 static bool
-change_page(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
+record_page_bits(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
 {
 	Page		page = BufferGetPage(buffer);
 	const uint8 *bits = (const uint8 *) PageGetContents(page);
@@ -121,7 +121,7 @@ set_bits(Relation index, const BfLive *live, const uint64 *keys, size_t count)
 			CHECK_FOR_INTERRUPTS();
 		buffer = bf_page_for_write(index, live, bf_data_block(live, page),
 								   BF_PAGE_DATA);
-		if (!change_page(buffer, keys + i, n, first))
+		if (!record_page_bits(buffer, keys + i, n, first))
 			UnlockReleaseBuffer(buffer);
 		else if (bf_record_is_full())
 			bf_record_finish();

@@ -22,23 +22,26 @@ bf_epoch(void)
 	return epoch;
 }
 
+/* Any relation may be one that an answer rests on. */
 static void
-at_relation_change(Datum arg, Oid rel)
+count_relation_change(Datum arg, Oid rel)
 {
 	epoch++;
 }
 
+/* No answer outlives its transaction, nor the time before it begins to end. */
 static void
-at_transaction_event(XactEvent event, void *arg)
+count_transaction(XactEvent event, void *arg)
 {
 	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE &&
 		event != XACT_EVENT_PARALLEL_PRE_COMMIT)
 		epoch++;
 }
 
+/* What a subtransaction changed is as it was. */
 static void
-at_subtransaction_event(SubXactEvent event, SubTransactionId subxact,
-						SubTransactionId parent, void *arg)
+count_rollback(SubXactEvent event, SubTransactionId subxact,
+			   SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		epoch++;
@@ -48,7 +51,7 @@ at_subtransaction_event(SubXactEvent event, SubTransactionId subxact,
 void
 bf_epoch_init(void)
 {
-	CacheRegisterRelcacheCallback(at_relation_change, (Datum) 0);
-	RegisterXactCallback(at_transaction_event, NULL);
-	RegisterSubXactCallback(at_subtransaction_event, NULL);
+	CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
+	RegisterXactCallback(count_transaction, NULL);
+	RegisterSubXactCallback(count_rollback, NULL);
 }

@@ -23,7 +23,7 @@
  *	  meta.c		knows what the filter is, from its metapage
  *	  page.c		finds, checks and locks pages
  *
- * A lookup asks in the order deferred, pending, bits (probe.c).  Entries move
+ * A lookup asks in the order deferred, pending, bits (lookup.c).  Entries move
  * in that direction, and are where they go to before they leave where they
  * were, so that no lookup can miss one on the move.
  *
@@ -189,7 +189,7 @@ extern void bf_deferred_note_build(Relation index);
 extern bool bf_deferred_contains(Relation index, const BfHashPair *pair);
 extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 
-/* probe.c */
+/* lookup.c */
 extern bool bf_live_probe(Relation index, BfLive *live,
 						  const BfHashPair *pair);
 

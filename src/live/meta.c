@@ -33,7 +33,12 @@
 #define META_MAGIC		0x62664c76	/* "bfLv" */
 #define META_VERSION	2			/* 1 had neither horizon nor CRC */
 
-/* Pending pages: none for small filters, else a share of the data pages. */
+/*
+ * Pending pages: none for small filters, whose 1 MB stays in memory, else a
+ * share of the data pages.  A pending page holds 509 elements and a flush goes
+ * over all data pages: that is half a page an element.  2 MB of pending pages
+ * are as many as are to be waited for when they are flushed.
+ */
 #define PENDING_FROM_PAGES	128
 #define PENDING_SHARE		256
 #define PENDING_MIN			4
@@ -92,6 +97,7 @@ bf_live_plan(BfLive *live, const BfPlan *plan)
 	live->pending = (BlockNumber) pending_for(live->pages);
 }
 
+/* The checksum of a metapage, but for the checksum. */
 static pg_crc32c
 meta_crc(const Meta *meta)
 {
@@ -157,6 +163,7 @@ bf_live_is_built(Relation index)
 	return RelationGetNumberOfBlocks(index) > 0;
 }
 
+/* Read and check the metapage. */
 static void
 read_meta(Relation index, BfLive *live)
 {

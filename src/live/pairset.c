@@ -89,6 +89,7 @@ bf_pairset_add(BfPairSet *set, MemoryContext context, const BfHashPair *pair)
 	return true;
 }
 
+/* Whether a set has a hash. */
 bool
 bf_pairset_contains(const BfPairSet *set, const BfHashPair *pair)
 {

@@ -33,6 +33,7 @@ pending_block(const BfLive *live, const BfHashPair *pair)
 	return BF_FIRST_PENDING + (BlockNumber) (pair->h1 % live->pending);
 }
 
+/* The entries of a page. */
 static inline const BfHashPair *
 page_pairs(Page page)
 {
@@ -49,6 +50,7 @@ page_count(Page page)
 		sizeof(BfHashPair);
 }
 
+/* Whether a hash is one of these. */
 static bool
 find_pair(const BfHashPair *pairs, uint32 count, const BfHashPair *pair)
 {
@@ -108,6 +110,7 @@ append(Relation index, const BfLive *live, BlockNumber block,
 	return left;
 }
 
+/* Order hashes by the first block that they set a bit of. */
 static int
 compare_by_block(const void *left, const void *right, void *arg)
 {

@@ -74,6 +74,7 @@ bf_is_live_filter(Relation index)
 	return index->rd_indam != NULL && index->rd_indam->ambuild == bflive_build;
 }
 
+/* Raise that a relation has no live filters by its kind. */
 pg_noreturn static void
 refuse_relation(Oid rel)
 {
@@ -83,6 +84,7 @@ refuse_relation(Oid rel)
 					get_rel_name(rel))));
 }
 
+/* Raise that there is no such relation. */
 pg_noreturn static void
 refuse_unknown(Oid rel)
 {
@@ -91,6 +93,7 @@ refuse_unknown(Oid rel)
 			 errmsg("relation with OID %u does not exist", rel)));
 }
 
+/* What an open live filter is of. */
 static Subject *
 subject_of(Relation index)
 {
@@ -175,7 +178,7 @@ name_of(const Subject *subject)
  * or else is called so and over an expression.
  */
 static bool
-is_named(Relation index, const char *name)
+is_index_named(Relation index, const char *name)
 {
 	AttrNumber	column = get_attnum(index->rd_index->indrelid, name);
 	List	   *above;
@@ -227,7 +230,7 @@ consider(Relation index, const BfQuestion *question, const Subject *wanted,
 		return;
 	}
 	if (wanted == NULL && question->column != NULL &&
-		!is_named(index, question->column))
+		!is_index_named(index, question->column))
 		return;
 	subject = subject_of(index);
 	if (wanted != NULL && !are_equal(subject, wanted))
@@ -242,6 +245,7 @@ consider(Relation index, const BfQuestion *question, const Subject *wanted,
 	choice->subjects = lappend(choice->subjects, subject);
 }
 
+/* Choose among a table's indexes, as they are at this moment. */
 static void
 look_at_indexes(Oid oid, const BfQuestion *question, const Subject *wanted,
 				Choice *choice)
@@ -397,6 +401,7 @@ is_leaving(Oid table)
 	return get_rel_relispartition(table) && PartitionHasPendingDetach(table);
 }
 
+/* A leaf with these filters. */
 static BfLeaf *
 make_leaf(const BfPlace *place, List *indexes)
 {
@@ -425,6 +430,7 @@ is_covered(Oid table, const BfQuestion *question, const Subject *wanted)
 	return false;
 }
 
+/* The leaves that a table stands for, each with the filters to ask. */
 static List *
 leaves_of_table(const BfQuestion *question)
 {
@@ -468,6 +474,7 @@ index_below(Oid table, const List *below)
 	return result;
 }
 
+/* The leaves that an index stands for. */
 static List *
 leaves_of_index(const BfQuestion *question, Oid table)
 {
@@ -479,7 +486,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 
 	if (!bf_is_live_filter(index))
 		refuse_relation(question->rel);
-	if (question->column != NULL && !is_named(index, question->column))
+	if (question->column != NULL && !is_index_named(index, question->column))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("live filter \"%s\" is not of column \"%s\"",

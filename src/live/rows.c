@@ -98,6 +98,7 @@ find_column(Relation catalog, const char *name, Oid type)
 	return number;
 }
 
+/* Search by a column, too. */
 static void
 add_key(Search *search, AttrNumber column, RegProcedure equal, Datum value)
 {
@@ -107,7 +108,8 @@ add_key(Search *search, AttrNumber column, RegProcedure equal, Datum value)
 
 /* Prepare to search a catalog; false where it is not what we know. */
 static bool
-prepare(Relation catalog, const RowsCatalog *known, Oid table, Search *search)
+prepare_search(Relation catalog, const RowsCatalog *known, Oid table,
+			   Search *search)
 {
 	AttrNumber	first;
 	AttrNumber	second;
@@ -215,7 +217,7 @@ is_listed(const RowsCatalog *known, Oid oid, Oid table)
 
 	if (catalog == NULL)
 		return false;
-	if (prepare(catalog, known, table, &search))
+	if (prepare_search(catalog, known, table, &search))
 	{
 		Oid			index = find_index(catalog, &search);
 		SysScanDesc scan = systable_beginscan(catalog, index,

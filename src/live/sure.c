@@ -144,6 +144,7 @@ bf_live_was_undone(Relation table, const BfLive *live)
 		!is_committed(table, live->emptied_by);
 }
 
+/* Whether the table was emptied by what was rolled back since. */
 static bool
 was_emptied(Relation index, const BfLive *live)
 {

@@ -141,7 +141,8 @@ is_verbose(void)
  * takes the table's rows to say how many to expect.
  */
 static void
-report(Relation index, const BfLive *live, uint64 set, double rows, int level)
+report_fill(Relation index, const BfLive *live, uint64 set, double rows,
+			int level)
 {
 	uint64		bits = live->plan.first.bits;
 	uint32		hashes = live->plan.first.hashes;
@@ -208,8 +209,9 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	}
 	settle(index, &live);
 	if (!report_doubt(index, &live))
-		report(index, &live, estimate_bits(index, &live), info->num_heap_tuples,
-			   is_verbose() ? INFO : info->message_level);
+		report_fill(index, &live, estimate_bits(index, &live),
+					info->num_heap_tuples,
+					is_verbose() ? INFO : info->message_level);
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));

@@ -36,6 +36,7 @@ typedef struct Class
 	bool		valid;
 } Class;
 
+/* Say what is wrong with an operator class. */
 static void
 complain(Class *class, const char *what)
 {
@@ -46,6 +47,7 @@ complain(Class *class, const char *what)
 	class->valid = false;
 }
 
+/* Check that an operator is the equality of the type. */
 static void
 check_operator(Class *class, Form_pg_amop member)
 {

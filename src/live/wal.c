@@ -69,12 +69,14 @@ bf_record_begin(Relation index)
 	record.npages = 0;
 }
 
+/* Whether the record has no pages yet. */
 bool
 bf_record_is_empty(void)
 {
 	return record.npages == 0;
 }
 
+/* Whether the record has room for no more pages. */
 bool
 bf_record_is_full(void)
 {
@@ -133,7 +135,7 @@ bf_record_write(uint32 offset, const void *bytes, uint32 length)
 
 /* Apply what was written to a page, or to a copy of it. */
 static void
-change_page(const RecordPage *changes, Page page)
+apply_changes(const RecordPage *changes, Page page)
 {
 	PageHeader	header = (PageHeader) page;
 	uint32		done = 0;
@@ -156,6 +158,7 @@ change_page(const RecordPage *changes, Page page)
 
 #ifdef BLOOMEXT_STOCK_WAL
 
+/* Change the pages of the record, and log that. */
 static void
 change_and_log(void)
 {
@@ -166,8 +169,8 @@ change_and_log(void)
 		RecordPage *page = &record.pages[i];
 		int			flags = page->is_new ? GENERIC_XLOG_FULL_IMAGE : 0;
 
-		change_page(page,
-					GenericXLogRegisterBuffer(state, page->buffer, flags));
+		apply_changes(page,
+					  GenericXLogRegisterBuffer(state, page->buffer, flags));
 	}
 	GenericXLogFinish(state);
 }
@@ -192,6 +195,7 @@ register_page(uint8 number, RecordPage *page)
 	}
 }
 
+/* Change the pages of the record, and log that. */
 static void
 change_and_log(void)
 {
@@ -205,7 +209,7 @@ change_and_log(void)
 	{
 		RecordPage *page = &record.pages[i];
 
-		change_page(page, BufferGetPage(page->buffer));
+		apply_changes(page, BufferGetPage(page->buffer));
 		MarkBufferDirty(page->buffer);
 		if (logged)
 			register_page((uint8) i, page);

@@ -1,5 +1,5 @@
 /*
- * probe.c
+ * lookup.c
  *	  bf_live_contains and its kin: does any row of the table hold an element?
  *
  * The order of asking is that of an element's way into the filter (live.h):
@@ -80,6 +80,7 @@ test_bit(Relation index, BfLive *live, uint64 bit)
 	return set;
 }
 
+/* Whether so many bits of an element are set, from the first of them on. */
 static bool
 test_positions(Relation index, BfLive *live, const BfHash *hash,
 			   uint32 first, uint32 count)
@@ -172,8 +173,9 @@ leaf_contains(const BfLeaf *leaf, Asked *asked)
 	return true;
 }
 
+/* Whether any leaf holds an element, probably. */
 static bool
-contains(const Site *site, Datum value)
+any_leaf_contains(const Site *site, Datum value)
 {
 	Asked		asked = {.element = &site->element,.value = value};
 	ListCell   *cell;
@@ -247,7 +249,7 @@ bloomext_live_contains(PG_FUNCTION_ARGS)
 
 	if (site == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(contains(site, PG_GETARG_DATUM(1)));
+	PG_RETURN_BOOL(any_leaf_contains(site, PG_GETARG_DATUM(1)));
 }
 
 /* A walk over an array of elements. */
@@ -258,6 +260,7 @@ typedef struct Walk
 	MemoryContext scratch;		/* reset for each element */
 } Walk;
 
+/* Begin to ask for the elements of an array, one by one. */
 static void
 start_walk(Walk *walk, const Site *site, ArrayType *array)
 {
@@ -279,7 +282,7 @@ ask_next(Walk *walk, bool *answer)
 	MemoryContextReset(walk->scratch);
 	more = bf_elements_next(walk->iterator, &element);
 	if (more)
-		*answer = contains(walk->site, element);
+		*answer = any_leaf_contains(walk->site, element);
 	MemoryContextSwitchTo(caller);
 	return more;
 }

@@ -1,5 +1,5 @@
 /*
- * info.c
+ * inspect.c
  *	  bf_live_filter, bf_live_info and bf_live_verify.
  *
  * All of them see what this transaction inserted, as a query would.
@@ -94,7 +94,7 @@ enum
 
 /* Tell what a filter is, and count its bits. */
 static void
-describe(Oid index, Datum *values)
+fill_columns(Oid index, Datum *values)
 {
 	BfLiveSnapshot snapshot;
 	BfLivePage *page = palloc(sizeof(BfLivePage));
@@ -204,7 +204,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 						 get_rel_name(next->leaf->place.table));
 	memset(nulls, !is_built, sizeof(nulls));
 	if (is_built)
-		describe(next->index, values);
+		fill_columns(next->index, values);
 	values[INDEX] = ObjectIdGetDatum(next->index);
 	nulls[INDEX] = !OidIsValid(next->index);
 	values[TABLE] = ObjectIdGetDatum(next->leaf->place.table);
