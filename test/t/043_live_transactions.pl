@@ -287,5 +287,20 @@ $node->poll_query_until('postgres', q(SELECT count(*) = 9 FROM pub WHERE title L
 is_sql('a target of logical replication', q(SELECT count(*), bf_live_contains('pub', 'streamed'), missing('pub') FROM pub), '3001|t|0');
 $sql->('DROP SUBSCRIPTION sub');
 
+# Who reads a filter that is large beside shared buffers leaves them to others.
+SKIP:
+{
+	skip 'no pg_buffercache', 4 unless $sql->(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_buffercache'));
+	$sql->(q(CREATE EXTENSION pg_buffercache; CREATE TABLE large AS SELECT 'x' || i AS title FROM generate_series(1, 20000) AS i;
+		CREATE INDEX large_live ON large USING bloomfilter (title) WITH (expected = 25000000, fpp = 0.0001)));
+	$node->append_conf('postgresql.conf', 'shared_buffers = 16MB');
+	foreach my $look (q(FROM bf_live_info('large') WHERE bits_set > 0), q(WHERE bf_contains(bf_live_filter('large'), 'x1')))
+	{
+		$node->restart;
+		is($sql->("SELECT count(*) $look"), 1, "a look: $look");
+		cmp_ok($sql->(q(SELECT count(*) FROM pg_buffercache WHERE relfilenode = pg_relation_filenode('large_live'))), '<', 1000, 'by few buffers');
+	}
+}
+
 $node->stop;
 done_testing();
