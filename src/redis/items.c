@@ -11,74 +11,44 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/pg_crc.h"
 
 #include "redis/items.h"
 #include "type/pieces.h"
 
-/* BfStrategy.hash that is a CRC-32; and the same for long elements. */
-static void
-crc32(const uint8 *data, size_t length, BfHash *hash)
+/* The CRC-32 of bytes. */
+static pg_crc32
+crc32(const uint8 *data, Size length)
 {
 	pg_crc32	crc;
 
 	INIT_TRADITIONAL_CRC32(crc);
-	COMP_TRADITIONAL_CRC32(crc, data, length);
+	for (Size done = 0; done < length; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		COMP_TRADITIONAL_CRC32(crc, data + done, Min(length - done, BF_PIECE));
+	}
 	FIN_TRADITIONAL_CRC32(crc);
-	hash->word[0] = crc;
+	return crc;
 }
 
-static size_t
-crc32_start(BfLongHash *hash, uint64_t seed)
-{
-	INIT_TRADITIONAL_CRC32(hash->result.wide[0]);
-	return 0;
-}
-
-static void
-crc32_take(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	pg_crc32	crc = (pg_crc32) hash->result.wide[0];
-
-	COMP_TRADITIONAL_CRC32(crc, data, length);
-	hash->result.wide[0] = crc;
-}
-
-static void
-crc32_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	hash->result.wide[0] ^= PG_UINT32_MAX;
-}
-
-static const BfHashFunction long_crc32 = {
-	1, crc32_start, crc32_take, crc32_finish
-};
-
-/* BfStrategy.hash that keeps the bytes, for servers that hash by themselves. */
-static void
-keep_bytes(const uint8 *data, size_t length, BfHash *hash)
-{
-	uint8	   *copy = palloc(Max(length, 1));
-
-	memcpy(copy, data, length);
-	hash->data = copy;
-	hash->length = length;
-}
-
-/* Hash an element by a strategy whose hash functions are others. */
+/* Keep an element's bytes, for servers that hash by themselves. */
 static bool
-hash_by(const BfRemote *remote, BfFunnel funnel, const BfElementType *element,
-		Datum value, BfHash *hash,
-		void (*function) (const uint8 *, size_t, BfHash *),
-		const BfHashFunction *long_function)
+keep_bytes(const BfStrategy *strategy, BfFunnel funnel,
+		   const BfElementType *element, Datum value, BfHash *hash)
 {
-	BfStrategy	strategy = *bf_strategy_by_id(remote->header.strategy);
+	BfElementBytes bytes;
+	uint8	   *copy;
 
-	strategy.hash = function;
-	strategy.functions[0] = long_function;
-	strategy.functions[1] = NULL;
-	strategy.words = 1;
-	return bf_element_hash(&strategy, funnel, element, value, hash);
+	if (!bf_element_bytes(strategy, funnel, element, value, &bytes))
+		return false;
+	copy = palloc(Max(bytes.length, 1));
+	memcpy(copy, bytes.data, bytes.length);
+	if (bytes.made != NULL)
+		pfree(bytes.made);
+	*hash = (BfHash) {.data = copy,.length = bytes.length};
+	return true;
 }
 
 static BfFunnel
@@ -97,13 +67,17 @@ bf_items_shard(const BfRemote *remote, int shards,
 			   const BfElementType *element, Datum value)
 {
 	BfFunnel	funnel = bind(remote, element);
-	BfHash		hash;
+	BfElementBytes bytes;
+	pg_crc32	crc;
 
 	if (funnel == BF_FUNNEL_INT)
 		funnel = BF_FUNNEL_LONG;
-	(void) hash_by(remote, funnel, element, value, &hash, crc32,
-				   &long_crc32);
-	return (int) (hash.word[0] % shards);
+	(void) bf_element_bytes(bf_strategy_by_id(remote->header.strategy), funnel,
+							element, value, &bytes);
+	crc = crc32(bytes.data, bytes.length);
+	if (bytes.made != NULL)
+		pfree(bytes.made);
+	return (int) (crc % shards);
 }
 
 static void
@@ -129,8 +103,7 @@ add_by_funnel(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 	bool		fits;
 
 	fits = remote->layout->native_type != NULL ?
-		hash_by(remote, funnel, element, value, &hash, keep_bytes,
-				NULL) :
+		keep_bytes(strategy, funnel, element, value, &hash) :
 		bf_element_hash(strategy, funnel, element, value, &hash);
 	if (fits)
 		append_item(items, &hash, source);
