@@ -190,16 +190,14 @@ element_bytes(const BfStrategy *strategy, BfFunnel funnel,
 	switch (funnel)
 	{
 		case BF_FUNNEL_UTF8:
-			own_bytes(element, value, bytes);
-			replace_bytes(bytes, bf_text_as_utf8(bytes->data, &bytes->length));
-			return true;
 		case BF_FUNNEL_UTF16:
-			own_bytes(element, value, bytes);
-			replace_bytes(bytes, bf_text_as_utf16(bytes->data, &bytes->length,
-												  strategy->utf16_is_marked));
-			return true;
 		case BF_FUNNEL_BYTES:
 			own_bytes(element, value, bytes);
+			if (funnel == BF_FUNNEL_UTF8)
+				replace_bytes(bytes, bf_text_as_utf8(bytes->data, &bytes->length));
+			else if (funnel == BF_FUNNEL_UTF16)
+				replace_bytes(bytes, bf_text_as_utf16(bytes->data, &bytes->length,
+													  strategy->utf16_is_marked));
 			return true;
 		case BF_FUNNEL_INT:
 			return integer_bytes(integer_value(element->form, value), 4, bytes);
