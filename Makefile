@@ -26,10 +26,11 @@ NOT_BUILT = $(filter-out %/options.c %/unavailable.c,$(call files,src/redis/*.c)
 endif
 
 OBJS = $(patsubst %.c,%.o,$(filter-out $(NOT_BUILT),$(call files,src/*.c src/*/*.c)))
-PRIVATE_HEADERS = $(call files,src/*.h src/*/*.h)
+LUA_HEADER = $(CURDIR)/src/redis/scripts.h
+PRIVATE_HEADERS = $(filter-out src/redis/scripts.h,$(call files,src/*.h src/*/*.h)) $(LUA_HEADER)
 
 # Sizes must come out as Java computes them: no fused multiply-add.
-PG_CPPFLAGS += -I$(SOURCE)src
+PG_CPPFLAGS += -I$(SOURCE)src -I$(CURDIR)/src
 PG_CFLAGS = -ffp-contract=off
 
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(call files,sql/*.sql)))
@@ -37,7 +38,7 @@ REGRESS_PREP = $(CURDIR)/test/vectors
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
-EXTRA_CLEAN = test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build results
+EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build results
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -46,9 +47,16 @@ include $(PGXS)
 # By absolute paths, or make would take the source's folders for them.
 FOLDERS = $(sort $(addprefix $(CURDIR)/,$(dir $(OBJS))))
 $(OBJS): $(PRIVATE_HEADERS) | $(FOLDERS)
-$(OBJS:.o=.bc): | $(FOLDERS)
+$(OBJS:.o=.bc): $(LUA_HEADER) | $(FOLDERS)
 $(FOLDERS):
 	@mkdir -p $@
+
+# What Redis executes, as C strings without comments and indentation.
+$(LUA_HEADER): $(call files,src/redis/lua/*.lua) | $(FOLDERS)
+	for i in $(^F); do \
+		echo "#define BF_SCRIPT_$$(basename $$i .lua | tr a-z A-Z) \\" && \
+		sed -e 's/^ *//' -e '/^--/d' -e '/^$$/d' -e 's/["\]/\\&/g' -e 's/.*/"&\\n" \\/' $(SOURCE)src/redis/lua/$$i && echo || exit; \
+	done >$@
 
 $(CURDIR)/test/vectors:
 	@mkdir -p $(@D)

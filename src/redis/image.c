@@ -2,9 +2,15 @@
  * image.c
  *	  What a string in Redis is to be: its bytes, and what goes with it.
  *
- * However the bytes get there, whole or in part, the transaction that puts them
- * in place ends alike: it writes or removes the hash beside the string, and
- * reads back the length and a sample of the bytes in the same moment.
+ * A string is written by one SET whose value goes from the filter's memory to
+ * the socket: in the stored order without a copy, else by pieces.  Redis
+ * executes it when it has all of it, so the old value survives whatever happens
+ * on the way.
+ *
+ * However the bytes get there, whole or in part (see refresh.c), the transaction
+ * that puts them in place ends alike: it writes or removes the hash beside the
+ * string, and reads back the length and a sample of the bytes in the same
+ * moment.
  */
 #include "postgres.h"
 
@@ -12,6 +18,21 @@
 
 /* Bytes of a string that are read back. */
 #define SAMPLES		64
+
+/* Bytes that are put into another order at a time. */
+#define PIECE		((size_t) 64 * 1024)
+
+/* What the string of a layer is to be, under its own key and for good. */
+BfImage
+bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
+{
+	return (BfImage) {
+		.remote = remote,
+		.key = bf_remote_layer_key(remote, layer),
+		.bits = filter->bytes + bf_remote_layer(remote, layer)->offset,
+		.bytes = bf_layout_bytes(remote->layout, bf_remote_layer(remote, layer))
+	};
+}
 
 /*
  * Copy a part of the string.  In a layout that orders bits its own way, which
@@ -21,15 +42,32 @@ void
 bf_image_copy(const BfImage *image, uint64 offset, uint8 *into, size_t length)
 {
 	const BfLayout *layout = image->remote->layout;
-	const uint8 *bits;
+	uint32		head = bf_layout_head(layout);
 
-	for (; offset < layout->head && length > 0; offset++, length--)
+	for (; offset < head && length > 0; offset++, length--)
 		*into++ = image->remote->head[offset];
-	bits = image->bits + offset - layout->head;
-	if (layout->stored_order)
-		memcpy(into, bits, length);
-	else
-		bf_bits_to_order(BF_ORDER_REDIS, bits, into, length);
+	bf_bits_to_order(bf_layout_order(layout), image->bits + offset - head,
+					 into, length);
+}
+
+/* The bytes of an image, from an offset on: BfPayload. */
+static const void *
+image_bytes(void *arg, uint64 offset, size_t *length)
+{
+	static uint8 piece[PIECE];
+	const BfImage *image = arg;
+	const BfLayout *layout = image->remote->layout;
+	uint32		head = bf_layout_head(layout);
+	uint64		left = image->bytes - offset;
+
+	if (offset >= head && bf_layout_order(layout) == BF_ORDER_STORED)
+	{
+		*length = left;
+		return image->bits + offset - head;
+	}
+	*length = offset < head ? head - offset : Min(PIECE, left);
+	bf_image_copy(image, offset, piece, *length);
+	return piece;
 }
 
 /* Where to look at a string again. */
@@ -54,15 +92,13 @@ byte_at(const BfImage *image, uint64 offset)
 static void
 append_config(BfUnit *unit, const BfImage *image)
 {
-	const BfRemote *remote = image->remote;
-
 	bf_command_begin(unit, "DEL");
 	bf_command_text(unit, image->config);
-	if (!remote->configured)
+	if (!image->remote->configured)
 		return;
 	bf_command_begin(unit, "HSET");
 	bf_command_text(unit, image->config);
-	bf_remote_append_fields(unit, remote);
+	bf_remote_append_fields(unit, image->remote);
 	if (image->ttl == 0)
 		return;
 	bf_command_begin(unit, "PEXPIRE");
@@ -89,26 +125,60 @@ bf_image_append_end(BfUnit *unit, const BfImage *image)
 	bf_transaction_end(unit);
 }
 
-/*
- * Check these results, so many with those of commands before that answer a
- * number; an error among them is raised as such.
- */
+/* Check what a transaction that ends so answered: numbers, then the sample. */
 void
-bf_image_check_end(BfConnection *connection, const BfImage *image,
-				   redisReply **results, int count)
+bf_image_check(BfConnection *connection, redisReply **result, int count,
+			   const BfImage *image)
 {
 	redisReply **bytes;
 	bool		same;
 
-	for (int i = 0; i < count - 2; i++)
-		(void) bf_reply_integer(connection, results[i]);
-	same = bf_reply_integer(connection, results[count - 2]) ==
-		(long long) image->bytes;
-	bytes = bf_reply_array(connection, results[count - 1], SAMPLES);
+	for (; count > 2; count--)
+		(void) bf_reply_integer(connection, *result++);
+	same = bf_reply_integer(connection, *result++) == (int64) image->bytes;
+	bytes = bf_reply_array(connection, *result, SAMPLES);
 	for (int i = 0; i < SAMPLES; i++)
 		same = same && bf_reply_integer(connection, bytes[i]) ==
 			byte_at(image, sample_offset(image, i));
 	if (!same)
 		bf_connection_protocol_error(connection,
 									 "What was written does not read back the same.");
+}
+
+/* Check what writing an image whole answered: BfReplyHandler. */
+static void
+check_written(BfConnection *connection, const redisReply *reply,
+			  const BfUnit *unit, void *arg)
+{
+	redisReply **result = bf_reply_results(connection, reply, unit);
+
+	if (result[0]->type == REDIS_REPLY_ERROR)
+		bf_connection_raise(connection, result[0]->str, result[0]->len);
+	if (!bf_reply_is_ok(result[0]))
+		bf_connection_protocol_error(connection, "The string was not set.");
+	bf_image_check(connection, result + 1, (int) reply->elements - 1, arg);
+}
+
+/* Write an image whole. */
+void
+bf_image_write(BfImage *image)
+{
+	BfPipeline	pipeline;
+	BfUnit	   *unit;
+
+	bf_pipeline_start(&pipeline, image->remote->server, image->key,
+					  check_written, image);
+	unit = bf_pipeline_unit(&pipeline);
+	bf_transaction_begin(unit);
+	bf_command_begin(unit, "SET");
+	bf_command_text(unit, image->key);
+	bf_command_payload(unit, image->bytes, image_bytes, image);
+	if (image->ttl != 0)
+	{
+		bf_command_text(unit, "PX");
+		bf_command_number(unit, image->ttl);
+	}
+	bf_image_append_end(unit, image);
+	bf_pipeline_send(&pipeline, unit);
+	bf_pipeline_finish(&pipeline);
 }

@@ -6,6 +6,7 @@
 #define BLOOMEXT_IMAGE_H
 
 #include "redis/remote.h"
+#include "strategy/filter.h"
 
 /* A layer, under its own or a temporary key. */
 typedef struct BfImage
@@ -18,10 +19,14 @@ typedef struct BfImage
 	char	   *config;			/* hash to write or remove with it, or NULL */
 } BfImage;
 
+extern BfImage bf_image_of_layer(const BfRemote *remote,
+								 const BfFilter *filter, uint32 layer);
 extern void bf_image_copy(const BfImage *image, uint64 offset, uint8 *into,
 						  size_t length);
 extern void bf_image_append_end(BfUnit *unit, const BfImage *image);
-extern void bf_image_check_end(BfConnection *connection, const BfImage *image,
-							   redisReply **results, int count);
+extern void bf_image_check(BfConnection *connection, redisReply **result,
+						   int count, const BfImage *image);
+extern void bf_image_write(BfImage *image);
+extern bool bf_image_refresh(const BfImage *image, uint64 *sent);
 
 #endif							/* BLOOMEXT_IMAGE_H */

@@ -1,181 +1,408 @@
 /*
  * items.c
- *	  Elements as they go to a filter in Redis.
+ *	  bf_redis_add and bf_redis_contains: filters that live in Redis, shared with
+ *	  services.
+ *
+ * A call site keeps what it knows of the filter, so that a query asks for it
+ * once.  Every command compares it with what is there; when that has changed,
+ * the filter is described anew and what was not done is done again.  What no
+ * command can see, the hash of a Guava filter that had none, is looked for once
+ * a second.
  *
  * Where a layout does not record the funnel, the element's type has its own.
  * Integers of different widths are equal in SQL, but 4 and 8 bytes in Guava:
  * a lookup asks for both, so that what was added as one is found as the other.
  *
- * A sharded filter has an element in the shard that the CRC-32 of its bytes
- * (zlib's, as any language has it) says, modulo the number of shards.
+ * Arrays are worked on in pieces, so that memory does not grow with them.  A
+ * filter that grows cuts a round short, and the next one takes no more than
+ * twice what that has done: else all that is left would be hashed and sent
+ * again for each layer.
+ *
+ * A lookup goes on with the filter that has taken another's place.  Elements that
+ * are added are not in both: an array of them that was not all added to filters
+ * of one shape is an error.
+ *
+ * A filter that is not there is an error and never a "no".
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "miscadmin.h"
-#include "utils/pg_crc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
 
-#include "redis/items.h"
-#include "type/pieces.h"
+#include "redis/options.h"
+#include "redis/shards.h"
 
-/* The CRC-32 of bytes. */
-static pg_crc32
-crc32(const uint8 *data, Size length)
+PG_FUNCTION_INFO_V1(bloomext_redis_add);
+PG_FUNCTION_INFO_V1(bloomext_redis_contains);
+PG_FUNCTION_INFO_V1(bloomext_redis_add_all);
+PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
+
+/* A description is looked at again after so many ms. */
+#define KEEP_FOR	1000
+
+/* Changes of a filter that are put up with while nothing is done. */
+#define MAX_CHANGES	20
+
+/* Elements that a round takes at least, while there are such. */
+#define MIN_BATCH	100
+
+/* Elements of an array at a time: what is made of them takes some MB. */
+#define PIECE		65536
+
+/* What a call site keeps. */
+typedef struct Call
 {
-	pg_crc32	crc;
+	BfElementType element;
+	bool		ask;			/* or add */
+	MemoryContext round;		/* of what one round needs */
+	MemoryContext context;		/* of the key and the shards */
+	Oid			server;
+	char	   *key;			/* NULL: nothing is known */
+	TimestampTz described;
+	uint64		changes;		/* bf_connection_changes() before that */
+	BfShards	shards;
+	uint64		shape;			/* a hash of what makes it another filter */
+} Call;
 
-	INIT_TRADITIONAL_CRC32(crc);
-	for (Size done = 0; done < length; done += BF_PIECE)
+/* Elements of one call, or a piece of them, and what is known of them. */
+typedef struct Elements
+{
+	Datum	   *values;
+	bool	   *answers;
+	bool	   *done;
+	int			count;
+	bool		added;			/* some, or some of an earlier piece? */
+	uint64		shape;			/* of the filter that these were added to */
+} Elements;
+
+/* The call site, at its first call made. */
+static Call *
+get_call(FunctionCallInfo fcinfo, bool array, bool ask)
+{
+	Call	   *call = bf_call_site(fcinfo, 2, array, sizeof(Call));
+
+	if (call->context == NULL)
 	{
-		CHECK_FOR_INTERRUPTS();
-		COMP_TRADITIONAL_CRC32(crc, data + done, Min(length - done, BF_PIECE));
+		call->ask = ask;
+		call->round = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
+											"bloomext Redis round",
+											ALLOCSET_DEFAULT_SIZES);
+		call->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
+											  "bloomext Redis filter",
+											  ALLOCSET_SMALL_SIZES);
 	}
-	FIN_TRADITIONAL_CRC32(crc);
-	return crc;
+	return call;
 }
 
-/* Keep an element's bytes, for servers that hash by themselves. */
+/* Hash what would be another if the filter were: all but its newer layers. */
+static uint64
+hash_shape(const BfShards *shards)
+{
+	const BfLayout *layout = shards->remote->layout;
+	uint64		hash = hash_combine64((uintptr_t) layout, shards->count);
+
+	for (int i = 0; i < shards->count; i++)
+	{
+		const BfRemote *remote = &shards->remote[i];
+		const BfHeader *header = &remote->plan.header;
+		const BfLayer *first = &remote->plan.first;
+		const double shape[] = {
+			header->strategy, header->funnel, header->expansion,
+			header->expected, header->fpp,
+			first->bits, first->hashes
+		};
+
+		hash = hash_bytes_extended((const unsigned char *) remote->key,
+								   strlen(remote->key), hash);
+		hash = hash_bytes_extended((const unsigned char *) shape,
+								   sizeof(shape), hash);
+	}
+	return hash;
+}
+
+/* Describe the filter anew, for as long as is_known() says. */
+static void
+describe(Call *call, Oid server, const char *key)
+{
+	MemoryContext old;
+
+	call->key = NULL;
+	call->changes = bf_connection_changes();
+	MemoryContextReset(call->context);
+	old = MemoryContextSwitchTo(call->context);
+	bf_shards_describe(server, key, &call->shards);
+	call->shape = hash_shape(&call->shards);
+	call->server = server;
+	call->described = GetCurrentTimestamp();
+	call->key = pstrdup(key);
+	MemoryContextSwitchTo(old);
+}
+
+/* Is what the call site knows about this filter, and recent? */
+static bool
+is_known(const Call *call, Oid server, const char *key)
+{
+	return call->key != NULL && call->server == server &&
+		strcmp(call->key, key) == 0 &&
+		call->changes == bf_connection_changes() &&
+		!TimestampDifferenceExceeds(call->described, GetCurrentTimestamp(),
+									KEEP_FOR);
+}
+
+/* Keep an element's bytes, for a server that hashes by itself. */
 static bool
 keep_bytes(const BfStrategy *strategy, BfFunnel funnel,
 		   const BfElementType *element, Datum value, BfHash *hash)
 {
 	BfElementBytes bytes;
-	uint8	   *copy;
 
 	if (!bf_element_bytes(strategy, funnel, element, value, &bytes))
 		return false;
-	copy = palloc(Max(bytes.length, 1));
-	memcpy(copy, bytes.data, bytes.length);
+	hash->data = memcpy(palloc(Max(bytes.length, 1)), bytes.data,
+						bytes.length);
+	hash->length = bytes.length;
 	if (bytes.made != NULL)
 		pfree(bytes.made);
-	*hash = (BfHash) {.data = copy,.length = bytes.length};
 	return true;
 }
 
-static BfFunnel
-bind(const BfRemote *remote, const BfElementType *element)
+/* Append an element by a funnel; false where the filter cannot hold it. */
+static bool
+append_item(BfItems *items, const BfRemote *remote, BfFunnel funnel,
+			const BfElementType *element, Datum value, int source)
 {
-	return bf_element_bind(bf_strategy_by_id(remote->header.strategy),
-						   (BfFunnel) remote->header.funnel, element);
-}
+	const BfStrategy *strategy = remote->plan.strategy;
+	BfItem		item = {.source = source};
+	bool		fits = remote->layout->driver->hashes_itself ?
+		keep_bytes(strategy, funnel, element, value, &item.hash) :
+		bf_element_hash(strategy, funnel, element, value, &item.hash);
 
-/*
- * The shard that an element belongs to.  Integers have one whatever their
- * width: that of the bigint.
- */
-int
-bf_items_shard(const BfRemote *remote, int shards,
-			   const BfElementType *element, Datum value)
-{
-	BfFunnel	funnel = bind(remote, element);
-	BfElementBytes bytes;
-	pg_crc32	crc;
-
-	if (funnel == BF_FUNNEL_INT)
-		funnel = BF_FUNNEL_LONG;
-	(void) bf_element_bytes(bf_strategy_by_id(remote->header.strategy), funnel,
-							element, value, &bytes);
-	crc = crc32(bytes.data, bytes.length);
-	if (bytes.made != NULL)
-		pfree(bytes.made);
-	return (int) (crc % shards);
-}
-
-static void
-append_item(BfItems *items, const BfHash *hash, int source)
-{
+	if (!fits)
+		return false;
 	if (items->count == items->capacity)
 	{
-		items->capacity = Max(items->capacity * 2, 64);
+		items->capacity = Max(2 * items->capacity, 16);
 		items->item = items->item == NULL ?
-			palloc_extended(items->capacity * sizeof(BfItem), MCXT_ALLOC_HUGE) :
+			palloc(items->capacity * sizeof(BfItem)) :
 			repalloc_huge(items->item, items->capacity * sizeof(BfItem));
 	}
-	items->item[items->count++] = (BfItem) {.hash = *hash,.source = source};
+	items->item[items->count++] = item;
+	return true;
 }
 
-/* Hash an element by a funnel; false where such a filter cannot hold it. */
-static bool
-add_by_funnel(BfItems *items, const BfRemote *remote, BfFunnel funnel,
-			  const BfElementType *element, Datum value, int source)
+/* Append an element as a filter has it; and, to ask, as it may have it, too. */
+static void
+append_element(BfItems *items, const BfRemote *remote, const Call *call,
+			   Datum value, int source)
 {
-	const BfStrategy *strategy = bf_strategy_by_id(remote->header.strategy);
-	BfHash		hash;
-	bool		fits;
+	const BfElementType *element = &call->element;
+	BfFunnel	funnel = bf_element_bind(remote->plan.strategy,
+										 remote->plan.header.funnel, element);
 
-	fits = remote->layout->native_type != NULL ?
-		keep_bytes(strategy, funnel, element, value, &hash) :
-		bf_element_hash(strategy, funnel, element, value, &hash);
-	if (fits)
-		append_item(items, &hash, source);
-	return fits;
-}
-
-/*
- * Append an element, number `source` of the caller's, as a filter has it; and,
- * to ask for it, as the filter may have it otherwise.
- */
-void
-bf_items_add(BfItems *items, const BfRemote *remote,
-			 const BfElementType *element, Datum value, int source, bool ask)
-{
-	BfFunnel	funnel = bind(remote, element);
-	bool		fits = add_by_funnel(items, remote, funnel, element, value,
-									 source);
-
-	if (!fits && !ask)
+	if (!append_item(items, remote, funnel, element, value, source) &&
+		!call->ask)
 		bf_element_does_not_fit(element, value);
-	if (!ask || remote->header.funnel != BF_FUNNEL_UNBOUND)
-		return;
-	if (funnel == BF_FUNNEL_INT)
-		(void) add_by_funnel(items, remote, BF_FUNNEL_LONG, element, value,
-							 source);
-	else if (funnel == BF_FUNNEL_LONG)
-		(void) add_by_funnel(items, remote, BF_FUNNEL_INT, element, value,
-							 source);
+	if (call->ask && remote->plan.header.funnel == BF_FUNNEL_UNBOUND &&
+		(funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG))
+		(void) append_item(items, remote, funnel == BF_FUNNEL_INT ?
+						   BF_FUNNEL_LONG : BF_FUNNEL_INT, element, value,
+						   source);
 }
 
 /*
- * Say where the bits of an item are in a layer's string, as SETBIT counts;
- * returns how many there are.
+ * Hash elements that are not done, a batch at most, each for its shard.  They
+ * are done unless one of their items turns out not to be.
  */
-uint32
-bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer,
-			 uint64 *bits)
+static BfItems *
+hash_elements(const Call *call, Elements *elements, int batch)
 {
-	const BfStrategy *strategy = bf_strategy_by_id(remote->header.strategy);
-	const BfLayer *in = &remote->layers[layer];
+	BfItems    *items = palloc0(sizeof(BfItems) * call->shards.count);
 
-	bf_hash_reach(strategy, &item->hash, in->hashes);
-	strategy->positions(&item->hash, in->bits, 0, in->hashes, bits);
-	for (uint32 i = 0; i < in->hashes; i++)
-		bits[i] = bf_layout_offset(remote->layout, bits[i]);
-	return in->hashes;
-}
-
-/*
- * Free what bf_item_bits() has computed of items: once their bits have been
- * asked for, 1 kB each is too much to keep.
- */
-void
-bf_items_forget(const BfRemote *remote, BfItem *item, int count)
-{
-	if (bf_strategy_by_id(remote->header.strategy)->words > 0)
-		return;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < elements->count && batch > 0; i++)
 	{
-		pfree(item[i].hash.digests);
-		item[i].hash.digests = NULL;
-		item[i].hash.ndigests = 0;
+		int			shard;
+
+		CHECK_FOR_INTERRUPTS();
+		if (elements->done[i])
+			continue;
+		batch--;
+		shard = bf_shards_find(&call->shards, &call->element,
+							   elements->values[i]);
+		append_element(&items[shard], &call->shards.remote[shard], call,
+					   elements->values[i], i);
+		elements->done[i] = true;
+	}
+	return items;
+}
+
+/* Note the answers of a shard's items, and what has none yet. */
+static void
+note_answers(Elements *elements, const BfItems *items)
+{
+	for (int i = 0; i < items->count; i++)
+	{
+		const BfItem *item = &items->item[i];
+
+		elements->answers[item->source] |= item->done && item->answer;
+		elements->done[item->source] &= item->done;
 	}
 }
 
-/* Whether the bits of an item are all set in a reply. */
-bool
-bf_item_is_set(BfConnection *connection, redisReply **bit, uint32 hashes)
+/* How many elements are still to be done. */
+static int
+count_left(const Elements *elements)
 {
-	bool		all = true;
+	int			left = 0;
 
-	for (uint32 i = 0; i < hashes; i++)
-		all &= bf_reply_integer(connection, bit[i]) == 1;
-	return all;
+	for (int i = 0; i < elements->count; i++)
+		left += !elements->done[i];
+	return left;
+}
+
+/* Do a batch of elements; false where the filter has changed. */
+static bool
+run_round(Call *call, Elements *elements, int batch)
+{
+	BfItems    *items = hash_elements(call, elements, batch);
+	bool		same = true;
+
+	for (int i = 0; i < call->shards.count; i++)
+	{
+		const BfRemote *remote = &call->shards.remote[i];
+		const BfDriver *driver = remote->layout->driver;
+
+		if (items[i].count == 0)
+			continue;
+		same &= call->ask ? driver->contains(remote, &items[i]) :
+			driver->add(remote, &items[i]);
+		note_answers(elements, &items[i]);
+	}
+	return same;
+}
+
+/*
+ * Raise that a filter is not the one that this call has added elements to: in
+ * what has taken its place they are not.
+ */
+static void
+check_shape(const Call *call, const Elements *elements)
+{
+	if (elements->added && call->shape != elements->shape)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("filter at key \"%s\" was replaced while elements were added",
+						call->key),
+				 errdetail("Some of them were added to the filter that was replaced."),
+				 errhint("Add all of them again.")));
+}
+
+/* Ask for, or add, elements; again those that a change left undone. */
+static void
+process(Call *call, Oid server, const char *key, Elements *elements)
+{
+	MemoryContext old = MemoryContextSwitchTo(call->round);
+	int			left = count_left(elements);
+	int			batch = left;
+	int			changes = 0;
+
+	do
+	{
+		int			before = left;
+		bool		same;
+
+		if (!is_known(call, server, key))
+			describe(call, server, key);
+		check_shape(call, elements);
+		same = run_round(call, elements, batch);
+		MemoryContextReset(call->round);
+		left = count_left(elements);
+		batch = same ? left : Max(2 * (before - left), MIN_BATCH);
+		if (!same)
+			call->key = NULL;
+		changes = left < before ? 0 : changes + 1;
+		if (!call->ask && left < before)
+		{
+			elements->added = true;
+			elements->shape = call->shape;
+		}
+		if (left > 0 && changes > MAX_CHANGES)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("filter at key \"%s\" keeps changing", key)));
+	} while (left > 0);
+	MemoryContextSwitchTo(old);
+}
+
+/* One element. */
+static bool
+process_one(FunctionCallInfo fcinfo, bool ask)
+{
+	Call	   *call = get_call(fcinfo, false, ask);
+	Datum		value = PG_GETARG_DATUM(2);
+	bool		answer = false;
+	bool		done = false;
+	Elements	elements = {&value, &answer, &done, 1};
+
+	process(call, bf_server_argument(fcinfo, 0), bf_key_argument(fcinfo, 1),
+			&elements);
+	return answer;
+}
+
+/* An array of elements: an answer for each, NULL for NULL. */
+static ArrayType *
+process_array(FunctionCallInfo fcinfo, bool ask)
+{
+	Call	   *call = get_call(fcinfo, true, ask);
+	Oid			server = bf_server_argument(fcinfo, 0);
+	char	   *key = bf_key_argument(fcinfo, 1);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
+	int			length = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	int			room = Max(Min(length, PIECE), 1);
+	ArrayIterator iterator = array_create_iterator(array, 0, NULL);
+	ArrayType  *answers = bf_answers_make(array);
+	Elements	elements = {
+		.values = palloc(room * sizeof(Datum)),
+		.answers = (bool *) ARR_DATA_PTR(answers),
+		.done = palloc(room)
+	};
+
+	/* Nothing to ask for is asked for, too: the filter must be there. */
+	do
+	{
+		elements.count = bf_elements_take(iterator, elements.values, room);
+		memset(elements.done, false, elements.count);
+		process(call, server, key, &elements);
+		elements.answers += elements.count;
+	} while (elements.count == room);
+	return answers;
+}
+
+/* bf_redis_add(server, key, element): true: it was surely new */
+Datum
+bloomext_redis_add(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(process_one(fcinfo, false));
+}
+
+/* bf_redis_contains(server, key, element): false: surely not there */
+Datum
+bloomext_redis_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(process_one(fcinfo, true));
+}
+
+/* bf_redis_add(server, key, elements) */
+Datum
+bloomext_redis_add_all(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_ARRAYTYPE_P(process_array(fcinfo, false));
+}
+
+/* bf_redis_contains(server, key, elements) */
+Datum
+bloomext_redis_contains_each(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_ARRAYTYPE_P(process_array(fcinfo, true));
 }

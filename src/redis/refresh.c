@@ -35,7 +35,8 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "redis/refresh.h"
+#include "redis/image.h"
+#include "redis/scripts.h"
 
 #define BLOCK			1024
 
@@ -56,24 +57,14 @@
 /* Times that we start over. */
 #define MAX_TRIES		3
 
-/* KEYS: the string.  ARGV: its length, first offset, end, bytes of a block. */
-static const char digest_script[] =
-	"local c, block = redis.call, tonumber(ARGV[4])\n"
-	"if c('STRLEN', KEYS[1]) ~= tonumber(ARGV[1]) then return false end\n"
-	"local digests, n = {}, 0\n"
-	"for at = tonumber(ARGV[2]), ARGV[3] - 1, block do\n"
-	"  n = n + 1\n"
-	"  digests[n] = redis.sha1hex(c('GETRANGE', KEYS[1], at, at + block - 1)):sub(1, 32)\n"
-	"end\n"
-	"return table.concat(digests)\n";
-
 typedef struct Refresh
 {
 	const BfImage *image;
 	pg_cryptohash_ctx *hash;
 	uint32		blocks;
 	bool	   *differs;		/* which blocks do */
-	uint32		differing;		/* how many */
+	uint32		differing;		/* how many, */
+	uint64		bytes;			/* and what these have */
 	bool		other_length;	/* so nothing can be compared */
 	bool		executed;		/* nobody changed the string meanwhile */
 } Refresh;
@@ -126,7 +117,10 @@ compare_slice(BfConnection *connection, const redisReply *reply,
 										  reply->str + i * DIGITS);
 
 		refresh->differs[first + i] = differs;
-		refresh->differing += differs;
+		if (!differs)
+			continue;
+		refresh->differing++;
+		refresh->bytes += block_length(refresh, first + i);
 	}
 }
 
@@ -145,6 +139,7 @@ compare(Refresh *refresh, BfPipeline *pipeline)
 	const BfImage *image = refresh->image;
 
 	refresh->differing = 0;
+	refresh->bytes = 0;
 	pipeline->connection->watching = true;
 	for (uint32 from = 0; from < refresh->blocks && !is_hopeless(refresh);
 		 from += SLICE)
@@ -157,7 +152,7 @@ compare(Refresh *refresh, BfPipeline *pipeline)
 			bf_command_begin(unit, "WATCH");
 			bf_command_text(unit, image->key);
 		}
-		bf_script_begin(unit, digest_script);
+		bf_script_begin(unit, BF_SCRIPT_DIGEST);
 		bf_command_text(unit, image->key);
 		bf_script_arguments(unit);
 		bf_command_number(unit, image->bytes);
@@ -172,11 +167,11 @@ compare(Refresh *refresh, BfPipeline *pipeline)
 
 /* Write the blocks that differ, if nobody wrote to the string meanwhile. */
 static void
-append_blocks(BfUnit *commands, const Refresh *refresh)
+append_blocks(BfUnit *unit, const Refresh *refresh)
 {
 	const BfImage *image = refresh->image;
 
-	bf_transaction_begin(commands);
+	bf_transaction_begin(unit);
 	for (uint32 block = 0; block < refresh->blocks; block++)
 	{
 		size_t		length = block_length(refresh, block);
@@ -185,16 +180,16 @@ append_blocks(BfUnit *commands, const Refresh *refresh)
 		if (!refresh->differs[block])
 			continue;
 		bf_image_copy(image, (uint64) block * BLOCK, bytes, length);
-		bf_command_begin(commands, "SETRANGE");
-		bf_command_text(commands, image->key);
-		bf_command_number(commands, (uint64) block * BLOCK);
-		bf_command_bytes(commands, bytes, length);
+		bf_command_begin(unit, "SETRANGE");
+		bf_command_text(unit, image->key);
+		bf_command_number(unit, (uint64) block * BLOCK);
+		bf_command_bytes(unit, bytes, length);
 	}
-	bf_command_begin(commands, image->ttl ? "PEXPIRE" : "PERSIST");
-	bf_command_text(commands, image->key);
+	bf_command_begin(unit, image->ttl ? "PEXPIRE" : "PERSIST");
+	bf_command_text(unit, image->key);
 	if (image->ttl != 0)
-		bf_command_number(commands, image->ttl);
-	bf_image_append_end(commands, image);
+		bf_command_number(unit, image->ttl);
+	bf_image_append_end(unit, image);
 }
 
 /* Check what that transaction answered, if it was one: BfReplyHandler. */
@@ -203,12 +198,12 @@ check_blocks(BfConnection *connection, const redisReply *reply,
 			 const BfUnit *unit, void *arg)
 {
 	Refresh    *refresh = arg;
+
 	refresh->executed = reply->type != REDIS_REPLY_NIL;
 	if (!refresh->executed)
 		return;
-	bf_image_check_end(connection, refresh->image,
-					   bf_reply_results(connection, reply, unit),
-					   (int) reply->elements);
+	bf_image_check(connection, bf_reply_results(connection, reply, unit),
+				   (int) reply->elements, refresh->image);
 }
 
 /* Check that watching ended: BfReplyHandler. */
@@ -236,36 +231,16 @@ try_refresh(Refresh *refresh)
 	pipeline.window = WINDOW;
 	compare(refresh, &pipeline);
 	hopeless = is_hopeless(refresh);
+	pipeline.handler = hopeless ? check_unwatch : check_blocks;
+	unit = bf_pipeline_unit(&pipeline);
 	if (hopeless)
-	{
-		pipeline.handler = check_unwatch;
-		unit = bf_pipeline_unit(&pipeline);
 		bf_command_begin(unit, "UNWATCH");
-	}
 	else
-	{
-		pipeline.handler = check_blocks;
-		unit = bf_pipeline_unit(&pipeline);
 		append_blocks(unit, refresh);
-	}
 	bf_pipeline_send(&pipeline, unit);
 	bf_pipeline_finish(&pipeline);
 	pipeline.connection->watching = false;
 	return !hopeless;
-}
-
-/* The bytes of all blocks that differ. */
-static uint64
-differing_bytes(const Refresh *refresh)
-{
-	uint64		bytes = 0;
-
-	for (uint32 block = 0; block < refresh->blocks; block++)
-	{
-		if (refresh->differs[block])
-			bytes += block_length(refresh, block);
-	}
-	return bytes;
 }
 
 /*
@@ -273,7 +248,7 @@ differing_bytes(const Refresh *refresh)
  * bytes that were.  False, and nothing done, where the whole is to be sent.
  */
 bool
-bf_refresh(const BfImage *image, uint64 *sent)
+bf_image_refresh(const BfImage *image, uint64 *sent)
 {
 	uint32		blocks = (uint32) ((image->bytes + BLOCK - 1) / BLOCK);
 	Refresh		refresh = {
@@ -288,7 +263,7 @@ bf_refresh(const BfImage *image, uint64 *sent)
 		if (!try_refresh(&refresh))
 			break;
 	}
-	*sent = differing_bytes(&refresh);
+	*sent = refresh.bytes;
 	pg_cryptohash_free(refresh.hash);
 	pfree(refresh.differs);
 	return refresh.executed;

@@ -1,91 +1,51 @@
 /*
  * remote.c
- *	  What filter is at a key of a Redis server.
+ *	  What filter is at a key of a Redis server, and that it still is.
  *
  * One script reads, in one moment, all that may say so: the key's type, length
- * and first bytes, and the hashes and cursor that the layouts have beside it.
- * What says so twice is an error, as only one of the two can be true.
+ * and first bytes, and the hashes and strings that the layouts have beside it.
+ * Each layout's driver says whether that is a filter of the layout.  What is
+ * described twice is an error, as only one of the two can be true.
  *
  * Everything read is checked as bytes from anywhere are, before anything is
  * derived from it.  What is described as one filter has all its layers, unless
  * its server has them; what is described as sharded has none, and is no shard.
+ *
+ * Guards are what says that a filter still is what it was described as: the
+ * fields of its hash that bits and hashes follow from, and the cursor.  They are
+ * read, or compared, in the same moment as the bits.
  */
 #include "postgres.h"
 
-#include "strategy/plan.h"
 #include "type/value.h"
 
-#include "redis/remote.h"
+#include "redis/driver.h"
+#include "redis/scripts.h"
 
-/*
- * KEYS: the key, then keys beside it.  ARGV: for each of these, how many
- * fields of a hash to read, and their names; 0 for a string.
- */
-static const char describe_script[] =
-	"local c = redis.call\n"
-	"local t = c('TYPE', KEYS[1]).ok\n"
-	"local r = {t, '', 0}\n"
-	"if t ~= 'none' and t ~= ARGV[1] then\n"
-	"  r[2] = c('GETRANGE', KEYS[1], 0, 5)\n"
-	"  r[3] = c('STRLEN', KEYS[1])\n"
-	"end\n"
-	"local a = 2\n"
-	"for i = 2, #KEYS do\n"
-	"  local n = tonumber(ARGV[a])\n"
-	"  local t = c('TYPE', KEYS[i]).ok\n"
-	"  r[i + 2] = false\n"
-	"  if n == 0 and t == 'string' then\n"
-	"    r[i + 2] = c('GETRANGE', KEYS[i], 0, 19)\n"
-	"  elseif n > 0 and t == 'hash' then\n"
-	"    r[i + 2] = c('HMGET', KEYS[i], unpack(ARGV, a + 1, a + n))\n"
-	"  end\n"
-	"  a = a + n + 1\n"
-	"end\n"
-	"return r\n";
-
-/* Elements of the reply before those of the keys beside. */
+/* Elements of the description before those of the keys beside. */
 #define FIRST_BESIDE	3
 
 #define MAX_BESIDE		16
 
-/* What a key beside the filter's own is. */
-typedef enum BesideKind
-{
-	BESIDE_SHARDS,				/* the hash that says how many shards */
-	BESIDE_CONFIG,				/* the hash of a layout */
-	BESIDE_CURSOR,
-	BESIDE_LAYER				/* the first layer, where it is not KEY */
-} BesideKind;
-
+/* A key beside the filter's own. */
 typedef struct Beside
 {
-	BesideKind	kind;
-	const BfLayout *layout;
+	enum
+	{
+		SHARDS,					/* the hash that says how many shards */
+		CONFIG,					/* the hash of a layout */
+		CURSOR,
+		LAYER					/* the first layer, where it is not KEY */
+	}			kind;
+	int			layout;			/* which row */
+	const BfField *fields;		/* of a hash */
+	int			count;			/* of these; 0: a string */
 	char	   *key;
 } Beside;
 
-static const char *const shards_fields[] = {"layout", "shards"};
+static const BfField shards_fields[] = {{"layout"}, {"shards"}};
 
-static int
-beside_fields(const Beside *beside)
-{
-	switch (beside->kind)
-	{
-		case BESIDE_SHARDS:
-			return lengthof(shards_fields);
-		case BESIDE_CONFIG:
-			return bf_layout_fields(beside->layout);
-		default:
-			return 0;
-	}
-}
-
-static const char *
-beside_field(const Beside *beside, int field)
-{
-	return beside->kind == BESIDE_CONFIG ?
-		beside->layout->fields[field].name : shards_fields[field];
-}
+/* ---- Describe ---- */
 
 /*
  * List the keys beside a filter's own that can be read with it: on a cluster,
@@ -94,104 +54,83 @@ beside_field(const Beside *beside, int field)
 static int
 list_beside(const char *key, bool cluster, Beside *beside)
 {
-	Beside		all[MAX_BESIDE];
 	int			candidates = 0;
 	int			count = 0;
 
-	all[candidates++] = (Beside) {BESIDE_SHARDS, NULL, bf_shards_key(key)};
-	for (int i = 0; bf_layout_at(i) != NULL; i++)
+	beside[candidates++] = (Beside) {SHARDS, 0, shards_fields,
+		lengthof(shards_fields), bf_suffixed_key(key, BF_SHARDS_SUFFIX)};
+	for (int i = 0; i < bf_layout_count; i++)
 	{
-		const BfLayout *layout = bf_layout_at(i);
+		const BfLayout *layout = &bf_layouts[i];
 
-		if (layout->config_key != NULL)
-			all[candidates++] = (Beside) {BESIDE_CONFIG, layout,
-			layout->config_key(key)};
-		if (layout->cursor_key == NULL)
-			continue;
-		all[candidates++] = (Beside) {BESIDE_CURSOR, layout,
-		layout->cursor_key(key)};
-		all[candidates++] = (Beside) {BESIDE_LAYER, layout,
-		layout->layer_key(key, 0)};
+		if (layout->config_suffix != NULL)
+			beside[candidates++] = (Beside) {CONFIG, i, layout->fields,
+				bf_layout_fields(layout),
+				bf_suffixed_key(key, layout->config_suffix)};
+		if (layout->cursor_suffix != NULL)
+			beside[candidates++] = (Beside) {CURSOR, i, NULL, 0,
+				bf_suffixed_key(key, layout->cursor_suffix)};
+		if (layout->layer_suffix != NULL)
+			beside[candidates++] = (Beside) {LAYER, i, NULL, 0,
+				bf_layer_key(layout, key, 0)};
 	}
 	for (int i = 0; i < candidates; i++)
 	{
-		if (!cluster || bf_cluster_slot(all[i].key) == bf_cluster_slot(key))
-			beside[count++] = all[i];
+		if (!cluster || bf_cluster_slot(beside[i].key) == bf_cluster_slot(key))
+			beside[count++] = beside[i];
 	}
 	return count;
 }
 
-static void
-write_describe(BfUnit *unit, const char *key, const Beside *beside,
-			   int count)
+/* The types that are not read as a string is, which for others is an error. */
+static char *
+list_types(void)
 {
-	bf_script_begin(unit, describe_script);
+	StringInfoData types;
+
+	initStringInfo(&types);
+	appendStringInfoString(&types, "none");
+	for (int i = 0; i < bf_layout_count; i++)
+	{
+		if (bf_layouts[i].native_type != NULL)
+			appendStringInfo(&types, " %s", bf_layouts[i].native_type);
+	}
+	return types.data;
+}
+
+/* Ask what there is: lua/describe.lua. */
+static BfUnit *
+make_question(const char *key, const Beside *beside, int count)
+{
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_script_begin(unit, BF_SCRIPT_DESCRIBE);
 	bf_command_text(unit, key);
 	for (int i = 0; i < count; i++)
 		bf_command_text(unit, beside[i].key);
 	bf_script_arguments(unit);
-	bf_command_text(unit, bf_layout_redisbloom.native_type);
+	bf_command_key(unit, list_types());
 	for (int i = 0; i < count; i++)
 	{
-		int			fields = beside_fields(&beside[i]);
-
-		bf_command_number(unit, fields);
-		for (int j = 0; j < fields; j++)
-			bf_command_text(unit, beside_field(&beside[i], j));
+		bf_command_number(unit, beside[i].count);
+		for (int j = 0; j < beside[i].count; j++)
+			bf_command_text(unit, beside[i].fields[j].name);
 	}
+	return unit;
 }
 
-/* The fields of the hash that describes a filter, if one does. */
-int
-bf_remote_fields(const BfRemote *remote)
-{
-	return remote->configured ? bf_layout_fields(remote->layout) : 0;
-}
-
-/* Append all of them, each with its value, as arguments. */
-void
-bf_remote_append_fields(BfUnit *unit, const BfRemote *remote)
-{
-	for (int i = 0; i < bf_remote_fields(remote); i++)
-	{
-		bf_command_text(unit, remote->layout->fields[i].name);
-		bf_command_text(unit, remote->values[i]);
-	}
-}
-
-/* Raise that a key holds a filter of two descriptions. */
-static void
-claim(BfRemote *remote, const BfLayout *layout)
-{
-	if (remote->layout != NULL && remote->layout != layout)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key \"%s\" is described as a filter both in layout \"%s\" and in layout \"%s\"",
-						remote->key, remote->layout->name, layout->name),
-				 errhint("Delete the keys of the one that is obsolete.")));
-	remote->layout = layout;
-}
-
-/* Note that what a hash describes is not there. */
-static void
-abandon(BfRemote *remote)
-{
-	remote->orphan = remote->layout;
-	remote->layout = NULL;
-}
-
-/* Read a hash's fields, which may be missing. */
+/* Read a hash's fields, each of which may be missing; false if all are. */
 static bool
-read_values(BfConnection *connection, const redisReply *reply, int fields,
-			char **values)
+read_values(BfConnection *connection, const redisReply *reply,
+			const Beside *beside, char **values)
 {
 	bool		any = false;
 	redisReply **element;
 
 	if (reply->type == REDIS_REPLY_NIL)
 		return false;
-	element = bf_reply_array(connection, reply, fields);
-	for (int i = 0; i < fields; i++)
+	element = bf_reply_array(connection, reply, beside->count);
+	for (int i = 0; i < beside->count; i++)
 	{
 		values[i] = NULL;
 		if (element[i]->type == REDIS_REPLY_NIL)
@@ -203,159 +142,113 @@ read_values(BfConnection *connection, const redisReply *reply, int fields,
 	return any;
 }
 
-/* Whether the hash of a layout is there and is that layout's. */
-static bool
-is_described(const BfLayout *layout, char **values)
-{
-	int			fields = bf_layout_fields(layout);
-
-	if (fields > BF_OWN_LAYOUT &&
-		strcmp(layout->fields[BF_OWN_LAYOUT].name, "layout") == 0)
-		return values[BF_OWN_LAYOUT] != NULL &&
-			strcmp(values[BF_OWN_LAYOUT], layout->name) == 0;
-	/* Anything else may have a hash of that name: its fields tell. */
-	return values[0] != NULL && values[1] != NULL;
-}
-
-/* Take a layout's hash for what it says, if it is one. */
-static void
-read_config(BfConnection *connection, const redisReply *reply,
-			const BfLayout *layout, BfRemote *remote)
-{
-	char	   *values[BF_MAX_FIELDS];
-	BfHeader	header = {.layers = 1, .cell_bits = BF_CELL_BIT};
-	BfLayer		layer;
-	BfError		error;
-
-	if (!read_values(connection, reply, bf_layout_fields(layout), values) ||
-		!is_described(layout, values))
-		return;
-	claim(remote, layout);
-	if (!layout->read_config(values, &header, &layer, &error))
-		bf_raise(&error);
-	remote->configured = true;
-	remote->header = header;
-	remote->layers = palloc(sizeof(BfLayer));
-	remote->layers[0] = layer;
-	memcpy(remote->values, values, sizeof(values));
-}
-
 /* Take the hash of a sharded filter for what it says. */
 static void
 read_shards(BfConnection *connection, const redisReply *reply,
-			BfRemote *remote)
+			const Beside *beside, BfRemote *remote)
 {
 	char	   *values[lengthof(shards_fields)];
 	uint64		shards;
-	const BfLayout *layout;
 
-	if (!read_values(connection, reply, lengthof(shards_fields), values))
+	if (!read_values(connection, reply, beside, values))
 		return;
-	layout = values[0] ? bf_layout_by_name(values[0]) : NULL;
-	if (layout == NULL || !bf_read_number(values[1], &shards) ||
+	remote->layout = values[0] ? bf_layout_by_name(values[0]) : NULL;
+	if (remote->layout == NULL || !bf_read_number(values[1], &shards) ||
 		shards < 1 || shards > BF_MAX_SHARDS)
 		bf_connection_protocol_error(connection,
 									 "A filter's shards are not described as they should be.");
-	claim(remote, layout);
 	remote->shards = (int) shards;
 }
 
-/* Derive all layers of a filter that grows from the first and the cursor. */
+/* Note what was found at a key beside, for the layout that has it. */
 static void
-read_cursor(BfConnection *connection, const redisReply *reply,
-			BfRemote *remote)
+note_found(BfConnection *connection, const redisReply *reply,
+		   const Beside *beside, BfFound *found)
 {
-	BfPlan		plan = {
-		.strategy = bf_strategy_by_id(remote->header.strategy),
-		.header = remote->header
-	};
-	uint64		newest = 0;
-	BfLayer    *layers;
+	if (beside->kind == CONFIG)
+		found->configured = read_values(connection, reply, beside,
+										found->values) &&
+			bf_layout_owns(&bf_layouts[beside->layout], found->values);
+	else if (reply->type == REDIS_REPLY_NIL)
+		return;
+	else if (beside->kind == CURSOR)
+		found->cursor = bf_reply_string(connection, reply)->str;
+	else
+		found->has_layer = true;
+}
+
+/* Take what a hash says for the plan of a filter; false where there is none. */
+bool
+bf_remote_read_config(BfRemote *remote, const BfLayout *layout,
+					  const BfFound *found)
+{
 	BfError		error;
 
-	if (reply->type != REDIS_REPLY_NIL &&
-		(!bf_read_number(bf_reply_string(connection, reply)->str, &newest) ||
-		 newest >= BF_MAX_LAYERS))
-		bf_connection_protocol_error(connection,
-									 "The cursor of a growing filter is no number of a layer.");
-	layers = palloc(sizeof(BfLayer) * (newest + 1));
-	layers[0] = remote->layers[0];
-	for (uint32 i = 1; i <= newest; i++)
-	{
-		if (!bf_plan_next_layer(&plan, &layers[i - 1], &layers[i], &error))
-			bf_raise(&error);
-	}
-	remote->layers = layers;
-	remote->header.layers = newest + 1;
+	remote->configured = found->configured;
+	if (!found->configured)
+		return false;
+	remote->plan.header = (BfHeader) {.layers = 1,.cell_bits = BF_CELL_BIT};
+	if (!layout->read_config(found->values, &remote->plan, &error))
+		bf_raise(&error);
+	memcpy(remote->values, found->values, sizeof(found->values));
+	return true;
+}
+
+/* Take what a layout's driver makes of what was found, if it is a filter. */
+static void
+try_layout(BfRemote *remote, const BfLayout *layout, BfFound *found)
+{
+	BfRemote	candidate = {.server = remote->server,.key = remote->key};
+	bool		there;
+
+	found->alone = remote->layout == NULL;
+	there = layout->driver->recognize(&candidate, layout, found);
+	if (there && remote->layout != NULL && remote->layout != layout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key \"%s\" is described as a filter both in layout \"%s\" and in layout \"%s\"",
+						remote->key, remote->layout->name, layout->name),
+				 errhint("Delete the keys of the one that is obsolete.")));
+	if (remote->layout != NULL || !(there || candidate.orphan != NULL))
+		return;
+	*remote = candidate;
+	remote->layout = there ? layout : NULL;
 }
 
 /*
- * Take the first bytes of a string for the head of Guava's stream, if its
- * length agrees.  A hash beside it counts if it is about the same shape.
+ * Make sense of what the script found.  The first row is tried last: a stream
+ * is taken for one only where nothing says otherwise.
  */
 static void
-read_head(const redisReply *head, uint64 length, BfRemote *remote)
+read_answer(BfConnection *connection, redisReply **element,
+			const Beside *beside, int count, BfRemote *remote)
 {
-	BfPlan		plan;
-	BfError		error;
-
-	if (head->len != bf_layout_guava.head ||
-		!bf_guava.stream->inspect((uint8 *) head->str, length, &plan,
-								  &error))
-	{
-		if (remote->layout == &bf_layout_guava && remote->shards == 0)
-			abandon(remote);
-		return;
-	}
-	claim(remote, &bf_layout_guava);
-	memcpy(remote->head, head->str, head->len);
-	if (remote->configured &&
-		remote->header.strategy == plan.header.strategy &&
-		remote->layers[0].bits == plan.first.bits &&
-		remote->layers[0].hashes == plan.first.hashes)
-		return;
-	remote->configured = false;
-	remote->header = plan.header;
-	remote->layers = palloc(sizeof(BfLayer));
-	*remote->layers = plan.first;
-}
-
-/* Make sense of what the script found. */
-static void
-read_description(BfConnection *connection, redisReply **element,
-				 const Beside *beside, int count, BfRemote *remote)
-{
-	const redisReply *type = bf_reply_string(connection, element[0]);
 	const redisReply *head = bf_reply_string(connection, element[1]);
+	BfFound    *found = palloc0(sizeof(BfFound) * bf_layout_count);
 	uint64		length = bf_reply_integer(connection, element[2]);
 
 	for (int i = 0; i < count; i++)
 	{
-		const redisReply *found = element[FIRST_BESIDE + i];
+		const redisReply *reply = element[FIRST_BESIDE + i];
 
-		if (beside[i].kind == BESIDE_SHARDS)
-			read_shards(connection, found, remote);
-		else if (beside[i].kind == BESIDE_CONFIG)
-			read_config(connection, found, beside[i].layout, remote);
-		else if (remote->layout != beside[i].layout || remote->shards > 0)
-			continue;
-		else if (beside[i].kind == BESIDE_CURSOR)
-			read_cursor(connection, found, remote);
-		else if (found->type == REDIS_REPLY_NIL)
-			abandon(remote);
+		if (beside[i].kind == SHARDS)
+			read_shards(connection, reply, &beside[i], remote);
+		else
+			note_found(connection, reply, &beside[i],
+					   &found[beside[i].layout]);
 	}
-	if (strcmp(type->str, bf_layout_redisbloom.native_type) == 0)
+	for (int i = bf_layout_count - 1; i >= 0; i--)
 	{
-		claim(remote, &bf_layout_redisbloom);
-		remote->header.strategy = bf_redisbloom.id;
+		found[i].connection = connection;
+		found[i].type = bf_reply_string(connection, element[0])->str;
+		found[i].length = length;
+		found[i].head = (const uint8 *) head->str;
+		found[i].head_length = head->len;
+		try_layout(remote, &bf_layouts[i], &found[i]);
 	}
-	else if (remote->layout == NULL || remote->layout == &bf_layout_guava)
-		read_head(head, length, remote);
-	else if (remote->layout == &bf_layout_bitmap && remote->shards == 0 &&
-			 length == 0)
-		abandon(remote);
-
-	remote->occupied = remote->layout == NULL && length > 0;
+	remote->occupied = remote->layout == NULL &&
+		strcmp(found->type, "none") != 0;
+	pfree(found);
 }
 
 /*
@@ -368,17 +261,14 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	BfConnection *connection = bf_cluster_route(server, key);
 	Beside		beside[MAX_BESIDE];
 	int			count = list_beside(key, connection->cluster, beside);
-	BfUnit	   *unit = bf_unit_make();
+	BfUnit	   *unit = make_question(key, beside, count);
 	const redisReply *reply;
 
-	memset(remote, 0, sizeof(*remote));
-	remote->server = server;
-	remote->key = pstrdup(key);
-	write_describe(unit, key, beside, count);
-	reply = bf_ask(server, key, unit, 0, &connection);
-	read_description(connection,
-					 bf_reply_array(connection, reply, FIRST_BESIDE + count),
-					 beside, count, remote);
+	*remote = (BfRemote) {.server = server,.key = pstrdup(key)};
+	reply = bf_ask(server, remote->key, unit, 0, &connection);
+	read_answer(connection,
+				bf_reply_array(connection, reply, FIRST_BESIDE + count),
+				beside, count, remote);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 }
@@ -402,24 +292,29 @@ bf_remote_describe_shard(const BfRemote *whole, int shard, BfRemote *remote)
 		bf_remote_missing(remote);
 }
 
+/* ---- Plan, put in place and drop ---- */
+
 /* The filter that is to be at a key: what describes it, is filled in. */
 void
 bf_remote_plan(Oid server, const char *key, const BfLayout *layout,
-			   const BfHeader *header, BfLayer *layers, BfRemote *remote)
+			   const BfPlan *plan, BfRemote *remote)
 {
-	bf_layout_check(layout, header, layers);
+	bf_layout_check(layout, plan);
 	*remote = (BfRemote) {
 		.server = server,
 		.key = pstrdup(key),
 		.layout = layout,
-		.header = *header,
-		.layers = layers,
-		.configured = bf_layout_has_config(layout, header)
+		.plan = *plan,
+		.configured = bf_layout_has_config(layout, plan)
 	};
-	if (layout->write_head != NULL)
-		layout->write_head(header, layers, remote->head);
+	if (layout->stream != NULL)
+	{
+		BfFilter	filter = {.plan = *plan};
+
+		layout->stream->write_head(&filter, remote->head);
+	}
 	if (remote->configured)
-		layout->write_config(header, layers, remote->values);
+		layout->write_config(layout, plan, remote->values);
 }
 
 /* Raise that a cluster would scatter the keys of a filter. */
@@ -433,8 +328,8 @@ bf_remote_check_slots(const BfRemote *remote)
 		return;
 	if (bf_cluster_slot(bf_remote_layer_key(remote, 0)) == slot &&
 		bf_cluster_slot(bf_temporary_key(remote->key, 0)) == slot &&
-		(layout->config_key == NULL ||
-		 bf_cluster_slot(layout->config_key(remote->key)) == slot))
+		(layout->config_suffix == NULL ||
+		 bf_cluster_slot(bf_suffixed_key(remote->key, layout->config_suffix)) == slot))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -458,5 +353,174 @@ bf_remote_missing(const BfRemote *remote)
 char *
 bf_remote_layer_key(const BfRemote *remote, uint32 layer)
 {
-	return remote->layout->layer_key(remote->key, layer);
+	return bf_layer_key(remote->layout, remote->key, layer);
+}
+
+/* Append the keys of so many layers, and those of hash and cursor. */
+void
+bf_remote_append_keys(BfUnit *unit, const BfRemote *remote, uint32 layers)
+{
+	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
+
+	for (uint32 i = 0; i < layers; i++)
+		bf_command_key(unit, bf_layer_key(layout, remote->key, i));
+	if (layout->config_suffix != NULL)
+		bf_command_key(unit, bf_suffixed_key(remote->key, layout->config_suffix));
+	if (layout->cursor_suffix != NULL)
+		bf_command_key(unit, bf_suffixed_key(remote->key, layout->cursor_suffix));
+}
+
+/* Append the fields of the hash, if there is one, each with its value. */
+void
+bf_remote_append_fields(BfUnit *unit, const BfRemote *remote)
+{
+	if (!remote->configured)
+		return;
+	for (int i = 0; i < bf_layout_fields(remote->layout); i++)
+	{
+		bf_command_text(unit, remote->layout->fields[i].name);
+		bf_command_text(unit, remote->values[i]);
+	}
+}
+
+/*
+ * Rename so many temporary keys to the keys of a filter, and write its hash and
+ * cursor; or, if a temporary key is gone, do nothing and raise.  It is a script
+ * and not a transaction because a transaction would go on after a temporary key
+ * was found to have expired, and leave new parameters over old bits: false
+ * negatives.
+ */
+void
+bf_remote_replace(const BfRemote *remote, char **temporary, uint32 count,
+				  uint32 old_layers, int64 ttl)
+{
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_script_begin(unit, BF_SCRIPT_REPLACE);
+	for (uint32 i = 0; i < count; i++)
+		bf_command_text(unit, temporary[i]);
+	bf_remote_append_keys(unit, remote, count);
+	for (uint32 i = count; i < old_layers; i++)
+		bf_command_key(unit, bf_remote_layer_key(remote, i));
+	bf_script_arguments(unit);
+	bf_command_number(unit, count);
+	bf_command_number(unit, ttl);
+	if (remote->layout->cursor_suffix != NULL)
+		bf_command_number(unit, count - 1);
+	else
+		bf_command_text(unit, "");
+	bf_remote_append_fields(unit, remote);
+	if (bf_ask_number(remote->server, remote->key, unit) == 1)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("mirror of \"%s\" was not finished in time",
+					remote->key),
+			 errdetail("Its temporary keys are gone; what was there before is still there.")));
+}
+
+/* Remove all keys that a filter has, or what is left of it. */
+bool
+bf_remote_drop(const BfRemote *remote)
+{
+	BfUnit	   *unit = bf_unit_make();
+	bool		grows = (remote->layout ? remote->layout :
+						 remote->orphan)->layer_suffix != NULL;
+
+	bf_command_begin(unit, "UNLINK");
+	bf_remote_append_keys(unit, remote, grows ? remote->plan.header.layers : 1);
+	return bf_ask_number(remote->server, remote->key, unit) > 0;
+}
+
+/* ---- Guards ---- */
+
+/* The next field that is a guard, after one; NULL after the last. */
+static const BfField *
+next_guard(const BfRemote *remote, int *field)
+{
+	const BfField *fields = remote->layout->fields;
+
+	while (remote->configured && ++*field < bf_layout_fields(remote->layout))
+	{
+		if (fields[*field].guards && remote->values[*field] != NULL)
+			return &fields[*field];
+	}
+	return NULL;
+}
+
+/* How many fields of its hash say that a filter is still the same. */
+int
+bf_guard_count(const BfRemote *remote)
+{
+	int			guards = 0;
+
+	for (int field = -1; next_guard(remote, &field) != NULL;)
+		guards++;
+	return guards;
+}
+
+/* Append these fields, each with its value, as arguments. */
+void
+bf_guard_append_values(BfUnit *unit, const BfRemote *remote)
+{
+	const BfField *guard;
+
+	for (int field = -1; (guard = next_guard(remote, &field)) != NULL;)
+	{
+		bf_command_text(unit, guard->name);
+		bf_command_text(unit, remote->values[field]);
+	}
+}
+
+/* Append commands that read the guards. */
+void
+bf_guard_read(BfUnit *unit, const BfRemote *remote)
+{
+	const BfLayout *layout = remote->layout;
+	const BfField *guard;
+
+	bf_command_begin(unit, "HMGET");
+	bf_command_key(unit, bf_suffixed_key(remote->key, layout->config_suffix));
+	for (int field = -1; (guard = next_guard(remote, &field)) != NULL;)
+		bf_command_text(unit, guard->name);
+	if (layout->cursor_suffix == NULL)
+		return;
+	bf_command_begin(unit, "GET");
+	bf_command_key(unit, bf_suffixed_key(remote->key, layout->cursor_suffix));
+}
+
+/* Whether the cursor, which may be missing, is unchanged. */
+static bool
+is_same_cursor(const BfRemote *remote, const redisReply *reply)
+{
+	char		expected[16];
+
+	snprintf(expected, sizeof(expected), "%u", remote->plan.header.layers - 1);
+	if (reply->type == REDIS_REPLY_NIL)
+		return remote->plan.header.layers == 1;
+	return reply->type == REDIS_REPLY_STRING &&
+		strcmp(reply->str, expected) == 0;
+}
+
+/*
+ * Check the results of these commands: returns what comes after them, or NULL
+ * where the filter has changed.
+ */
+redisReply **
+bf_guard_check(BfConnection *connection, const BfRemote *remote,
+			   redisReply **result)
+{
+	redisReply **value = bf_reply_array(connection, *result++,
+										bf_guard_count(remote));
+
+	for (int field = -1; next_guard(remote, &field) != NULL; value++)
+	{
+		if ((*value)->type != REDIS_REPLY_STRING ||
+			strcmp((*value)->str, remote->values[field]) != 0)
+			return NULL;
+	}
+	if (remote->layout->cursor_suffix != NULL &&
+		!is_same_cursor(remote, *result++))
+		return NULL;
+	return result;
 }

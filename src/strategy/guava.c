@@ -145,7 +145,7 @@ guava_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 						plan, error);
 }
 
-static const BfStream guava_stream = {
+const BfStream bf_guava_stream = {
 	.name = "guava",
 	.order = BF_ORDER_STORED,
 	.head_size = STREAM_HEADER_SIZE,
@@ -173,7 +173,7 @@ static const BfStream guava_stream = {
 	.words = 2, \
 	.can_be_live = true, \
 	.has_counters = true, \
-	.stream = &guava_stream, \
+	.stream = &bf_guava_stream, \
 	.order = BF_ORDER_REDIS
 
 static const BfDerivation mitz64_derivation = {

@@ -228,6 +228,8 @@ typedef struct BfStrategy
 	BfBitOrder	order;
 } BfStrategy;
 
+extern const BfStream bf_guava_stream;
+
 extern const BfStrategy bf_guava;
 extern const BfStrategy bf_guava32;
 extern const BfStrategy bf_redisson;

@@ -214,13 +214,13 @@ check_description(const BfRemote *remote)
 	REQUIRE(remote->shards >= 0 && remote->shards <= BF_MAX_SHARDS);
 	if (layout == NULL || remote->shards > 0 || layout->native_type != NULL)
 		return;
-	REQUIRE(remote->layers != NULL && remote->header.layers >= 1 &&
-			remote->header.layers <= (layout->grows ? BF_MAX_LAYERS : 1));
-	for (uint32 i = 0; i < remote->header.layers; i++)
+	REQUIRE(remote->plan.layers != NULL && remote->plan.header.layers >= 1 &&
+			remote->plan.header.layers <= (layout->grows ? BF_MAX_LAYERS : 1));
+	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 	{
-		REQUIRE(remote->layers[i].bits > 0);
-		REQUIRE(remote->layers[i].hashes >= 1 &&
-				remote->layers[i].hashes <= BF_MAX_HASHES);
+		REQUIRE(remote->plan.layers[i].bits > 0);
+		REQUIRE(remote->plan.layers[i].hashes >= 1 &&
+				remote->plan.layers[i].hashes <= BF_MAX_HASHES);
 	}
 	for (int i = 0; remote->configured && i < bf_layout_fields(layout); i++)
 		REQUIRE(!layout->fields[i].guards || remote->values[i] != NULL);
@@ -246,7 +246,7 @@ make_items(const BfRemote *remote, BfItems *items)
 		BfHash	   *hash = &items->item[i].hash;
 
 		if (remote->layout->native_type == NULL)
-			bf_strategy_by_id(remote->header.strategy)->hash((const uint8 *) texts[i],
+			remote->plan.strategy->hash((const uint8 *) texts[i],
 															 strlen(texts[i]), hash);
 		hash->data = (const uint8 *) texts[i];
 		hash->length = strlen(texts[i]);
@@ -274,12 +274,16 @@ find(BfRemote *remote, BfItems *items)
 }
 
 static void
-look_up(bool (*function) (const BfRemote *, BfItems *))
+work_on_items(bool ask)
 {
 	BfRemote	remote;
 	BfItems		items;
+	const BfDriver *driver;
 
-	if (!find(&remote, &items) || !function(&remote, &items))
+	if (!find(&remote, &items))
+		return;
+	driver = remote.layout->driver;
+	if (!(ask ? driver->contains : driver->add) (&remote, &items))
 		return;
 	for (int i = 0; i < items.count; i++)
 		REQUIRE(items.item[i].done);
@@ -288,13 +292,13 @@ look_up(bool (*function) (const BfRemote *, BfItems *))
 static void
 contains(void)
 {
-	look_up(bf_remote_contains);
+	work_on_items(true);
 }
 
 static void
 add(void)
 {
-	look_up(bf_remote_add);
+	work_on_items(false);
 }
 
 static Datum

@@ -1,0 +1,328 @@
+/*
+ * driver_native.c
+ *	  Filters of RedisBloom's own type, by its commands.
+ *
+ * A filter is loaded by BF.LOADCHUNK under a temporary name and then renamed:
+ * a key that is half loaded answers 0 to everything, which would be false
+ * negatives.  Cursor 1 with the header makes the key; each chunk then comes
+ * with the offset of its end plus 1, and must not reach over the end of a link.
+ *
+ * BF.SCANDUMP reads a filter in several calls; what is added meanwhile may or
+ * may not be in the result.
+ *
+ * BF.MEXISTS says 0 of a key that is missing: hence the transaction that looks
+ * for the key, too.  A script would do the same, but takes Redis three times as
+ * long.  RedisBloom hashes by itself, so elements go as their bytes.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "core/bytes.h"
+#include "redis/driver.h"
+#include "redis/scripts.h"
+#include "type/value.h"
+
+/* Bytes loaded by a command. */
+#define CHUNK			((uint64) 1024 * 1024)
+
+/* The longest reply of BF.SCANDUMP: 16 MiB, or a header. */
+#define DUMP_LIMIT		((size_t) 17 * 1024 * 1024)
+
+/* Elements added or asked for by a command. */
+#define BATCH			1000
+
+/* The type says all of it that is known without a dump. */
+static bool
+recognize_native(BfRemote *remote, const BfLayout *layout,
+				 const BfFound *found)
+{
+	if (strcmp(found->type, layout->native_type) != 0)
+		return false;
+	remote->plan.strategy = &bf_redisbloom;
+	return true;
+}
+
+/* Call BF.SCANDUMP; the reply is checked to be a cursor and bytes. */
+static redisReply **
+scan_dump(const BfRemote *remote, const char *key, uint64 cursor,
+		  BfConnection **connection)
+{
+	BfUnit	   *unit = bf_unit_make();
+	const redisReply *reply;
+	redisReply **result;
+
+	bf_command_begin(unit, "BF.SCANDUMP");
+	bf_command_text(unit, key);
+	bf_command_number(unit, cursor);
+	reply = bf_ask(remote->server, key, unit, DUMP_LIMIT, connection);
+	bf_unit_free(unit);
+	result = bf_reply_array(*connection, reply, 2);
+	(void) bf_reply_integer(*connection, result[0]);
+	(void) bf_reply_string(*connection, result[1]);
+	return result;
+}
+
+/* Fill in a filter's shape, from the header of its dump. */
+static void
+describe_native(BfRemote *remote)
+{
+	const BfStream *stream = bf_redisbloom.stream;
+	BfConnection *connection;
+	redisReply **result = scan_dump(remote, remote->key, 0, &connection);
+	const uint8 *head = (const uint8 *) result[1]->str;
+	uint64		length = result[1]->len;
+	BfError		error;
+
+	/*
+	 * The length that the whole dump has, if what it says makes sense: a link's
+	 * header starts with the bytes of its bits.
+	 */
+	for (size_t at = stream->head_size;
+		 at + stream->layer_head_size <= result[1]->len;
+		 at += stream->layer_head_size)
+		length += bf_load_le64(head + at);
+	remote->plan.layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	if (!stream->inspect(head, length, &remote->plan, &error))
+		bf_raise(&error);
+	bf_connection_done(connection);
+}
+
+/* BF.RESERVE, unless the key is there (false). */
+static bool
+create_native(const BfRemote *remote, int64 ttl)
+{
+	bool		grows = remote->plan.header.expansion > 0;
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_script_begin(unit, BF_SCRIPT_NATIVE_CREATE);
+	bf_command_text(unit, remote->key);
+	bf_script_arguments(unit);
+	bf_command_number(unit, ttl);
+	bf_command_key(unit, psprintf("%.17g", remote->plan.header.fpp));
+	bf_command_number(unit, remote->plan.header.expected);
+	bf_command_text(unit, grows ? "EXPANSION" : "NONSCALING");
+	if (grows)
+		bf_command_number(unit, remote->plan.header.expansion);
+	return bf_ask_number(remote->server, remote->key, unit) == 1;
+}
+
+/* Append a command about items, and whether the key is there. */
+static void
+append_batch(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	const char *const *word = run->arg;
+
+	bf_transaction_begin(unit);
+	bf_command_begin(unit, "EXISTS");
+	bf_command_text(unit, run->remote->key);
+	bf_command_begin(unit, *word++);
+	bf_command_text(unit, run->remote->key);
+	for (; *word != NULL; word++)
+		bf_command_text(unit, *word);
+	for (int i = 0; i < count; i++)
+		bf_command_bytes(unit, item[i].hash.data, item[i].hash.length);
+	bf_transaction_end(unit);
+}
+
+/*
+ * Take a number for each item: BfItemRun.take.  A filter that is full and does
+ * not grow answers the first one that it does not take by an error, and no
+ * more.
+ */
+static bool
+take_batch(BfConnection *connection, const redisReply *reply,
+		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	redisReply **result = bf_reply_results(connection, reply, unit);
+	int			answers = Min(count, result[1]->elements);
+	redisReply **answer;
+
+	if (bf_reply_integer(connection, result[0]) == 0)
+		return false;
+	answer = bf_reply_array(connection, result[1], answers);
+	for (int i = 0; i < answers; i++)
+		item[i].answer = bf_reply_integer(connection, answer[i]) == 1;
+	if (answers < count)
+		bf_connection_protocol_error(connection,
+									 "An answer for each element was expected.");
+	return true;
+}
+
+/* Send items with a command; false where the key is gone. */
+static bool
+run_batches(const BfRemote *remote, BfItems *items, const char *const *words)
+{
+	BfItemRun	run = {
+		.remote = remote,
+		.items = items,
+		.batch = BATCH,
+		.arg = words,
+		.append = append_batch,
+		.take = take_batch
+	};
+
+	return bf_items_run(&run);
+}
+
+/* BfDriver.contains */
+static bool
+contains_native(const BfRemote *remote, BfItems *items)
+{
+	static const char *const words[] = {"BF.MEXISTS", NULL};
+
+	return run_batches(remote, items, words);
+}
+
+/* BfDriver.add */
+static bool
+add_native(const BfRemote *remote, BfItems *items)
+{
+	static const char *const words[] = {"BF.INSERT", "NOCREATE", "ITEMS", NULL};
+
+	return run_batches(remote, items, words);
+}
+
+/* Read all of a filter's dump, and make a value of it. */
+static struct varlena *
+fetch_native(const BfRemote *remote, BfFunnel funnel)
+{
+	StringInfoData dump;
+	uint64		cursor = 0;
+	uint64		loaded = 0;
+	BfValue		value;
+
+	initStringInfo(&dump);
+	for (;;)
+	{
+		BfConnection *connection;
+		redisReply **result = scan_dump(remote, remote->key, cursor,
+										&connection);
+		bool		header = cursor == 0;
+
+		CHECK_FOR_INTERRUPTS();
+		cursor = result[0]->integer;
+		if (cursor > 0)
+		{
+			if (!header)
+				loaded += result[1]->len;
+			if (cursor != loaded + 1 || (!header && result[1]->len == 0))
+				bf_connection_protocol_error(connection,
+											 "A filter's dump is not in one piece.");
+			appendBinaryStringInfo(&dump, result[1]->str, result[1]->len);
+		}
+		bf_connection_done(connection);
+		if (cursor == 0)
+			break;
+	}
+	bf_value_of_stream(bf_redisbloom.stream, (const uint8 *) dump.data,
+					   dump.len, &value);
+	bf_value_bind(&value, funnel, BF_MEANING_NONE);
+	pfree(dump.data);
+	return value.varlena;
+}
+
+/* BfReplyHandler of commands that are answered by OK, or by a number */
+static void
+expect_success(BfConnection *connection, const redisReply *reply,
+			   const BfUnit *unit, void *arg)
+{
+	if (reply->type != REDIS_REPLY_INTEGER && !bf_reply_is_ok(reply))
+		bf_connection_protocol_error(connection, "OK was expected.");
+}
+
+/* BF.LOADCHUNK */
+static void
+send_chunk(BfPipeline *pipeline, uint64 cursor, const uint8 *bytes,
+		   size_t length)
+{
+	BfUnit	   *unit = bf_pipeline_unit(pipeline);
+
+	bf_command_begin(unit, "BF.LOADCHUNK");
+	bf_command_text(unit, pipeline->key);
+	bf_command_number(unit, cursor);
+	bf_command_bytes(unit, bytes, length);
+	bf_pipeline_send(pipeline, unit);
+}
+
+/* Send a dump's header, then its links' bits in pieces. */
+static void
+send_dump(BfPipeline *pipeline, const BfRemote *remote, const uint8 *dump,
+		  size_t head_size)
+{
+	const uint8 *bits = dump + head_size;
+	uint64		offset = 0;
+	BfUnit	   *expire;
+
+	send_chunk(pipeline, 1, dump, head_size);
+	expire = bf_pipeline_unit(pipeline);
+	bf_command_begin(expire, "PEXPIRE");
+	bf_command_text(expire, pipeline->key);
+	bf_command_number(expire, BF_TEMPORARY_TTL);
+	bf_pipeline_send(pipeline, expire);
+	for (uint32 i = 0; i < remote->plan.header.layers; i++)
+	{
+		uint64		end = offset + bf_remote_layer(remote, i)->bytes;
+
+		while (offset < end)
+		{
+			uint64		length = Min(CHUNK, end - offset);
+
+			send_chunk(pipeline, offset + length + 1, bits + offset, length);
+			offset += length;
+		}
+	}
+}
+
+/* Raise unless a key's dump starts with the same header. */
+static void
+check_head(const BfRemote *remote, const char *key, const uint8 *dump,
+		   size_t head_size)
+{
+	BfConnection *connection;
+	redisReply **result = scan_dump(remote, key, 0, &connection);
+
+	if (result[0]->integer != 1 || result[1]->len != head_size ||
+		memcmp(result[1]->str, dump, head_size) != 0)
+		bf_connection_protocol_error(connection,
+									 "What was written does not read back the same.");
+	bf_connection_done(connection);
+}
+
+/* Load a filter's dump under a temporary name, and put it in place. */
+static uint64
+mirror_native(const BfRemote *remote, const BfRemote *old,
+			  const BfFilter *filter, int64 ttl, bool refresh)
+{
+	const BfStream *stream = bf_redisbloom.stream;
+	size_t		head_size = bf_stream_head_size(stream, remote->plan.header.layers);
+	char	   *temporary = bf_temporary_key(remote->key, 0);
+	BfPipeline	pipeline;
+	uint64		length;
+	uint8	   *dump;
+	BfError		error;
+
+	if (!stream->measure(filter, &length, &error))
+		bf_raise(&error);
+	dump = palloc_extended(length, MCXT_ALLOC_HUGE);
+	bf_stream_write(stream, filter, dump);
+	bf_pipeline_start(&pipeline, remote->server, temporary, expect_success,
+					  NULL);
+	send_dump(&pipeline, remote, dump, head_size);
+	bf_pipeline_finish(&pipeline);
+	check_head(remote, temporary, dump, head_size);
+	bf_remote_replace(remote, &temporary, 1, 0, ttl);
+	pfree(dump);
+	return length;
+}
+
+const BfDriver bf_driver_native = {
+	.recognize = recognize_native,
+	.describe = describe_native,
+	.create = create_native,
+	.add = add_native,
+	.contains = contains_native,
+	.fetch = fetch_native,
+	.mirror = mirror_native,
+	.hashes_itself = true
+};

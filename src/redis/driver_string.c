@@ -1,0 +1,202 @@
+/*
+ * driver_string.c
+ *	  Filters of one string: the layouts guava, redisson and bitmap.
+ *
+ * What differs between them is data of their rows: a head, the order of bits,
+ * whether the string is there from the start.
+ *
+ * Bits may only be set where the filter still is what their positions were
+ * computed for: BITFIELD would make a key that has expired anew, without its
+ * head, and every element that it once had would be gone without a trace.  A
+ * script can compare first; but where it sets the bits as well, each of them
+ * passes through Lua, which takes Redis twice as long as BITFIELDs of its own.
+ * A transaction of these goes on whatever a script in it has found.
+ *
+ * So a transaction sets bits under a temporary name, which a script gives to
+ * the filter's string if that is the right one.  Until then the name is a
+ * list's, and BITFIELD can only fail.  A second script gives the filter its own
+ * name back.  To everybody else all of this is one moment, in which only bits
+ * changed; the time to live goes with the filter.  If Redis refuses any of
+ * these commands, it refuses all.
+ *
+ * In a transaction of Redis 6.2 time goes on, so that a filter may expire under
+ * its temporary name, and BITFIELD make it anew.  What had a time to live there
+ * is therefore only given its name back with one.
+ *
+ * WATCH would do without a temporary name, but a round trip a transaction more,
+ * and in vain whenever others add to the same filter.
+ *
+ * A mirror is written in place, by one transaction.  All this happens at once,
+ * not at commit.  A filter may be mirrored early without harm: an element that
+ * is rolled back is at worst a false positive.
+ */
+#include "postgres.h"
+
+#include "redis/driver.h"
+#include "redis/image.h"
+#include "redis/scripts.h"
+
+/* Bits that a BITFIELD sets, as in driver.c, and BITFIELDs of a unit. */
+#define BITS_A_COMMAND		100
+#define COMMANDS_A_UNIT		10
+
+/* ---- Recognize ---- */
+
+/*
+ * Whether a string starts with a stream's head, of its length.  A hash beside it
+ * counts if it is about the same shape.
+ */
+static bool
+recognize_stream(BfRemote *remote, const BfStream *stream,
+				 const BfFound *found)
+{
+	BfPlan		plan = {0};
+	BfError		error;
+
+	if (found->head_length < stream->head_size ||
+		!stream->inspect(found->head, found->length, &plan, &error))
+		return false;
+	memcpy(remote->head, found->head, stream->head_size);
+	if (remote->configured && remote->plan.strategy == plan.strategy &&
+		remote->plan.first.bits == plan.first.bits &&
+		remote->plan.first.hashes == plan.first.hashes)
+		return true;
+	remote->configured = false;
+	remote->plan = plan;
+	return true;
+}
+
+/* BfDriver.recognize */
+static bool
+recognize_string(BfRemote *remote, const BfLayout *layout,
+				 const BfFound *found)
+{
+	bool		described = bf_remote_read_config(remote, layout, found);
+	bool		there;
+
+	if (!described && (layout->stream == NULL || !found->alone))
+		return false;
+	there = layout->stream == NULL ? layout->trimmed || found->length > 0 :
+		recognize_stream(remote, layout->stream, found);
+	if (described && !there)
+		remote->orphan = layout;
+	return there;
+}
+
+/* ---- Add ---- */
+
+/* How many items a BITFIELD is about. */
+static int
+items_a_command(const BfRemote *remote)
+{
+	return Max(BITS_A_COMMAND / (int) remote->plan.first.hashes, 1);
+}
+
+/* Start a script about the string and its temporary name. */
+static void
+begin_script(BfUnit *unit, const BfItemRun *run, const char *script)
+{
+	bf_script_begin(unit, script);
+	bf_command_key(unit, bf_remote_layer_key(run->remote, 0));
+	bf_command_text(unit, run->arg);
+}
+
+/* Add items in a transaction: BfItemRun.append, whose arg is the name. */
+static void
+append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	const BfRemote *remote = run->remote;
+	const BfLayout *layout = remote->layout;
+	int			slice = items_a_command(remote);
+
+	bf_transaction_begin(unit);
+	bf_command_begin(unit, "RPUSH");
+	bf_command_text(unit, run->arg);
+	bf_command_text(unit, "");
+	begin_script(unit, run, BF_SCRIPT_DETACH);
+	if (remote->configured)
+		bf_command_key(unit, bf_suffixed_key(remote->key, layout->config_suffix));
+	bf_script_arguments(unit);
+	bf_command_bytes(unit, remote->head, bf_layout_head(layout));
+	bf_command_number(unit, !layout->trimmed);
+	bf_guard_append_values(unit, remote);
+	for (int from = 0; from < count; from += slice)
+	{
+		bf_command_begin(unit, "BITFIELD");
+		bf_command_text(unit, run->arg);
+		bf_items_append_bits(unit, remote, 0, item + from,
+							 Min(slice, count - from), true);
+	}
+	begin_script(unit, run, BF_SCRIPT_ATTACH);
+	bf_script_arguments(unit);
+	bf_transaction_end(unit);
+}
+
+/* Take what the bits were: an item is new if one was not set. */
+static bool
+take_added(BfConnection *connection, const redisReply *reply,
+		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	redisReply **result = bf_reply_results(connection, reply, unit) + 1;
+	uint32		hashes = run->remote->plan.first.hashes;
+	int			slice = items_a_command(run->remote);
+
+	if (bf_reply_integer(connection, *result++) == 0)
+		return false;
+	for (int from = 0; from < count; from += slice)
+	{
+		int			here = Min(slice, count - from);
+
+		bf_items_take_bits(connection,
+						   bf_reply_array(connection, *result++,
+										  (size_t) hashes * here),
+						   hashes, item + from, here, false);
+	}
+	return true;
+}
+
+/* BfDriver.add */
+static bool
+add_to_string(const BfRemote *remote, BfItems *items)
+{
+	BfItemRun	run = {
+		.remote = remote,
+		.items = items,
+		.batch = items_a_command(remote) * COMMANDS_A_UNIT,
+		.arg = bf_temporary_key(remote->key, 0),
+		.append = append_add,
+		.take = take_added
+	};
+
+	return bf_items_run(&run);
+}
+
+/* ---- Mirror ---- */
+
+/* BfDriver.mirror: of a refreshment, only what differs is sent. */
+static uint64
+mirror_string(const BfRemote *remote, const BfRemote *old,
+			  const BfFilter *filter, int64 ttl, bool refresh)
+{
+	BfImage		image = bf_image_of_layer(remote, filter, 0);
+	uint64		sent;
+
+	image.ttl = ttl;
+	/* Also a hash that we have not seen, or that is about another shape. */
+	image.config = bf_suffixed_key(remote->key, remote->layout->config_suffix);
+	if (refresh && old->layout == remote->layout &&
+		bf_image_refresh(&image, &sent))
+		return sent;
+	bf_image_write(&image);
+	return image.bytes;
+}
+
+const BfDriver bf_driver_string = {
+	.recognize = recognize_string,
+	.create = bf_strings_create,
+	.add = add_to_string,
+	.contains = bf_strings_contains,
+	.fetch = bf_strings_fetch,
+	.mirror = mirror_string,
+	.measure = bf_strings_measure
+};

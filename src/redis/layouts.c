@@ -1,0 +1,660 @@
+/*
+ * layouts.c
+ *	  The layouts: a row each, and what fills their hashes.
+ *
+ * A sixth layout is a row at the end of this file, and a driver if it is of
+ * another kind than those that there are.
+ *
+ * guava: one string, the bytes of Guava's writeTo, which Java reads with one
+ * GET.  It has its full length from the start: readFrom fails on a short one.
+ * The stream does not say which funnel filled it.  Elements are taken to be of
+ * the funnel that their SQL type has.  Where that would go wrong, for text by
+ * funnel utf16, a hash beside the key says so, as it does for bitmap.
+ *
+ * growing: the growing filter over Redis of 2021, a string a layer and a
+ * cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order, each of its full
+ * length; KEY-cursor is the newest one's number, and absent means 0.  The
+ * original's clients take "KEY-" and the cursor's key as parameters and know m
+ * and k; the hash KEY-config says these, and more, to everybody else.  Layers
+ * are all alike in the original (expansion 1).  With another expansion they
+ * follow from the first by the rule that made them, so the hash need not list
+ * them.
+ *
+ * redisson: RBloomFilter's bit string, and a hash that says m and k.  Its
+ * fields are compared as text by Redisson's scripts, so numbers are canonical
+ * decimals.  falseProbability is written as Redisson does since 3.30.0, by
+ * Java's Double.toString ("1.0E-5"); earlier ones write plain decimals
+ * ("0.000010"), and both are read by all.  Redisson sizes nothing in advance:
+ * what is missing is an empty filter if the hash is there.  Elements are what
+ * its codecs make of them; see strategy/redisson.c.
+ *
+ * bitmap: one bare bit string in SETBIT's order, for readers who know m and k.
+ * It does not say what it is, so a small hash beside it does, for ourselves.
+ * Other readers need not look at it, and need not write it: bf_fetch with
+ * parameters reads a string that has none.
+ *
+ * redisbloom: a key of RedisBloom's own type, which BF.EXISTS reads from any
+ * client.
+ *
+ * Keys are built so that all keys of a filter fall into one slot of a cluster
+ * wherever the layout's original allows that: by a part in braces.  Those of
+ * growing do so only if KEY has such a part.
+ *
+ * A sharded filter is so many filters of its layout, named KEY:0, KEY:1, ...,
+ * each of which is complete, and a small hash that says how many.
+ *
+ * Texts that come from Redis are read strictly: decimals are canonical, as
+ * Redisson compares them as text.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/shortest_dec.h"
+#include "utils/builtins.h"
+
+#include "redis/driver.h"
+#include "type/arguments.h"
+#include "type/value.h"
+
+/* Read a canonical decimal that fits an int64. */
+bool
+bf_read_number(const char *text, uint64_t *number)
+{
+	size_t		length = text ? strlen(text) : 0;
+
+	if (length == 0 || length > 18 ||
+		strspn(text, "0123456789") != length ||
+		(text[0] == '0' && length > 1))
+		return false;
+	*number = strtou64(text, NULL, 10);
+	return true;
+}
+
+/* Read a number of hash functions. */
+static bool
+read_hashes(const char *text, uint32_t *hashes)
+{
+	uint64		number;
+
+	if (!bf_read_number(text, &number) || number < 1 ||
+		number > BF_MAX_HASHES)
+		return false;
+	*hashes = (uint32) number;
+	return true;
+}
+
+/* Read a probability, "1.0E-5" or "0.000010". */
+static bool
+read_rate(const char *text, double *rate)
+{
+	char	   *end;
+	double		value;
+
+	if (text == NULL || strspn(text, "0123456789.eE+-") != strlen(text))
+		return false;
+	value = strtod(text, &end);
+	if (end == text || *end != '\0' || !(value > 0 && value < 1))
+		return false;
+	*rate = value;
+	return true;
+}
+
+/*
+ * Read n and p: both or, where they are not both known, or not what so many bits
+ * can be for, neither.
+ */
+static bool
+read_sizing(const char *expected, const char *fpp, uint64_t bits,
+			BfHeader *header)
+{
+	uint64		number;
+	double		rate;
+	bool		known = bf_read_number(expected, &number) &&
+		read_rate(fpp, &rate) && bf_sizing_is_valid(number, rate, bits);
+
+	header->expected = known ? number : 0;
+	header->fpp = known ? rate : 0;
+	return known;
+}
+
+/* Do fields of ours say that n and p are not known? */
+static bool
+is_unsized(const char *expected, const char *fpp)
+{
+	return expected != NULL && expected[0] == '\0' &&
+		fpp != NULL && fpp[0] == '\0';
+}
+
+/* Fill in a plan of one layer, for which n and p were read. */
+static void
+set_shape(BfPlan *plan, const BfStrategy *strategy, BfFunnel funnel,
+		  const BfLayer *shape)
+{
+	plan->strategy = strategy;
+	plan->header.strategy = strategy->id;
+	plan->header.funnel = funnel;
+	plan->first = (BfLayer) {
+		.bits = shape->bits,
+		.hashes = shape->hashes,
+		.expected = plan->header.expected,
+		.fpp = plan->header.fpp
+	};
+}
+
+/* ---- Hashes of our own: of a growing filter, and beside other keys ---- */
+
+/* The fields that these have in common, then the last one of each. */
+enum
+{
+	BITS,
+	HASHES,
+	STRATEGY,
+	FUNNEL,
+	EXPECTED,
+	FPP,
+	LAST_FIELD
+};
+
+#define SHAPE_FIELDS \
+	[BITS] = {"bits", true}, \
+	[HASHES] = {"hashes", true}, \
+	[STRATEGY] = {"strategy", true}, \
+	[FUNNEL] = {"funnel", true}, \
+	[EXPECTED] = {"expected", true}, \
+	[FPP] = {"fpp", true}
+
+/* Write what a filter is into fields of ours; unknown ones are empty. */
+static void
+write_shape(const BfPlan *plan, char **values)
+{
+	const BfHeader *header = &plan->header;
+	const BfLayer *layer = &plan->first;
+	const char *funnel = bf_funnel_name(header->funnel);
+	bool		sized = header->fpp != 0;
+
+	values[BITS] = psprintf("%llu", (unsigned long long) layer->bits);
+	values[HASHES] = psprintf("%u", layer->hashes);
+	values[STRATEGY] = pstrdup(plan->strategy->name);
+	values[FUNNEL] = pstrdup(funnel ? funnel : "");
+	values[EXPECTED] = sized ?
+		psprintf("%llu", (unsigned long long) header->expected) : pstrdup("");
+	values[FPP] = sized ? psprintf("%.17g", header->fpp) : pstrdup("");
+}
+
+/* Read what write_shape() wrote: a plan of one layer. */
+static bool
+read_shape(char *const *values, BfPlan *plan, BfError *error)
+{
+	const char *name = values[STRATEGY];
+	const char *funnel = values[FUNNEL];
+	const BfStrategy *strategy = name ? bf_strategy_by_name(name) : NULL;
+	BfFunnel	bound = BF_FUNNEL_UNBOUND;
+	BfLayer		shape;
+
+	if (strategy == NULL || funnel == NULL ||
+		(funnel[0] != '\0' && (!bf_funnel_by_name(funnel, &bound) ||
+							   !bf_strategy_takes_funnel(strategy, bound))))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "unknown strategy or funnel in Redis");
+	if (!bf_read_number(values[BITS], &shape.bits) ||
+		!read_hashes(values[HASHES], &shape.hashes) ||
+		shape.bits == 0 || shape.bits > BF_REDIS_MAX_BYTES * 8 ||
+		(!read_sizing(values[EXPECTED], values[FPP], shape.bits,
+					  &plan->header) &&
+		 !is_unsized(values[EXPECTED], values[FPP])))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "invalid bits, hashes, expected or fpp in Redis");
+	set_shape(plan, strategy, bound, &shape);
+	return bf_strategy_accepts(strategy, shape.bits, error);
+}
+
+/* The same for a hash whose last field says whose it is. */
+static void
+write_own(const BfLayout *layout, const BfPlan *plan, char **values)
+{
+	write_shape(plan, values);
+	values[LAST_FIELD] = pstrdup(layout->name);
+}
+
+/* ---- growing ---- */
+
+/* Layers after the first must be those that it and the expansion make. */
+static bool
+accept_growing(const BfPlan *plan, BfError *error)
+{
+	const BfHeader *header = &plan->header;
+	BfLayer		next = plan->first;
+
+	if (header->expansion == 0)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "layout \"growing\" is for filters with an expansion of 1 or more");
+	for (uint32 i = 1; i < header->layers; i++)
+	{
+		BfLayer		layer = next;
+
+		if (!bf_plan_next_layer(plan, &layer, &next, error))
+			return false;
+		if (next.bits != plan->layers[i].bits ||
+			next.hashes != plan->layers[i].hashes)
+			return bf_fail(error, BF_ERROR_PARAMETER,
+						   "layer %u does not follow from the first by expansion %u",
+						   i, header->expansion);
+	}
+	return true;
+}
+
+static void
+write_growing(const BfLayout *layout, const BfPlan *plan, char **values)
+{
+	write_shape(plan, values);
+	values[LAST_FIELD] = psprintf("%u", plan->header.expansion);
+}
+
+/*
+ * The fields, and the first layer, which is smaller than n and p say where
+ * filters do more than repeat it.
+ */
+static bool
+read_growing(char *const *values, BfPlan *plan, BfError *error)
+{
+	BfHeader   *header = &plan->header;
+	BfLayer    *first = &plan->first;
+	uint64		expansion;
+	BfPlan		sized;
+
+	if (!read_shape(values, plan, error))
+		return false;
+	if (plan->strategy->counts_elements)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "strategy in Redis that grows another way");
+	if (!bf_read_number(values[LAST_FIELD], &expansion) || expansion < 1 ||
+		expansion > BF_MAX_EXPANSION)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "invalid expansion in Redis");
+	header->expansion = (uint32) expansion;
+	if (header->fpp == 0)
+	{
+		if (expansion == 1)
+			return true;
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "expansion %u without expected and fpp in Redis",
+					   header->expansion);
+	}
+	if (!bf_plan_sized(plan->strategy, (int64) header->expected, header->fpp,
+					   BF_FUNNEL_UNBOUND, (int32) expansion, &sized, error))
+		return false;
+	if (expansion > 1 &&
+		(sized.first.bits != first->bits ||
+		 sized.first.hashes != first->hashes))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "bits and hashes do not follow from expected and fpp in Redis");
+	first->expected = sized.first.expected;
+	first->fpp = sized.first.fpp;
+	return true;
+}
+
+/* ---- redisson ---- */
+
+enum
+{
+	REDISSON_BITS,
+	REDISSON_HASHES,
+	REDISSON_EXPECTED,
+	REDISSON_FPP
+};
+
+/*
+ * A double of (0,1) as Java's Double.toString writes it: from 0.001 on as a
+ * decimal, below as d.dddE-n.  PostgreSQL's are decimals from 0.0001 on.
+ */
+static char *
+java_double(double value)
+{
+	char		digits[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char	   *e;
+
+	double_to_shortest_decimal_buf(value, digits);
+	if (value >= 1e-3)
+		return pstrdup(digits);
+	e = strchr(digits, 'e');
+	if (e == NULL)
+		return psprintf("%c.%sE-4", digits[5], digits[6] ? digits + 6 : "0");
+	*e = '\0';
+	return psprintf("%c.%sE%d", digits[0], digits[1] ? digits + 2 : "0",
+					atoi(e + 1));
+}
+
+/*
+ * Where n and p are not known, what m and k would be best for: Redisson reads
+ * only m and k, but wants numbers.
+ */
+static void
+write_redisson(const BfLayout *layout, const BfPlan *plan, char **values)
+{
+	const BfHeader *header = &plan->header;
+	const BfLayer *layer = &plan->first;
+	double		expected = (double) layer->bits * M_LN2 / layer->hashes;
+	bool		sized = header->fpp != 0;
+
+	values[REDISSON_BITS] = psprintf("%llu", (unsigned long long) layer->bits);
+	values[REDISSON_HASHES] = psprintf("%u", layer->hashes);
+	values[REDISSON_EXPECTED] = psprintf("%llu", sized ?
+								(unsigned long long) header->expected :
+								(unsigned long long) Max(expected, 1));
+	values[REDISSON_FPP] = java_double(sized ? header->fpp :
+									  pow(0.5, layer->hashes));
+}
+
+/* n and p are taken where they make sense: Redisson itself ignores them. */
+static bool
+read_redisson(char *const *values, BfPlan *plan, BfError *error)
+{
+	BfLayer		shape;
+
+	if (!bf_read_number(values[REDISSON_BITS], &shape.bits) ||
+		!read_hashes(values[REDISSON_HASHES], &shape.hashes))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "invalid size or hashIterations in Redis");
+	(void) read_sizing(values[REDISSON_EXPECTED], values[REDISSON_FPP],
+					   shape.bits, &plan->header);
+	set_shape(plan, &bf_redisson, BF_FUNNEL_UNBOUND, &shape);
+	return bf_strategy_accepts(&bf_redisson, shape.bits, error);
+}
+
+/* ---- The rows ---- */
+
+#define ANY_FUNNEL	(~UINT32_C(0))
+#define ANY_STRATEGY	(~UINT32_C(0))
+
+#define GUAVAS	(1 << BF_STRATEGY_GUAVA | 1 << BF_STRATEGY_GUAVA32)
+
+#define BARE_STRINGS \
+	(1 << BF_STRATEGY_MAGNUSS | 1 << BF_STRATEGY_TALE2009 | \
+	 1 << BF_STRATEGY_CASSANDRA)
+
+/* Growing by elements counted, as RedisBloom does, is not growing's way. */
+#define GROWING_BY_BITS	(GUAVAS | 1 << BF_STRATEGY_REDISSON | BARE_STRINGS)
+
+#define OWN_HASH \
+	.config_suffix = ":bloomext", \
+	.fields = {SHAPE_FIELDS, [LAST_FIELD] = {"layout", true}}, \
+	.write_config = write_own, \
+	.read_config = read_shape
+
+const BfLayout bf_layouts[] = {
+	{
+		.name = "guava",
+		.driver = &bf_driver_string,
+		.strategies = GUAVAS,
+		.default_for = GUAVAS,
+		.stream = &bf_guava_stream,
+		.config_funnels = 1 << BF_FUNNEL_UTF16,
+		OWN_HASH
+	},
+	{
+		.name = "growing",
+		.driver = &bf_driver_growing,
+		.strategies = GROWING_BY_BITS,
+		.default_for = GROWING_BY_BITS,
+		.grows = true,
+		.accept = accept_growing,
+		.layer_suffix = "-",
+		.cursor_suffix = "-cursor",
+		.config_suffix = "-config",
+		.config_funnels = ANY_FUNNEL,
+		.fields = {SHAPE_FIELDS, [LAST_FIELD] = {"expansion", true}},
+		.write_config = write_growing,
+		.read_config = read_growing
+	},
+	{
+		.name = "redisson",
+		.driver = &bf_driver_string,
+		.strategies = 1 << BF_STRATEGY_REDISSON,
+		.default_for = 1 << BF_STRATEGY_REDISSON,
+		.trimmed = true,
+		/* RedissonBloomFilter's suffixName(getRawName(), "config") */
+		.config_suffix = ":config",
+		.config_funnels = ANY_FUNNEL,
+		.fields = {
+			[REDISSON_BITS] = {"size", true},
+			[REDISSON_HASHES] = {"hashIterations", true},
+			[REDISSON_EXPECTED] = {"expectedInsertions", false},
+			[REDISSON_FPP] = {"falseProbability", false}
+		},
+		.write_config = write_redisson,
+		.read_config = read_redisson
+	},
+	{
+		.name = "bitmap",
+		.driver = &bf_driver_string,
+		.strategies = ANY_STRATEGY,
+		.default_for = BARE_STRINGS,
+		.bare = true,
+		.config_funnels = ANY_FUNNEL,
+		OWN_HASH
+	},
+	{
+		.name = "redisbloom",
+		.driver = &bf_driver_native,
+		.strategies = 1 << BF_STRATEGY_REDISBLOOM,
+		.default_for = 1 << BF_STRATEGY_REDISBLOOM,
+		.grows = true,
+		.native_type = "MBbloom--"
+	}
+};
+
+const int	bf_layout_count = lengthof(bf_layouts);
+
+/* ---- What they have in common ---- */
+
+/* The layout of a name, or NULL. */
+const BfLayout *
+bf_layout_by_name(const char *name)
+{
+	for (int i = 0; i < bf_layout_count; i++)
+	{
+		if (strcmp(bf_layouts[i].name, name) == 0)
+			return &bf_layouts[i];
+	}
+	return NULL;
+}
+
+/* The number in "shards=8", or an error. */
+static int
+shards_option(const char *option)
+{
+	uint64		shards;
+
+	if (strncmp(option, "shards=", 7) != 0 ||
+		!bf_read_number(option + 7, &shards) ||
+		shards < 1 || shards > BF_MAX_SHARDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid layout option \"%s\"", option),
+				 errhint("The only option is shards=N, with N from 1 to %d.",
+						 BF_MAX_SHARDS)));
+	return (int) shards;
+}
+
+/*
+ * The layout that a user named, "name" or "name;shards=N"; without the option,
+ * *shards is 0.
+ */
+const BfLayout *
+bf_layout_argument(const char *text, int *shards)
+{
+	char	   *name = pstrdup(text);
+	char	   *option = strchr(name, ';');
+	const BfLayout *layout;
+	StringInfoData known;
+
+	*shards = 0;
+	if (option != NULL)
+	{
+		*option++ = '\0';
+		*shards = shards_option(option);
+	}
+	layout = bf_layout_by_name(name);
+	if (layout != NULL)
+		return layout;
+
+	initStringInfo(&known);
+	for (int i = 0; i < bf_layout_count; i++)
+		bf_append_name(&known, bf_layouts[i].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown layout \"%s\"", name),
+			 errhint("Known layouts are: %s.", known.data)));
+}
+
+/* The layout that a filter's strategy has of its own. */
+const BfLayout *
+bf_layout_default(const BfPlan *plan)
+{
+	uint32		strategy = UINT32_C(1) << plan->strategy->id;
+	bool		grows = plan->header.expansion > 0;
+
+	for (int i = 0; i < bf_layout_count; i++)
+	{
+		if ((bf_layouts[i].default_for & strategy) &&
+			(bf_layouts[i].grows == grows || bf_layouts[i].native_type != NULL))
+			return &bf_layouts[i];
+	}
+	elog(ERROR, "strategy %d has no layout", plan->strategy->id);
+}
+
+/* Raise that a layout cannot hold a filter, or that Redis cannot. */
+void
+bf_layout_check(const BfLayout *layout, const BfPlan *plan)
+{
+	BfError		error;
+
+	if (plan->header.layers > 1 && !layout->grows)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" holds one layer, not %u",
+						layout->name, plan->header.layers),
+				 errhint("Use layout \"growing\".")));
+	if ((layout->strategies & (UINT32_C(1) << plan->strategy->id)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" does not hold filters of strategy \"%s\"",
+						layout->name, plan->strategy->name)));
+	if (layout->accept != NULL && !layout->accept(plan, &error))
+		bf_raise(&error);
+	for (uint32 i = 0; i < plan->header.layers; i++)
+	{
+		uint64		bytes = bf_layout_bytes(layout, i == 0 ? &plan->first :
+											 &plan->layers[i]);
+
+		if (bytes > BF_REDIS_MAX_BYTES && layout->native_type == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("filter does not fit into a Redis key"),
+					 errdetail("A layer takes %llu bytes; a key holds at most %llu.",
+							   (unsigned long long) bytes,
+							   (unsigned long long) BF_REDIS_MAX_BYTES),
+					 errhint("Spread it over several keys: bf_redis_create with a layout such as '%s;shards=8'.",
+							 layout->name)));
+	}
+}
+
+/* Does a filter come with a hash that describes it? */
+bool
+bf_layout_has_config(const BfLayout *layout, const BfPlan *plan)
+{
+	return (layout->config_funnels & (1 << plan->header.funnel)) != 0;
+}
+
+/* How many fields that hash has. */
+int
+bf_layout_fields(const BfLayout *layout)
+{
+	int			count = 0;
+
+	while (count < BF_MAX_FIELDS && layout->fields[count].name != NULL)
+		count++;
+	return count;
+}
+
+/* Whether the values of a hash's fields are of such a hash of this layout. */
+bool
+bf_layout_owns(const BfLayout *layout, char *const *values)
+{
+	if (layout->write_config == write_own)
+		return values[LAST_FIELD] != NULL &&
+			strcmp(values[LAST_FIELD], layout->name) == 0;
+	/* Anything else may have a hash of that name: its fields tell. */
+	return values[0] != NULL && values[1] != NULL;
+}
+
+/* Bytes of a string before the bits. */
+uint32_t
+bf_layout_head(const BfLayout *layout)
+{
+	return layout->stream ? layout->stream->head_size : 0;
+}
+
+/* The order in which the bits follow. */
+BfBitOrder
+bf_layout_order(const BfLayout *layout)
+{
+	return layout->stream ? layout->stream->order : BF_ORDER_REDIS;
+}
+
+/* The length of a layer's string. */
+uint64_t
+bf_layout_bytes(const BfLayout *layout, const BfLayer *layer)
+{
+	return bf_layout_head(layout) + (layer->bits + 7) / 8;
+}
+
+/* Where SETBIT and GETBIT find a bit of a layer. */
+uint64_t
+bf_layout_offset(const BfLayout *layout, uint64_t position)
+{
+	if (bf_layout_order(layout) == BF_ORDER_STORED)
+		position = (position | 63) - (position & 63);
+	return bf_layout_head(layout) * 8 + position;
+}
+
+/*
+ * The key that a suffix makes of a filter's.  One with a colon is made in
+ * Redisson's manner: it falls into the same slot.
+ */
+char *
+bf_suffixed_key(const char *key, const char *suffix)
+{
+	return psprintf(suffix[0] == ':' && strchr(key, '{') == NULL ?
+					"{%s}%s" : "%s%s", key, suffix);
+}
+
+/* The key of a layer's string. */
+char *
+bf_layer_key(const BfLayout *layout, const char *key, uint32_t layer)
+{
+	return layout->layer_suffix == NULL ? pstrdup(key) :
+		psprintf("%s%s%u", key, layout->layer_suffix, layer);
+}
+
+/* The filter that a shard of a sharded one is. */
+char *
+bf_shard_key(const char *key, int shard)
+{
+	return psprintf("%s:%d", key, shard);
+}
+
+/* A key to write a layer to before it is put in place; nobody else's. */
+char *
+bf_temporary_key(const char *key, uint32_t number)
+{
+	uint64		random;
+
+	if (!pg_strong_random(&random, sizeof(random)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	return bf_suffixed_key(key, psprintf(":bloomext-tmp-%016llx-%u",
+										 (unsigned long long) random, number));
+}

@@ -1,0 +1,89 @@
+/*
+ * layouts.h
+ *	  How filters lie in Redis: under which keys, in which order, said by what.
+ */
+#ifndef BLOOMEXT_LAYOUTS_H
+#define BLOOMEXT_LAYOUTS_H
+
+#include "strategy/plan.h"
+
+/* The longest string that Redis holds, and so the bits of a layer. */
+#define BF_REDIS_MAX_BYTES	((uint64_t) 512 * 1024 * 1024)
+
+#define BF_MAX_FIELDS		8
+
+/* Filters that one can be spread over. */
+#define BF_MAX_SHARDS		1024
+
+/* A field of a layout's hash. */
+typedef struct BfField
+{
+	const char *name;
+	bool		guards;			/* must not change while it is relied on */
+} BfField;
+
+/*
+ * A layout.  Its keys are named by what follows the filter's own, KEY; see
+ * bf_suffixed_key().
+ */
+typedef struct BfLayout
+{
+	const char *name;
+	const struct BfDriver *driver;
+	uint32_t	strategies;		/* that it can hold: a mask of 1 << id */
+	uint32_t	default_for;	/* the same */
+	bool		grows;			/* may have, and is default for, many layers */
+	/* Whether it can hold a filter of such a strategy; NULL: it can. */
+	bool		(*accept) (const BfPlan *plan, BfError *error);
+
+	/* Before the number of a layer's string; NULL: KEY is the only one. */
+	const char *layer_suffix;
+	/* The string that says which layer is the newest; NULL: there is one. */
+	const char *cursor_suffix;
+	/* The hash that describes a filter; NULL: there is none. */
+	const char *config_suffix;
+	uint32_t	config_funnels; /* with which it is written: 1 << funnel */
+	BfField		fields[BF_MAX_FIELDS];	/* up to one without a name */
+	/* Values of these fields; and a plan out of such values (or NULLs). */
+	void		(*write_config) (const struct BfLayout *layout,
+								 const BfPlan *plan, char **values);
+	bool		(*read_config) (char *const *values, BfPlan *plan,
+								BfError *error);
+
+	/* The stream that its string is; NULL: bits in SETBIT's order. */
+	const BfStream *stream;
+	/* Others write it without the hash: it is read by who knows m and k. */
+	bool		bare;
+	/* A string ends with its highest bit set, and one without is not there. */
+	bool		trimmed;
+	/* The type that Redis has for it, with commands of its own; or NULL. */
+	const char *native_type;
+} BfLayout;
+
+extern const BfLayout bf_layouts[];
+extern const int bf_layout_count;
+
+extern const BfLayout *bf_layout_by_name(const char *name);
+extern const BfLayout *bf_layout_argument(const char *text, int *shards);
+extern const BfLayout *bf_layout_default(const BfPlan *plan);
+extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
+extern bool bf_layout_has_config(const BfLayout *layout, const BfPlan *plan);
+extern int	bf_layout_fields(const BfLayout *layout);
+extern bool bf_layout_owns(const BfLayout *layout, char *const *values);
+extern uint32_t bf_layout_head(const BfLayout *layout);
+extern BfBitOrder bf_layout_order(const BfLayout *layout);
+extern uint64_t bf_layout_bytes(const BfLayout *layout, const BfLayer *layer);
+extern uint64_t bf_layout_offset(const BfLayout *layout, uint64_t position);
+
+extern char *bf_suffixed_key(const char *key, const char *suffix);
+extern char *bf_layer_key(const BfLayout *layout, const char *key,
+						  uint32_t layer);
+extern char *bf_shard_key(const char *key, int shard);
+extern char *bf_temporary_key(const char *key, uint32_t number);
+
+/* The suffix of the hash that says how many shards a filter has. */
+#define BF_SHARDS_SUFFIX	":bloomext-shards"
+
+extern bool bf_read_number(const char *text, uint64_t *number);
+
+#endif							/* BLOOMEXT_LAYOUTS_H */
