@@ -56,9 +56,9 @@ recognize_growing(BfRemote *remote, const BfLayout *layout,
 	if (!bf_remote_read_config(remote, layout, found))
 		return false;
 	read_cursor(&remote->plan, found);
-	if (!found->has_layer)
+	if (found->layer == NULL)
 		remote->orphan = layout;
-	return found->has_layer;
+	return found->layer != NULL;
 }
 
 /* ---- Add ---- */

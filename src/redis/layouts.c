@@ -157,12 +157,12 @@ enum
 };
 
 #define SHAPE_FIELDS \
-	[BITS] = {"bits", true}, \
-	[HASHES] = {"hashes", true}, \
-	[STRATEGY] = {"strategy", true}, \
-	[FUNNEL] = {"funnel", true}, \
-	[EXPECTED] = {"expected", true}, \
-	[FPP] = {"fpp", true}
+	[BITS] = "bits", \
+	[HASHES] = "hashes", \
+	[STRATEGY] = "strategy", \
+	[FUNNEL] = "funnel", \
+	[EXPECTED] = "expected", \
+	[FPP] = "fpp"
 
 /* Write what a filter is into fields of ours; unknown ones are empty. */
 static void
@@ -378,7 +378,8 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 
 #define OWN_HASH \
 	.config_suffix = ":bloomext", \
-	.fields = {SHAPE_FIELDS, [LAST_FIELD] = {"layout", true}}, \
+	.fields = {SHAPE_FIELDS, [LAST_FIELD] = "layout"}, \
+	.guards = LAST_FIELD + 1, \
 	.write_config = write_own, \
 	.read_config = read_shape
 
@@ -403,7 +404,8 @@ const BfLayout bf_layouts[] = {
 		.cursor_suffix = "-cursor",
 		.config_suffix = "-config",
 		.config_funnels = ANY_FUNNEL,
-		.fields = {SHAPE_FIELDS, [LAST_FIELD] = {"expansion", true}},
+		.fields = {SHAPE_FIELDS, [LAST_FIELD] = "expansion"},
+		.guards = LAST_FIELD + 1,
 		.write_config = write_growing,
 		.read_config = read_growing
 	},
@@ -417,11 +419,12 @@ const BfLayout bf_layouts[] = {
 		.config_suffix = ":config",
 		.config_funnels = ANY_FUNNEL,
 		.fields = {
-			[REDISSON_BITS] = {"size", true},
-			[REDISSON_HASHES] = {"hashIterations", true},
-			[REDISSON_EXPECTED] = {"expectedInsertions", false},
-			[REDISSON_FPP] = {"falseProbability", false}
+			[REDISSON_BITS] = "size",
+			[REDISSON_HASHES] = "hashIterations",
+			[REDISSON_EXPECTED] = "expectedInsertions",
+			[REDISSON_FPP] = "falseProbability"
 		},
+		.guards = REDISSON_HASHES + 1,
 		.write_config = write_redisson,
 		.read_config = read_redisson
 	},
@@ -573,7 +576,7 @@ bf_layout_fields(const BfLayout *layout)
 {
 	int			count = 0;
 
-	while (count < BF_MAX_FIELDS && layout->fields[count].name != NULL)
+	while (layout->fields[count] != NULL)
 		count++;
 	return count;
 }

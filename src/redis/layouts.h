@@ -15,13 +15,6 @@
 /* Filters that one can be spread over. */
 #define BF_MAX_SHARDS		1024
 
-/* A field of a layout's hash. */
-typedef struct BfField
-{
-	const char *name;
-	bool		guards;			/* must not change while it is relied on */
-} BfField;
-
 /*
  * A layout.  Its keys are named by what follows the filter's own, KEY; see
  * bf_suffixed_key().
@@ -43,7 +36,8 @@ typedef struct BfLayout
 	/* The hash that describes a filter; NULL: there is none. */
 	const char *config_suffix;
 	uint32_t	config_funnels; /* with which it is written: 1 << funnel */
-	BfField		fields[BF_MAX_FIELDS];	/* up to one without a name */
+	const char *fields[BF_MAX_FIELDS];	/* its fields, up to a NULL */
+	int			guards;			/* of these, the first ones: must not change */
 	/* Values of these fields; and a plan out of such values (or NULLs). */
 	void		(*write_config) (const struct BfLayout *layout,
 								 const BfPlan *plan, char **values);

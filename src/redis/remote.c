@@ -30,20 +30,13 @@
 /* A key beside the filter's own. */
 typedef struct Beside
 {
-	enum
-	{
-		SHARDS,					/* the hash that says how many shards */
-		CONFIG,					/* the hash of a layout */
-		CURSOR,
-		LAYER					/* the first layer, where it is not KEY */
-	}			kind;
-	int			layout;			/* which row */
-	const BfField *fields;		/* of a hash */
-	int			count;			/* of these; 0: a string */
 	char	   *key;
+	const char *const *fields;	/* of a hash; NULL: a string */
+	int			count;			/* of the fields */
+	char	  **into;			/* what is there: values of these, or bytes */
 } Beside;
 
-static const BfField shards_fields[] = {{"layout"}, {"shards"}};
+static const char *const shards_fields[] = {"layout", "shards"};
 
 /* ---- Describe ---- */
 
@@ -52,27 +45,29 @@ static const BfField shards_fields[] = {{"layout"}, {"shards"}};
  * those of the same slot.
  */
 static int
-list_beside(const char *key, bool cluster, Beside *beside)
+list_beside(const char *key, bool cluster, char **shards, BfFound *found,
+			Beside *beside)
 {
 	int			candidates = 0;
 	int			count = 0;
 
-	beside[candidates++] = (Beside) {SHARDS, 0, shards_fields,
-		lengthof(shards_fields), bf_suffixed_key(key, BF_SHARDS_SUFFIX)};
+	beside[candidates++] = (Beside) {bf_suffixed_key(key, BF_SHARDS_SUFFIX),
+		shards_fields, lengthof(shards_fields), shards};
 	for (int i = 0; i < bf_layout_count; i++)
 	{
 		const BfLayout *layout = &bf_layouts[i];
 
 		if (layout->config_suffix != NULL)
-			beside[candidates++] = (Beside) {CONFIG, i, layout->fields,
-				bf_layout_fields(layout),
-				bf_suffixed_key(key, layout->config_suffix)};
+			beside[candidates++] = (Beside) {
+				bf_suffixed_key(key, layout->config_suffix),
+				layout->fields, bf_layout_fields(layout), found[i].values};
 		if (layout->cursor_suffix != NULL)
-			beside[candidates++] = (Beside) {CURSOR, i, NULL, 0,
-				bf_suffixed_key(key, layout->cursor_suffix)};
+			beside[candidates++] = (Beside) {
+				bf_suffixed_key(key, layout->cursor_suffix),
+				NULL, 0, &found[i].cursor};
 		if (layout->layer_suffix != NULL)
-			beside[candidates++] = (Beside) {LAYER, i, NULL, 0,
-				bf_layer_key(layout, key, 0)};
+			beside[candidates++] = (Beside) {
+				bf_layer_key(layout, key, 0), NULL, 0, &found[i].layer};
 	}
 	for (int i = 0; i < candidates; i++)
 	{
@@ -114,43 +109,42 @@ make_question(const char *key, const Beside *beside, int count)
 	{
 		bf_command_number(unit, beside[i].count);
 		for (int j = 0; j < beside[i].count; j++)
-			bf_command_text(unit, beside[i].fields[j].name);
+			bf_command_text(unit, beside[i].fields[j]);
 	}
 	return unit;
 }
 
-/* Read a hash's fields, each of which may be missing; false if all are. */
-static bool
-read_values(BfConnection *connection, const redisReply *reply,
-			const Beside *beside, char **values)
+/* Read what was found at a key beside, if it is there. */
+static void
+read_beside(BfConnection *connection, const redisReply *reply,
+			const Beside *beside)
 {
-	bool		any = false;
 	redisReply **element;
 
 	if (reply->type == REDIS_REPLY_NIL)
-		return false;
+		return;
+	if (beside->fields == NULL)
+	{
+		*beside->into = bf_reply_string(connection, reply)->str;
+		return;
+	}
 	element = bf_reply_array(connection, reply, beside->count);
 	for (int i = 0; i < beside->count; i++)
 	{
-		values[i] = NULL;
-		if (element[i]->type == REDIS_REPLY_NIL)
-			continue;
-		(void) bf_reply_string(connection, element[i]);
-		values[i] = pnstrdup(element[i]->str, element[i]->len);
-		any = true;
+		if (element[i]->type != REDIS_REPLY_NIL)
+			beside->into[i] =
+				pnstrdup(bf_reply_string(connection, element[i])->str,
+						 element[i]->len);
 	}
-	return any;
 }
 
 /* Take the hash of a sharded filter for what it says. */
 static void
-read_shards(BfConnection *connection, const redisReply *reply,
-			const Beside *beside, BfRemote *remote)
+read_shards(BfConnection *connection, char **values, BfRemote *remote)
 {
-	char	   *values[lengthof(shards_fields)];
 	uint64		shards;
 
-	if (!read_values(connection, reply, beside, values))
+	if (values[0] == NULL && values[1] == NULL)
 		return;
 	remote->layout = values[0] ? bf_layout_by_name(values[0]) : NULL;
 	if (remote->layout == NULL || !bf_read_number(values[1], &shards) ||
@@ -160,23 +154,6 @@ read_shards(BfConnection *connection, const redisReply *reply,
 	remote->shards = (int) shards;
 }
 
-/* Note what was found at a key beside, for the layout that has it. */
-static void
-note_found(BfConnection *connection, const redisReply *reply,
-		   const Beside *beside, BfFound *found)
-{
-	if (beside->kind == CONFIG)
-		found->configured = read_values(connection, reply, beside,
-										found->values) &&
-			bf_layout_owns(&bf_layouts[beside->layout], found->values);
-	else if (reply->type == REDIS_REPLY_NIL)
-		return;
-	else if (beside->kind == CURSOR)
-		found->cursor = bf_reply_string(connection, reply)->str;
-	else
-		found->has_layer = true;
-}
-
 /* Take what a hash says for the plan of a filter; false where there is none. */
 bool
 bf_remote_read_config(BfRemote *remote, const BfLayout *layout,
@@ -184,9 +161,9 @@ bf_remote_read_config(BfRemote *remote, const BfLayout *layout,
 {
 	BfError		error;
 
-	remote->configured = found->configured;
-	if (!found->configured)
+	if (!bf_layout_owns(layout, found->values))
 		return false;
+	remote->configured = true;
 	remote->plan.header = (BfHeader) {.layers = 1,.cell_bits = BF_CELL_BIT};
 	if (!layout->read_config(found->values, &remote->plan, &error))
 		bf_raise(&error);
@@ -221,34 +198,24 @@ try_layout(BfRemote *remote, const BfLayout *layout, BfFound *found)
  */
 static void
 read_answer(BfConnection *connection, redisReply **element,
-			const Beside *beside, int count, BfRemote *remote)
+			const BfFound *beside, BfRemote *remote)
 {
+	const redisReply *type = bf_reply_string(connection, element[0]);
 	const redisReply *head = bf_reply_string(connection, element[1]);
-	BfFound    *found = palloc0(sizeof(BfFound) * bf_layout_count);
 	uint64		length = bf_reply_integer(connection, element[2]);
 
-	for (int i = 0; i < count; i++)
-	{
-		const redisReply *reply = element[FIRST_BESIDE + i];
-
-		if (beside[i].kind == SHARDS)
-			read_shards(connection, reply, &beside[i], remote);
-		else
-			note_found(connection, reply, &beside[i],
-					   &found[beside[i].layout]);
-	}
 	for (int i = bf_layout_count - 1; i >= 0; i--)
 	{
-		found[i].connection = connection;
-		found[i].type = bf_reply_string(connection, element[0])->str;
-		found[i].length = length;
-		found[i].head = (const uint8 *) head->str;
-		found[i].head_length = head->len;
-		try_layout(remote, &bf_layouts[i], &found[i]);
+		BfFound		found = beside[i];
+
+		found.connection = connection;
+		found.type = type->str;
+		found.length = length;
+		found.head = (const uint8 *) head->str;
+		found.head_length = head->len;
+		try_layout(remote, &bf_layouts[i], &found);
 	}
-	remote->occupied = remote->layout == NULL &&
-		strcmp(found->type, "none") != 0;
-	pfree(found);
+	remote->occupied = remote->layout == NULL && strcmp(type->str, "none") != 0;
 }
 
 /*
@@ -259,18 +226,25 @@ void
 bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 {
 	BfConnection *connection = bf_cluster_route(server, key);
+	BfFound    *found = palloc0(sizeof(BfFound) * bf_layout_count);
+	char	   *shards[lengthof(shards_fields)] = {NULL};
 	Beside		beside[MAX_BESIDE];
-	int			count = list_beside(key, connection->cluster, beside);
+	int			count = list_beside(key, connection->cluster, shards, found,
+									beside);
 	BfUnit	   *unit = make_question(key, beside, count);
 	const redisReply *reply;
+	redisReply **element;
 
 	*remote = (BfRemote) {.server = server,.key = pstrdup(key)};
 	reply = bf_ask(server, remote->key, unit, 0, &connection);
-	read_answer(connection,
-				bf_reply_array(connection, reply, FIRST_BESIDE + count),
-				beside, count, remote);
+	element = bf_reply_array(connection, reply, FIRST_BESIDE + count);
+	for (int i = 0; i < count; i++)
+		read_beside(connection, element[FIRST_BESIDE + i], &beside[i]);
+	read_shards(connection, shards, remote);
+	read_answer(connection, element, found, remote);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
+	pfree(found);
 }
 
 /*
@@ -370,17 +344,23 @@ bf_remote_append_keys(BfUnit *unit, const BfRemote *remote, uint32 layers)
 		bf_command_key(unit, bf_suffixed_key(remote->key, layout->cursor_suffix));
 }
 
-/* Append the fields of the hash, if there is one, each with its value. */
+/* Append so many fields of the hash, each with its value. */
+static void
+append_fields(BfUnit *unit, const BfRemote *remote, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		bf_command_text(unit, remote->layout->fields[i]);
+		bf_command_text(unit, remote->values[i]);
+	}
+}
+
+/* Append all of them, if there is a hash. */
 void
 bf_remote_append_fields(BfUnit *unit, const BfRemote *remote)
 {
-	if (!remote->configured)
-		return;
-	for (int i = 0; i < bf_layout_fields(remote->layout); i++)
-	{
-		bf_command_text(unit, remote->layout->fields[i].name);
-		bf_command_text(unit, remote->values[i]);
-	}
+	if (remote->configured)
+		append_fields(unit, remote, bf_layout_fields(remote->layout));
 }
 
 /*
@@ -434,42 +414,18 @@ bf_remote_drop(const BfRemote *remote)
 
 /* ---- Guards ---- */
 
-/* The next field that is a guard, after one; NULL after the last. */
-static const BfField *
-next_guard(const BfRemote *remote, int *field)
-{
-	const BfField *fields = remote->layout->fields;
-
-	while (remote->configured && ++*field < bf_layout_fields(remote->layout))
-	{
-		if (fields[*field].guards && remote->values[*field] != NULL)
-			return &fields[*field];
-	}
-	return NULL;
-}
-
-/* How many fields of its hash say that a filter is still the same. */
+/* How many fields of its hash, the first ones, guard a filter. */
 int
 bf_guard_count(const BfRemote *remote)
 {
-	int			guards = 0;
-
-	for (int field = -1; next_guard(remote, &field) != NULL;)
-		guards++;
-	return guards;
+	return remote->configured ? remote->layout->guards : 0;
 }
 
 /* Append these fields, each with its value, as arguments. */
 void
 bf_guard_append_values(BfUnit *unit, const BfRemote *remote)
 {
-	const BfField *guard;
-
-	for (int field = -1; (guard = next_guard(remote, &field)) != NULL;)
-	{
-		bf_command_text(unit, guard->name);
-		bf_command_text(unit, remote->values[field]);
-	}
+	append_fields(unit, remote, bf_guard_count(remote));
 }
 
 /* Append commands that read the guards. */
@@ -477,12 +433,11 @@ void
 bf_guard_read(BfUnit *unit, const BfRemote *remote)
 {
 	const BfLayout *layout = remote->layout;
-	const BfField *guard;
 
 	bf_command_begin(unit, "HMGET");
 	bf_command_key(unit, bf_suffixed_key(remote->key, layout->config_suffix));
-	for (int field = -1; (guard = next_guard(remote, &field)) != NULL;)
-		bf_command_text(unit, guard->name);
+	for (int i = 0; i < bf_guard_count(remote); i++)
+		bf_command_text(unit, layout->fields[i]);
 	if (layout->cursor_suffix == NULL)
 		return;
 	bf_command_begin(unit, "GET");
@@ -510,13 +465,13 @@ redisReply **
 bf_guard_check(BfConnection *connection, const BfRemote *remote,
 			   redisReply **result)
 {
-	redisReply **value = bf_reply_array(connection, *result++,
-										bf_guard_count(remote));
+	int			guards = bf_guard_count(remote);
+	redisReply **value = bf_reply_array(connection, *result++, guards);
 
-	for (int field = -1; next_guard(remote, &field) != NULL; value++)
+	for (int i = 0; i < guards; i++)
 	{
-		if ((*value)->type != REDIS_REPLY_STRING ||
-			strcmp((*value)->str, remote->values[field]) != 0)
+		if (value[i]->type != REDIS_REPLY_STRING ||
+			strcmp(value[i]->str, remote->values[i]) != 0)
 			return NULL;
 	}
 	if (remote->layout->cursor_suffix != NULL &&

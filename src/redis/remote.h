@@ -36,10 +36,9 @@ typedef struct BfFound
 	const uint8 *head;			/* its first bytes, */
 	size_t		head_length;	/* and how many these are */
 	bool		alone;			/* is it described in no other layout? */
-	bool		configured;		/* is there a hash of this layout? */
-	char	   *values[BF_MAX_FIELDS];	/* of its fields, or NULL */
-	const char *cursor;			/* NULL: there is none */
-	bool		has_layer;		/* is there the first layer's string? */
+	char	   *values[BF_MAX_FIELDS];	/* of its hash's fields, or NULL */
+	char	   *cursor;			/* NULL: there is none */
+	char	   *layer;			/* of the first layer's string, or NULL */
 } BfFound;
 
 /* A layer of a filter. */

@@ -222,8 +222,8 @@ check_description(const BfRemote *remote)
 		REQUIRE(remote->plan.layers[i].hashes >= 1 &&
 				remote->plan.layers[i].hashes <= BF_MAX_HASHES);
 	}
-	for (int i = 0; remote->configured && i < bf_layout_fields(layout); i++)
-		REQUIRE(!layout->fields[i].guards || remote->values[i] != NULL);
+	for (int i = 0; remote->configured && i < layout->guards; i++)
+		REQUIRE(remote->values[i] != NULL);
 }
 
 /* In a cluster all keys beside it are to have its slot. */
