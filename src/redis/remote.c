@@ -247,25 +247,6 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	pfree(found);
 }
 
-/*
- * Whether what was found at a shard's key is a shard of a filter: one filter,
- * of the same layout.
- */
-bool
-bf_remote_is_shard(const BfRemote *remote, const BfRemote *whole)
-{
-	return remote->layout == whole->layout && remote->shards == 0;
-}
-
-/* Describe a shard of a sharded filter, which must be there. */
-void
-bf_remote_describe_shard(const BfRemote *whole, int shard, BfRemote *remote)
-{
-	bf_remote_describe(whole->server, bf_shard_key(whole->key, shard), remote);
-	if (!bf_remote_is_shard(remote, whole))
-		bf_remote_missing(remote);
-}
-
 /* ---- Plan, put in place and drop ---- */
 
 /* The filter that is to be at a key: what describes it, is filled in. */

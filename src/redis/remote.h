@@ -52,10 +52,6 @@ extern void bf_remote_describe(Oid server, const char *key,
 							   BfRemote *remote);
 extern bool bf_remote_read_config(BfRemote *remote, const BfLayout *layout,
 								  const BfFound *found);
-extern bool bf_remote_is_shard(const BfRemote *remote,
-							   const BfRemote *whole);
-extern void bf_remote_describe_shard(const BfRemote *whole, int shard,
-									 BfRemote *remote);
 extern void bf_remote_plan(Oid server, const char *key,
 						   const BfLayout *layout, const BfPlan *plan,
 						   BfRemote *remote);

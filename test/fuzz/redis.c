@@ -16,7 +16,7 @@
 #include "server.h"
 
 #include "live/snapshot.h"
-#include "redis/items.h"
+#include "redis/shards.h"
 #include "redis/options.h"
 #include "storage/latch.h"
 #include "type/value.h"
@@ -214,13 +214,14 @@ check_description(const BfRemote *remote)
 	REQUIRE(remote->shards >= 0 && remote->shards <= BF_MAX_SHARDS);
 	if (layout == NULL || remote->shards > 0 || layout->native_type != NULL)
 		return;
-	REQUIRE(remote->plan.layers != NULL && remote->plan.header.layers >= 1 &&
+	REQUIRE(remote->plan.header.layers >= 1 &&
 			remote->plan.header.layers <= (layout->grows ? BF_MAX_LAYERS : 1));
+	REQUIRE(remote->plan.header.layers == 1 || remote->plan.layers != NULL);
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 	{
-		REQUIRE(remote->plan.layers[i].bits > 0);
-		REQUIRE(remote->plan.layers[i].hashes >= 1 &&
-				remote->plan.layers[i].hashes <= BF_MAX_HASHES);
+		REQUIRE(bf_remote_layer(remote, i)->bits > 0);
+		REQUIRE(bf_remote_layer(remote, i)->hashes >= 1 &&
+				bf_remote_layer(remote, i)->hashes <= BF_MAX_HASHES);
 	}
 	for (int i = 0; remote->configured && i < layout->guards; i++)
 		REQUIRE(remote->values[i] != NULL);
@@ -257,7 +258,7 @@ make_items(const BfRemote *remote, BfItems *items)
 static bool
 find(BfRemote *remote, BfItems *items)
 {
-	BfRemote	whole;
+	BfShards	shards;
 
 	bf_remote_describe(1, key_name(), remote);
 	check_description(remote);
@@ -265,8 +266,8 @@ find(BfRemote *remote, BfItems *items)
 		return false;
 	if (remote->shards > 0)
 	{
-		whole = *remote;
-		bf_remote_describe_shard(&whole, whole.shards - 1, remote);
+		bf_shards_describe(1, key_name(), &shards);
+		*remote = shards.remote[shards.count - 1];
 		check_description(remote);
 	}
 	make_items(remote, items);

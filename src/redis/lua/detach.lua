@@ -8,7 +8,7 @@
 -- lives as long as the hash.  An empty string is left where one with a time to
 -- live was.
 local c = redis.call
-local bits, aside, config, head = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local bits, temporary, config, head = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local there = c('STRLEN', bits) > 0
 if head ~= '' and c('GETRANGE', bits, 0, #head - 1) ~= head then return 0 end
 for i = 3, #ARGV, 2 do
@@ -20,6 +20,6 @@ if not there then
   local ttl = c('PTTL', config)
   if ttl > 0 then c('PEXPIRE', bits, ttl) end
 end
-c('RENAME', bits, aside)
-if c('PTTL', aside) >= 0 then c('SET', bits, '') end
+c('RENAME', bits, temporary)
+if c('PTTL', temporary) >= 0 then c('SET', bits, '') end
 return 1
