@@ -18,9 +18,9 @@
  * twice what that has done: else all that is left would be hashed and sent
  * again for each layer.
  *
- * A lookup goes on with the filter that has taken another's place.  Elements that
- * are added are not in both: an array of them that was not all added to filters
- * of one shape is an error.
+ * A lookup goes on with the filter that has taken another's place.  Elements
+ * that are added are not in both: an array of them that was not all added to
+ * filters of one shape is an error.
  *
  * A filter that is not there is an error and never a "no".
  */

@@ -527,6 +527,17 @@ bf_layout_default(const BfPlan *plan)
 	elog(ERROR, "strategy %d has no layout", plan->strategy->id);
 }
 
+/* Refuse to be told what a filter in a layout is that says so itself. */
+void
+bf_layout_check_bare(const BfLayout *layout)
+{
+	if (!layout->bare)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" describes itself", layout->name),
+				 errhint("Leave out expected, fpp and strategy.")));
+}
+
 /* Raise that a layout cannot hold a filter, or that Redis cannot. */
 void
 bf_layout_check(const BfLayout *layout, const BfPlan *plan)

@@ -60,6 +60,7 @@ extern const int bf_layout_count;
 extern const BfLayout *bf_layout_by_name(const char *name);
 extern const BfLayout *bf_layout_argument(const char *text, int *shards);
 extern const BfLayout *bf_layout_default(const BfPlan *plan);
+extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
 extern bool bf_layout_has_config(const BfLayout *layout, const BfPlan *plan);
 extern int	bf_layout_fields(const BfLayout *layout);

@@ -261,7 +261,7 @@ fetch(Oid server, const char *key, const BfLayout *wanted, text *funnel_name)
 	return remote.layout->driver->fetch(&remote, funnel);
 }
 
-/* bf_fetch(server, key, layout, funnel): what describes itself */
+/* bf_fetch(server, key, layout, funnel) */
 Datum
 bloomext_fetch(PG_FUNCTION_ARGS)
 {
@@ -288,7 +288,7 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 			 errmsg("filter at key \"%s\" keeps changing", key)));
 }
 
-/* bf_fetch(server, key, layout, expected, fpp, strategy, funnel): a bare string */
+/* bf_fetch(server, key, layout, expected, fpp, strategy, funnel) */
 Datum
 bloomext_fetch_sized(PG_FUNCTION_ARGS)
 {
@@ -307,12 +307,7 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	remote.server = bf_server_argument(fcinfo, 0);
 	remote.key = bf_key_argument(fcinfo, 1);
 	remote.layout = wanted_layout(fcinfo, 2);
-	if (!remote.layout->bare)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("layout \"%s\" describes itself",
-						remote.layout->name),
-				 errhint("Leave out expected, fpp and strategy.")));
+	bf_layout_check_bare(remote.layout);
 	funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(6), strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4), funnel, 0,
 				  &remote.plan);
