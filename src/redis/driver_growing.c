@@ -34,7 +34,7 @@ read_cursor(BfPlan *plan, const BfFound *found)
 	BfError		error;
 
 	if (found->cursor != NULL &&
-		(!bf_read_number(found->cursor, &newest) || newest >= BF_MAX_LAYERS))
+		!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest))
 		bf_connection_protocol_error(found->connection,
 									 "The cursor of a growing filter is no number of a layer.");
 	plan->header.layers = newest + 1;

@@ -57,9 +57,10 @@
 #include "type/arguments.h"
 #include "type/value.h"
 
-/* Read a canonical decimal that fits an int64. */
+/* Read a canonical decimal of a range. */
 bool
-bf_read_number(const char *text, uint64_t *number)
+bf_read_number(const char *text, uint64_t least, uint64_t most,
+			   uint64_t *number)
 {
 	size_t		length = text ? strlen(text) : 0;
 
@@ -68,20 +69,7 @@ bf_read_number(const char *text, uint64_t *number)
 		(text[0] == '0' && length > 1))
 		return false;
 	*number = strtou64(text, NULL, 10);
-	return true;
-}
-
-/* Read a number of hash functions. */
-static bool
-read_hashes(const char *text, uint32_t *hashes)
-{
-	uint64		number;
-
-	if (!bf_read_number(text, &number) || number < 1 ||
-		number > BF_MAX_HASHES)
-		return false;
-	*hashes = (uint32) number;
-	return true;
+	return *number >= least && *number <= most;
 }
 
 /* Read a probability, "1.0E-5" or "0.000010". */
@@ -101,45 +89,29 @@ read_rate(const char *text, double *rate)
 }
 
 /*
- * Read n and p: both or, where they are not both known, or not what so many bits
- * can be for, neither.
+ * Read a plan's m and k; and n and p, both or, where they are not both known, or
+ * not what so many bits can be for, neither.
  */
 static bool
-read_sizing(const char *expected, const char *fpp, uint64_t bits,
-			BfHeader *header)
+read_layer(const char *bits, const char *hashes, const char *expected,
+		   const char *fpp, BfPlan *plan)
 {
-	uint64		number;
-	double		rate;
-	bool		known = bf_read_number(expected, &number) &&
-		read_rate(fpp, &rate) && bf_sizing_is_valid(number, rate, bits);
+	uint64		m;
+	uint64		k;
+	uint64		n;
+	double		p;
 
-	header->expected = known ? number : 0;
-	header->fpp = known ? rate : 0;
-	return known;
-}
-
-/* Do fields of ours say that n and p are not known? */
-static bool
-is_unsized(const char *expected, const char *fpp)
-{
-	return expected != NULL && expected[0] == '\0' &&
-		fpp != NULL && fpp[0] == '\0';
-}
-
-/* Fill in a plan of one layer, for which n and p were read. */
-static void
-set_shape(BfPlan *plan, const BfStrategy *strategy, BfFunnel funnel,
-		  const BfLayer *shape)
-{
-	plan->strategy = strategy;
-	plan->header.strategy = strategy->id;
-	plan->header.funnel = funnel;
-	plan->first = (BfLayer) {
-		.bits = shape->bits,
-		.hashes = shape->hashes,
-		.expected = plan->header.expected,
-		.fpp = plan->header.fpp
-	};
+	if (!bf_read_number(bits, 1, BF_REDIS_MAX_BYTES * 8, &m) ||
+		!bf_read_number(hashes, 1, BF_MAX_HASHES, &k))
+		return false;
+	plan->first = (BfLayer) {.bits = m,.hashes = (uint32) k};
+	if (bf_read_number(expected, 0, INT64_MAX, &n) && read_rate(fpp, &p) &&
+		bf_sizing_is_valid(n, p, m))
+	{
+		plan->header.expected = plan->first.expected = n;
+		plan->header.fpp = plan->first.fpp = p;
+	}
+	return true;
 }
 
 /* ---- Hashes of our own: of a growing filter, and beside other keys ---- */
@@ -164,6 +136,13 @@ enum
 	[EXPECTED] = "expected", \
 	[FPP] = "fpp"
 
+/* Is a field of ours there, to say that what is in it is not known? */
+static bool
+is_empty(const char *value)
+{
+	return value != NULL && value[0] == '\0';
+}
+
 /* Write what a filter is into fields of ours; unknown ones are empty. */
 static void
 write_shape(const BfPlan *plan, char **values)
@@ -186,27 +165,26 @@ write_shape(const BfPlan *plan, char **values)
 static bool
 read_shape(char *const *values, BfPlan *plan, BfError *error)
 {
-	const char *name = values[STRATEGY];
 	const char *funnel = values[FUNNEL];
-	const BfStrategy *strategy = name ? bf_strategy_by_name(name) : NULL;
 	BfFunnel	bound = BF_FUNNEL_UNBOUND;
-	BfLayer		shape;
 
-	if (strategy == NULL || funnel == NULL ||
-		(funnel[0] != '\0' && (!bf_funnel_by_name(funnel, &bound) ||
-							   !bf_strategy_takes_funnel(strategy, bound))))
+	plan->strategy = values[STRATEGY] ?
+		bf_strategy_by_name(values[STRATEGY]) : NULL;
+	if (plan->strategy == NULL || funnel == NULL ||
+		(funnel[0] != '\0' &&
+		 (!bf_funnel_by_name(funnel, &bound) ||
+		  !bf_strategy_takes_funnel(plan->strategy, bound))))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "unknown strategy or funnel in Redis");
-	if (!bf_read_number(values[BITS], &shape.bits) ||
-		!read_hashes(values[HASHES], &shape.hashes) ||
-		shape.bits == 0 || shape.bits > BF_REDIS_MAX_BYTES * 8 ||
-		(!read_sizing(values[EXPECTED], values[FPP], shape.bits,
-					  &plan->header) &&
-		 !is_unsized(values[EXPECTED], values[FPP])))
+	plan->header.strategy = plan->strategy->id;
+	plan->header.funnel = bound;
+	if (!read_layer(values[BITS], values[HASHES], values[EXPECTED],
+					values[FPP], plan) ||
+		(plan->header.fpp == 0 &&
+		 !(is_empty(values[EXPECTED]) && is_empty(values[FPP]))))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid bits, hashes, expected or fpp in Redis");
-	set_shape(plan, strategy, bound, &shape);
-	return bf_strategy_accepts(strategy, shape.bits, error);
+	return bf_strategy_accepts(plan->strategy, plan->first.bits, error);
 }
 
 /* The same for a hash whose last field says whose it is. */
@@ -268,8 +246,7 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 	if (plan->strategy->counts_elements)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "strategy in Redis that grows another way");
-	if (!bf_read_number(values[LAST_FIELD], &expansion) || expansion < 1 ||
-		expansion > BF_MAX_EXPANSION)
+	if (!bf_read_number(values[LAST_FIELD], 1, BF_MAX_EXPANSION, &expansion))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid expansion in Redis");
 	header->expansion = (uint32) expansion;
@@ -350,16 +327,13 @@ write_redisson(const BfLayout *layout, const BfPlan *plan, char **values)
 static bool
 read_redisson(char *const *values, BfPlan *plan, BfError *error)
 {
-	BfLayer		shape;
-
-	if (!bf_read_number(values[REDISSON_BITS], &shape.bits) ||
-		!read_hashes(values[REDISSON_HASHES], &shape.hashes))
+	plan->strategy = &bf_redisson;
+	plan->header.strategy = bf_redisson.id;
+	if (!read_layer(values[REDISSON_BITS], values[REDISSON_HASHES],
+					values[REDISSON_EXPECTED], values[REDISSON_FPP], plan))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid size or hashIterations in Redis");
-	(void) read_sizing(values[REDISSON_EXPECTED], values[REDISSON_FPP],
-					   shape.bits, &plan->header);
-	set_shape(plan, &bf_redisson, BF_FUNNEL_UNBOUND, &shape);
-	return bf_strategy_accepts(&bf_redisson, shape.bits, error);
+	return bf_strategy_accepts(&bf_redisson, plan->first.bits, error);
 }
 
 /* ---- The rows ---- */
@@ -470,8 +444,7 @@ shards_option(const char *option)
 	uint64		shards;
 
 	if (strncmp(option, "shards=", 7) != 0 ||
-		!bf_read_number(option + 7, &shards) ||
-		shards < 1 || shards > BF_MAX_SHARDS)
+		!bf_read_number(option + 7, 1, BF_MAX_SHARDS, &shards))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid layout option \"%s\"", option),

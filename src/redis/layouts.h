@@ -79,6 +79,7 @@ extern char *bf_temporary_key(const char *key, uint32_t number);
 /* The suffix of the hash that says how many shards a filter has. */
 #define BF_SHARDS_SUFFIX	":bloomext-shards"
 
-extern bool bf_read_number(const char *text, uint64_t *number);
+extern bool bf_read_number(const char *text, uint64_t least, uint64_t most,
+						   uint64_t *number);
 
 #endif							/* BLOOMEXT_LAYOUTS_H */

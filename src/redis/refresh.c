@@ -192,27 +192,24 @@ append_blocks(BfUnit *unit, const Refresh *refresh)
 	bf_image_append_end(unit, image);
 }
 
-/* Check what that transaction answered, if it was one: BfReplyHandler. */
+/* Check that watching ended, by a transaction if it was one: BfReplyHandler. */
 static void
-check_blocks(BfConnection *connection, const redisReply *reply,
-			 const BfUnit *unit, void *arg)
+check_end(BfConnection *connection, const redisReply *reply,
+		  const BfUnit *unit, void *arg)
 {
 	Refresh    *refresh = arg;
 
-	refresh->executed = reply->type != REDIS_REPLY_NIL;
-	if (!refresh->executed)
+	if (is_hopeless(refresh))
+	{
+		if (!bf_reply_is_ok(reply))
+			bf_connection_protocol_error(connection,
+										 "UNWATCH was not confirmed.");
 		return;
-	bf_image_check(connection, bf_reply_results(connection, reply, unit),
-				   (int) reply->elements, refresh->image);
-}
-
-/* Check that watching ended: BfReplyHandler. */
-static void
-check_unwatch(BfConnection *connection, const redisReply *reply,
-			  const BfUnit *unit, void *arg)
-{
-	if (!bf_reply_is_ok(reply))
-		bf_connection_protocol_error(connection, "UNWATCH was not confirmed.");
+	}
+	refresh->executed = reply->type != REDIS_REPLY_NIL;
+	if (refresh->executed)
+		bf_image_check(connection, bf_reply_results(connection, reply, unit),
+					   (int) reply->elements, refresh->image);
 }
 
 /* Try once; false where it is hopeless. */
@@ -231,7 +228,7 @@ try_refresh(Refresh *refresh)
 	pipeline.window = WINDOW;
 	compare(refresh, &pipeline);
 	hopeless = is_hopeless(refresh);
-	pipeline.handler = hopeless ? check_unwatch : check_blocks;
+	pipeline.handler = check_end;
 	unit = bf_pipeline_unit(&pipeline);
 	if (hopeless)
 		bf_command_begin(unit, "UNWATCH");

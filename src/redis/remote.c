@@ -147,8 +147,8 @@ read_shards(BfConnection *connection, char **values, BfRemote *remote)
 	if (values[0] == NULL && values[1] == NULL)
 		return;
 	remote->layout = values[0] ? bf_layout_by_name(values[0]) : NULL;
-	if (remote->layout == NULL || !bf_read_number(values[1], &shards) ||
-		shards < 1 || shards > BF_MAX_SHARDS)
+	if (remote->layout == NULL ||
+		!bf_read_number(values[1], 1, BF_MAX_SHARDS, &shards))
 		bf_connection_protocol_error(connection,
 									 "A filter's shards are not described as they should be.");
 	remote->shards = (int) shards;
