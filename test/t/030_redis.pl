@@ -149,6 +149,9 @@ sql("SELECT bf_mirror(bf_create(100, 0.01, 'guava', 'utf8') || 'abc', 'cache', '
 is($redis->cli('EXISTS', '{utf16}:bloomext'), 0, 'and goes with it');
 is(sql("SELECT bf_redis_contains('cache', 'utf16', 'abc')"), 't', 'the filter after it');
 is(state_of("SELECT bf_redis_contains('cache', 'int', 1.5)"), '0A000', 'no elements of other types');
+sql("SELECT bf_mirror((SELECT bf_agg(i) FROM generate_series(1, 5) AS i), 'cache', 'bound', 'bitmap')");
+is(sql("SELECT bf_redis_contains('cache', 'bound', ARRAY[5, 10000000000])"), '{t,f}', 'what a filter of int cannot hold is not in it');
+is(state_of("SELECT bf_redis_add('cache', 'bound', 10000000000)"), '22023', 'nor added to it');
 is(sql("SELECT bf_redis_contains('cache', 'int', NULL::text) IS NULL, bf_redis_add(NULL, 'int', 1) IS NULL,
 		bf_mirror(NULL, 'cache', 'x') IS NULL"), 't|t|t', 'NULL for NULL');
 is(sql("SELECT bf_redis_contains('cache', 'int', '{}'::int[])"), '{}', 'nothing for nothing');
