@@ -222,6 +222,7 @@ accept_growing(const BfPlan *plan, BfError *error)
 	return true;
 }
 
+/* The same and how it grows. */
 static void
 write_growing(const BfLayout *layout, const BfPlan *plan, char **values)
 {
