@@ -35,7 +35,7 @@ PG_FUNCTION_INFO_V1(bloomext_send);
 #define MAX_TEXT	(MaxAllocSize - (Size) 1024 * 1024)
 
 /* How many bytes are converted at once: whole groups of any notation. */
-#define PIECE		((Size) 3 * 256 * 1024)
+#define PIECE		(BF_PIECE / 4 * 3)
 
 /*
  * A way to write bytes: after a prefix, each group of so many bytes as so many

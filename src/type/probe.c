@@ -36,9 +36,6 @@
  */
 #define BYTES_PER_SLICE		8192
 
-/* Pieces in which it is loaded. */
-#define PIECE				(1024 * 1024)
-
 /* Read part of a stored filter. */
 static struct varlena *
 read_slice(BfProbe *probe, uint64 offset, int32 length)
@@ -88,9 +85,9 @@ load(BfProbe *probe)
 	struct varlena *loaded = bf_value_allocate(probe->context, length);
 
 	probe->loaded = loaded;
-	for (uint64 offset = 0; offset < length; offset += PIECE)
+	for (uint64 offset = 0; offset < length; offset += BF_PIECE)
 	{
-		int32		wanted = Min(PIECE, length - offset);
+		int32		wanted = Min(BF_PIECE, length - offset);
 		struct varlena *piece = read_slice(probe, offset, wanted);
 
 		CHECK_FOR_INTERRUPTS();

@@ -24,9 +24,8 @@
 #include "catalog/pg_namespace.h"
 #include "miscadmin.h"
 
+#include "core/longhash.h"
 #include "type/text.h"
-
-#define PIECE	(1024 * 1024)
 
 /* What was converted so far. */
 typedef struct Output
@@ -58,7 +57,7 @@ is_ascii(const unsigned char *bytes, size_t length)
 
 	while (bytes < end)
 	{
-		const unsigned char *stop = bytes + Min(end - bytes, PIECE);
+		const unsigned char *stop = bytes + Min(end - bytes, BF_PIECE);
 
 		CHECK_FOR_INTERRUPTS();
 		for (; bytes < stop; bytes++)
@@ -141,7 +140,7 @@ bf_text_to_utf8(const unsigned char *text, size_t *length)
 		return text;
 	while (text < end)
 	{
-		int			piece = Min(end - text, PIECE);
+		int			piece = Min(end - text, BF_PIECE);
 		unsigned char *utf8 = reserve(&output,
 									  piece * MAX_CONVERSION_GROWTH + 1);
 
@@ -210,7 +209,7 @@ const unsigned char *
 bf_text_as_utf16(const unsigned char *text, size_t *length, bool marked)
 {
 	const unsigned char *end = text + *length;
-	size_t		piece = Min(*length, PIECE);
+	size_t		piece = Min(*length, BF_PIECE);
 	unsigned char *utf8 = is_utf8(text, *length) ? NULL :
 		palloc(piece * MAX_CONVERSION_GROWTH + 1);
 	Output		output = {NULL};
@@ -220,7 +219,7 @@ bf_text_as_utf16(const unsigned char *text, size_t *length, bool marked)
 		output.length = put_unit(output.bytes, 0xfeff, true) - output.bytes;
 	while (text < end)
 	{
-		const unsigned char *stop = text + Min(end - text, PIECE);
+		const unsigned char *stop = text + Min(end - text, BF_PIECE);
 
 		if (utf8 == NULL)
 			text = append_utf16(&output, text, stop, end, marked);
