@@ -11,9 +11,7 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -186,7 +184,6 @@ bloomext_advise(PG_FUNCTION_ARGS)
 		.work = palloc(sizeof(BfFppWork))
 	};
 	BfError		error;
-	TupleDesc	row;
 	Datum		values[8];
 	bool		nulls[8] = {false};
 
@@ -202,8 +199,6 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	advice.work->cover.pause = check_for_interrupts;
 	advice.real_fpp = real_fpp(&advice, &advice.shape);
 
-	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	values[0] = Int64GetDatum((int64) advice.shape.bits);
 	values[1] = Int32GetDatum(advice.shape.hashes);
 	values[2] = Int64GetDatum((int64) advice.value_bytes);
@@ -212,8 +207,7 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	values[5] = BoolGetDatum(advice.fits_redis);
 	values[6] = PointerGetDatum(advice_text(&advice));
 	values[7] = BoolGetDatum(advice.fits_dump);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
-													  values, nulls)));
+	return bf_row(fcinfo, values, nulls);
 }
 
 /*

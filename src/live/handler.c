@@ -14,7 +14,6 @@
 #include "access/reloptions.h"
 #include "commands/vacuum.h"
 #include "optimizer/cost.h"
-#include "utils/builtins.h"
 
 #include "live/live.h"
 #include "type/arguments.h"
@@ -51,12 +50,8 @@ check_strategy_option(const char *value)
 static void
 check_funnel_option(const char *value)
 {
-	BfFunnel	funnel;
-
-	if (value != NULL && !bf_funnel_by_name(value, &funnel))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown funnel \"%s\"", value)));
+	if (value != NULL)
+		(void) bf_funnel_named(value, NULL);
 }
 
 /*
@@ -128,11 +123,8 @@ bf_live_funnel(Relation index, const BfStrategy *strategy,
 	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 
 	if (options != NULL && options->funnel != 0)
-	{
-		char	   *name = GET_STRING_RELOPTION(options, funnel);
-
-		funnel = bf_funnel_argument(cstring_to_text(name), strategy);
-	}
+		funnel = bf_funnel_named(GET_STRING_RELOPTION(options, funnel),
+								 strategy);
 	return bf_element_bind(strategy, funnel, element);
 }
 

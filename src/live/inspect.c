@@ -23,6 +23,7 @@
 #include "core/estimate.h"
 #include "live/live.h"
 #include "live/snapshot.h"
+#include "type/arguments.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_live_filter);
@@ -184,9 +185,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
 		calls->user_fctx = list_filters(PG_GETARG_OID(0));
 		calls->max_calls = list_length(calls->user_fctx);
-		if (get_call_result_type(fcinfo, NULL, &calls->tuple_desc) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "return type must be a row type");
-		calls->tuple_desc = BlessTupleDesc(calls->tuple_desc);
+		calls->tuple_desc = bf_row_type(fcinfo);
 		MemoryContextSwitchTo(old);
 	}
 	calls = SRF_PERCALL_SETUP();
@@ -281,12 +280,9 @@ bloomext_live_verify(PG_FUNCTION_ARGS)
 	List	   *leaves;
 	ListCell   *cell;
 	ListCell   *inner;
-	TupleDesc	row;
 	Datum		values[2];
 	bool		nulls[2] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	leaves = bf_resolve_sure(PG_GETARG_OID(0));
 	foreach(cell, leaves)
 	{
@@ -295,6 +291,5 @@ bloomext_live_verify(PG_FUNCTION_ARGS)
 	}
 	values[0] = Int64GetDatum(verification.checked);
 	values[1] = Int64GetDatum(verification.missing);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
-													  values, nulls)));
+	return bf_row(fcinfo, values, nulls);
 }

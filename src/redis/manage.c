@@ -9,9 +9,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "live/snapshot.h"
@@ -87,15 +85,12 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	const BfHeader *header = &first.plan.header;
 	BfMeasure	sum;
 	const BfFill *fill = &sum.fill;
-	TupleDesc	row;
 	Datum		values[16];
 	bool		nulls[16] = {false};
 	const char *funnel;
 	int			shards;
 	bool		untold;
 
-	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	shards = bf_shards_measure(bf_server_argument(fcinfo, 0),
 							   bf_key_argument(fcinfo, 1), &first, &sum);
 	shards = Max(shards, 1);
@@ -122,8 +117,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	values[15] = Int64GetDatum(sum.ttl);
 	nulls[7] = nulls[8] = nulls[12] = nulls[13] = nulls[14] = untold;
 	nulls[15] = untold || sum.ttl < 0;
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
-													  values, nulls)));
+	return bf_row(fcinfo, values, nulls);
 }
 
 /* bf_redis_drop(server, key): true: there was a filter, and it is gone */

@@ -1,9 +1,12 @@
 /*
  * arguments.c
- *	  SQL arguments: strategies and funnels by name, and NULLs.
+ *	  SQL arguments: strategies and funnels by name, and NULLs; and rows to
+ *	  return.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "type/arguments.h"
@@ -35,29 +38,40 @@ bf_strategy_argument(text *name)
 			 errhint("Known strategies are: %s.", known.data)));
 }
 
-/* Find a funnel by the name a user gave, one that the strategy takes. */
+/*
+ * Find a funnel by the name a user gave, one that the strategy takes; NULL
+ * stands for any strategy.
+ */
 BfFunnel
-bf_funnel_argument(text *name, const BfStrategy *strategy)
+bf_funnel_named(const char *name, const BfStrategy *strategy)
 {
-	char	   *wanted = text_to_cstring(name);
 	BfFunnel	funnel;
 	StringInfoData known;
 
-	if (bf_funnel_by_name(wanted, &funnel) &&
-		bf_strategy_takes_funnel(strategy, funnel))
+	if (bf_funnel_by_name(name, &funnel) &&
+		(strategy == NULL || bf_strategy_takes_funnel(strategy, funnel)))
 		return funnel;
 
 	initStringInfo(&known);
 	for (funnel = BF_FUNNEL_UNBOUND + 1; funnel <= BF_FUNNEL_LAST; funnel++)
 	{
-		if (bf_strategy_takes_funnel(strategy, funnel))
+		if (strategy == NULL || bf_strategy_takes_funnel(strategy, funnel))
 			bf_append_name(&known, bf_funnel_name(funnel));
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 strategy == NULL ? errmsg("unknown funnel \"%s\"", name) :
 			 errmsg("strategy \"%s\" has no funnel \"%s\"",
-					strategy->name, wanted),
+					strategy->name, name),
+			 strategy == NULL ? errhint("Known funnels are: %s.", known.data) :
 			 errhint("Its funnels are: %s.", known.data)));
+}
+
+/* The same by an argument. */
+BfFunnel
+bf_funnel_argument(text *name, const BfStrategy *strategy)
+{
+	return bf_funnel_named(text_to_cstring(name), strategy);
 }
 
 /* Raise 22004 where a parameter that has no NULL meaning is NULL. */
@@ -80,4 +94,23 @@ bf_refuse_nulls(FunctionCallInfo fcinfo, int first, const char *const *names,
 		if (names[i] != NULL)
 			bf_refuse_null(fcinfo, first + i, names[i]);
 	}
+}
+
+/* The row type that a function was declared to return. */
+TupleDesc
+bf_row_type(FunctionCallInfo fcinfo)
+{
+	TupleDesc	row;
+
+	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return BlessTupleDesc(row);
+}
+
+/* A row for a function to return. */
+Datum
+bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	return HeapTupleGetDatum(heap_form_tuple(bf_row_type(fcinfo), values,
+											 nulls));
 }

@@ -1,10 +1,12 @@
 /*
  * arguments.h
- *	  SQL arguments: strategies and funnels by name, and NULLs.
+ *	  SQL arguments: strategies and funnels by name, and NULLs; and rows to
+ *	  return.
  */
 #ifndef BLOOMEXT_ARGUMENTS_H
 #define BLOOMEXT_ARGUMENTS_H
 
+#include "access/tupdesc.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 
@@ -12,10 +14,13 @@
 
 extern void bf_append_name(StringInfo names, const char *name);
 extern const BfStrategy *bf_strategy_argument(text *name);
+extern BfFunnel bf_funnel_named(const char *name, const BfStrategy *strategy);
 extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
 extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 						   const char *name);
 extern void bf_refuse_nulls(FunctionCallInfo fcinfo, int first,
 							const char *const *names, int count);
+extern TupleDesc bf_row_type(FunctionCallInfo fcinfo);
+extern Datum bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 
 #endif							/* BLOOMEXT_ARGUMENTS_H */

@@ -233,13 +233,13 @@ bf_value_of_stream(const BfStream *stream, const uint8 *bytes, Size length,
 
 /* Make a value of a stream, bound to a funnel. */
 static struct varlena *
-import_stream(bytea *data, const BfStream *stream, text *funnel)
+import_stream(bytea *data, const BfStream *stream, const char *funnel)
 {
 	BfValue		value;
 
 	bf_value_of_stream(stream, DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data),
 					   &value);
-	bf_value_bind(&value, bf_funnel_argument(funnel, value.filter.plan.strategy),
+	bf_value_bind(&value, bf_funnel_named(funnel, value.filter.plan.strategy),
 				  BF_MEANING_NONE);
 	return value.varlena;
 }
@@ -256,7 +256,7 @@ bloomext_import(PG_FUNCTION_ARGS)
 	bf_refuse_nulls(fcinfo, 1, names, lengthof(names));
 	format = find_format(PG_GETARG_TEXT_PP(1), true, false);
 	PG_RETURN_POINTER(import_stream(PG_GETARG_BYTEA_PP(0), format.stream,
-									PG_GETARG_TEXT_PP(2)));
+									text_to_cstring(PG_GETARG_TEXT_PP(2))));
 }
 
 /* bytea::bloomfilter is bf_import(b, 'guava', 'utf8') */
@@ -265,7 +265,7 @@ bloomext_from_bytea(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(import_stream(PG_GETARG_BYTEA_PP(0),
 									bf_stream_by_name("guava"),
-									cstring_to_text("utf8")));
+									"utf8"));
 }
 
 /* Make a value of a bit string. */

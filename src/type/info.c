@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 
 #include "core/estimate.h"
+#include "type/arguments.h"
 #include "type/elements.h"
 #include "type/pieces.h"
 #include "type/value.h"
@@ -63,17 +64,6 @@ bloomext_fpp(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(bf_value_fpp(&filter));
 }
 
-/* The row type that a function was declared to return. */
-static TupleDesc
-result_row(FunctionCallInfo fcinfo)
-{
-	TupleDesc	row;
-
-	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return BlessTupleDesc(row);
-}
-
 /* bf_info(bloomfilter): everything at a glance; unknown n and p are NULL. */
 Datum
 bloomext_info(PG_FUNCTION_ARGS)
@@ -105,8 +95,7 @@ bloomext_info(PG_FUNCTION_ARGS)
 	values[11] = Int64GetDatum(fill.count);
 	values[12] = Float8GetDatum(fill.fpp);
 	values[13] = Int64GetDatum((int64) filter.length);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_row(fcinfo),
-													  values, nulls)));
+	return bf_row(fcinfo, values, nulls);
 }
 
 /* What bf_layers keeps between its rows: not the filter, which may be large. */
@@ -150,7 +139,7 @@ bloomext_layers(PG_FUNCTION_ARGS)
 		calls = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
 		calls->user_fctx = measure_layers(PG_GETARG_DATUM(0), &calls->max_calls);
-		calls->tuple_desc = result_row(fcinfo);
+		calls->tuple_desc = bf_row_type(fcinfo);
 		MemoryContextSwitchTo(old);
 	}
 	calls = SRF_PERCALL_SETUP();
