@@ -58,13 +58,13 @@ typedef struct Subject
 	Node	   *expression;		/* or NULL */
 } Subject;
 
-/* The whole-table filters of a table that fit a question. */
+/* The filters of a table that may answer a question. */
 typedef struct Choice
 {
 	List	   *indexes;		/* OIDs; they are locked */
 	List	   *subjects;		/* of each */
-	List	   *others;			/* subjects of another kind of elements */
-	bool		partial;		/* was there a partial index? */
+	List	   *meant;			/* subjects that are what the question says */
+	bool		partial;		/* was there one that does not know all rows? */
 } Choice;
 
 /* Whether an open index is a live filter: whether its callbacks are ours. */
@@ -213,13 +213,18 @@ takes(Relation index, const BfElementType *element)
 	return bf_element_is_alike(&own, element);
 }
 
-/*
- * Put an open live filter into a choice, if it fits: it is of the subject, or,
- * where that is still to be found, of what the question says.
- */
+/* Whether a filter is of the column that a question names, or of its elements. */
+static bool
+is_meant(Relation index, const BfQuestion *question)
+{
+	if (question->column != NULL)
+		return is_index_named(index, question->column);
+	return question->element == NULL || takes(index, question->element);
+}
+
+/* Put an open live filter into a choice. */
 static void
-consider(Relation index, const BfQuestion *question, const Subject *wanted,
-		 Choice *choice)
+consider(Relation index, const BfQuestion *question, Choice *choice)
 {
 	Subject    *subject;
 
@@ -229,26 +234,16 @@ consider(Relation index, const BfQuestion *question, const Subject *wanted,
 		choice->partial = true;
 		return;
 	}
-	if (wanted == NULL && question->column != NULL &&
-		!is_index_named(index, question->column))
-		return;
 	subject = subject_of(index);
-	if (wanted != NULL && !are_equal(subject, wanted))
-		return;
-	if (wanted == NULL && question->column == NULL &&
-		question->element != NULL && !takes(index, question->element))
-	{
-		choice->others = lappend(choice->others, subject);
-		return;
-	}
 	choice->indexes = lappend_oid(choice->indexes, RelationGetRelid(index));
 	choice->subjects = lappend(choice->subjects, subject);
+	if (is_meant(index, question))
+		choice->meant = lappend(choice->meant, subject);
 }
 
 /* Choose among a table's indexes, as they are at this moment. */
 static void
-look_at_indexes(Oid oid, const BfQuestion *question, const Subject *wanted,
-				Choice *choice)
+look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 {
 	Relation	table = relation_open(oid, AccessShareLock);
 	List	   *indexes = RelationGetIndexList(table);
@@ -264,7 +259,7 @@ look_at_indexes(Oid oid, const BfQuestion *question, const Subject *wanted,
 			continue;
 		if (bf_is_live_filter(index))
 		{
-			consider(index, question, wanted, choice);
+			consider(index, question, choice);
 			relation_close(index, NoLock);
 		}
 		else
@@ -275,22 +270,37 @@ look_at_indexes(Oid oid, const BfQuestion *question, const Subject *wanted,
 }
 
 /*
- * Choose the filters of a locked table that are meant.  Start over where a
+ * Find the filters of a locked table that may answer.  Start over where a
  * definition changed meanwhile: when REINDEX CONCURRENTLY swaps two indexes,
  * either may look like the other.
  */
 static void
-choose(Oid table, const BfQuestion *question, const Subject *wanted,
-	   Choice *choice)
+choose(Oid table, const BfQuestion *question, Choice *choice)
 {
 	for (int i = 0; i < TRIES; i++)
 	{
 		uint64		epoch = bf_epoch();
 
-		look_at_indexes(table, question, wanted, choice);
+		look_at_indexes(table, question, choice);
 		if (epoch == bf_epoch())
 			break;
 	}
+}
+
+/* Those of a subject; NULL is any. */
+static List *
+filters_of(const Choice *choice, const Subject *wanted)
+{
+	List	   *filters = NIL;
+	ListCell   *index;
+	ListCell   *subject;
+
+	forboth(index, choice->indexes, subject, choice->subjects)
+	{
+		if (wanted == NULL || are_equal(lfirst(subject), wanted))
+			filters = lappend_oid(filters, lfirst_oid(index));
+	}
+	return filters;
 }
 
 /* What filters are of, for a message: title, url. */
@@ -308,12 +318,8 @@ list_subjects(const List *subjects)
 
 /* Raise that a leaf has no filter that fits; wanted is of what, if anything. */
 pg_noreturn static void
-refuse_missing(const BfPlace *place, const char *wanted, bool partial)
+refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 {
-	BfQuestion	question = {.rel = place->table,.all = true};
-	Choice		choice;
-
-	choose(place->table, &question, NULL, &choice);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 wanted == NULL ?
@@ -323,31 +329,34 @@ refuse_missing(const BfPlace *place, const char *wanted, bool partial)
 					get_rel_name(place->table), wanted),
 			 place->elsewhere != NULL ?
 			 errdetail("Its rows are %s.", place->elsewhere) :
-			 partial ?
+			 choice->partial ?
 			 errdetail("A partial index does not know all of its rows.") :
-			 choice.subjects != NIL ?
+			 choice->subjects != NIL ?
 			 errdetail("It has live filters of: %s.",
-					   list_subjects(choice.subjects)) : 0,
+					   list_subjects(choice->subjects)) : 0,
 			 place->elsewhere != NULL ?
 			 errhint("Ask for the tables that hold their rows themselves, one by one.") :
-			 choice.subjects != NIL && !partial ?
+			 choice->subjects != NIL && !choice->partial ?
 			 errhint("Name one of these columns, or the index of an expression; or create one with CREATE INDEX ... USING bloomfilter.") :
 			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
 }
 
-/* The subject of all of these; or raise that there are several. */
+/*
+ * The subject that is meant, or else the only one that could be if the element
+ * were of another type; or raise that there are several.
+ */
 static const Subject *
 the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 {
-	List	   *subjects = choice->subjects != NIL ? choice->subjects :
-		choice->others;
+	List	   *subjects = choice->meant != NIL ? choice->meant :
+		question->column == NULL ? choice->subjects : NIL;
 	ListCell   *cell;
 
 	foreach(cell, subjects)
 	{
 		if (are_equal(linitial(subjects), lfirst(cell)))
 			continue;
-		if (choice->subjects == NIL)
+		if (choice->meant == NIL)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("no live filter of table \"%s\" holds elements of type %s",
@@ -370,27 +379,24 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 
 /*
  * What a question about a table is about: as its own filters say, or if none of
- * them fits, as those of the first leaf do.  One that is of another kind of
+ * them fits, as those of its first leaf do.  One that is of another kind of
  * elements than was asked for will say so.
  */
 static const Subject *
-find_subject(const BfQuestion *question, const List *places)
+find_subject(const BfQuestion *question, const BfPlace *first,
+			 const Choice *leaf)
 {
-	const BfPlace *first = linitial(places);
-	const Subject *subject;
-	Choice		root;
-	Choice		leaf;
+	const Subject *subject = NULL;
+	Choice		root = *leaf;
 
-	choose(question->rel, question, NULL, &root);
-	choose(first->table, question, NULL, &leaf);
-	if (root.indexes != NIL || leaf.indexes == NIL)
+	if (first->table != question->rel)
+		choose(question->rel, question, &root);
+	if (root.meant != NIL || leaf->meant == NIL)
 		subject = the_subject(question->rel, question, &root);
-	else
-		subject = the_subject(first->table, question, &leaf);
 	if (subject == NULL)
-		subject = the_subject(first->table, question, &leaf);
+		subject = the_subject(first->table, question, leaf);
 	if (subject == NULL)
-		refuse_missing(first, question->column, leaf.partial);
+		refuse_missing(first, question->column, leaf);
 	return subject;
 }
 
@@ -423,8 +429,8 @@ is_covered(Oid table, const BfQuestion *question, const Subject *wanted)
 
 	foreach(cell, above)
 	{
-		choose(lfirst_oid(cell), question, wanted, &choice);
-		if (choice.indexes != NIL)
+		choose(lfirst_oid(cell), question, &choice);
+		if (filters_of(&choice, wanted) != NIL)
 			return true;
 	}
 	return false;
@@ -435,22 +441,27 @@ static List *
 leaves_of_table(const BfQuestion *question)
 {
 	List	   *places = bf_rows_places(question->rel);
-	const Subject *wanted = question->all || places == NIL ? NULL :
-		find_subject(question, places);
+	BfQuestion	any = {.all = question->all};
+	const Subject *wanted = NULL;
 	List	   *leaves = NIL;
 	ListCell   *cell;
 
 	foreach(cell, places)
 	{
 		BfPlace    *place = lfirst(cell);
+		bool		is_first = leaves == NIL;
+		List	   *indexes;
 		Choice		choice;
 
-		choose(place->table, question, wanted, &choice);
-		if (choice.indexes == NIL && !question->all &&
+		choose(place->table, is_first ? question : &any, &choice);
+		if (is_first && !question->all)
+			wanted = find_subject(question, place, &choice);
+		indexes = filters_of(&choice, wanted);
+		if (indexes == NIL && !question->all &&
 			(place->elsewhere == NULL ? !is_leaving(place->table) :
-			 !is_covered(place->table, question, wanted)))
-			refuse_missing(place, name_of(wanted), choice.partial);
-		leaves = lappend(leaves, make_leaf(place, choice.indexes));
+			 !is_covered(place->table, &any, wanted)))
+			refuse_missing(place, name_of(wanted), &choice);
+		leaves = lappend(leaves, make_leaf(place, indexes));
 	}
 	return leaves;
 }
@@ -552,7 +563,7 @@ keep_permitted(const List *leaves, Oid named, bool whole)
 	ListCell   *cell;
 	ListCell   *inner;
 
-	choose(named, &question, NULL, &own);
+	choose(named, &question, &own);
 	foreach(cell, leaves)
 	{
 		BfLeaf	   *leaf = lfirst(cell);
