@@ -11,7 +11,9 @@
 #include <float.h>
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "access/reloptions.h"
+#include "catalog/pg_index.h"
 #include "commands/vacuum.h"
 #include "optimizer/cost.h"
 
@@ -102,6 +104,20 @@ bflive_options(Datum reloptions, bool validate)
 						parsed->expected),
 				 errdetail("It must be a whole number.")));
 	return (bytea *) parsed;
+}
+
+/* Whether an open index is a live filter: whether its callbacks are ours. */
+bool
+bf_is_live_filter(Relation index)
+{
+	return index->rd_indam != NULL && index->rd_indam->ambuild == bflive_build;
+}
+
+/* Whether an open index does not know all rows of its table. */
+bool
+bf_is_partial(Relation index)
+{
+	return !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 }
 
 /* The strategy that an index's options name. */

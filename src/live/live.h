@@ -30,6 +30,7 @@
  * Before that it asks what its "no" would be worth:
  *
  *	  resolve.c		which filters does the relation stand for that was named?
+ *	  subject.c		what are they of?
  *	  rows.c		are the rows of all its tables where their filters are?
  *	  rights.c		may this be told?
  *	  sure.c		does a filter know every row that this snapshot can see?
@@ -126,6 +127,7 @@ extern BfFunnel bf_live_funnel(Relation index, const BfStrategy *strategy,
 							   const BfElementType *element);
 
 extern bool bf_is_live_filter(Relation index);
+extern bool bf_is_partial(Relation index);
 
 /* epoch.c */
 extern void bf_epoch_init(void);
@@ -228,6 +230,8 @@ extern List *bf_rows_places(Oid root);
 extern bool bf_rights_check_table(Oid table);
 extern bool bf_rights_may_read_column(Oid named, Relation index);
 extern void bf_rights_refuse(Oid table);
+extern void bf_rights_keep(const List *leaves, Oid named, const List *own,
+						   bool whole);
 
 /* scan.c */
 typedef void (*BfTakeRow) (TupleTableSlot *slot, Datum value, bool isnull,
@@ -235,6 +239,20 @@ typedef void (*BfTakeRow) (TupleTableSlot *slot, Datum value, bool isnull,
 
 extern void bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 						 BfTakeRow take, void *state);
+
+/* subject.c */
+typedef struct BfSubject
+{
+	Oid			table;
+	const char *column;			/* or NULL */
+	Node	   *expression;		/* or NULL */
+} BfSubject;
+
+extern BfSubject *bf_subject_of(Relation index);
+extern bool bf_subject_equals(const BfSubject *left, const BfSubject *right);
+extern const char *bf_subject_name(const BfSubject *subject);
+extern const char *bf_subject_list(const List *subjects);
+extern bool bf_subject_is_named(Relation index, const char *name);
 
 /* resolve.c */
 typedef struct BfLeaf

@@ -20,43 +20,27 @@
  * named decides, or else which of them takes the kind of element.  Whether they
  * are valid does not: else the question would go to another column while a
  * filter is being built.  In each leaf it is the filters of the same subject
- * that are asked, all of them, and no others; expressions are compared by what they
- * are, not by how they would be printed.  Leaves that answered for different
+ * that are asked, all of them, and no others.  Leaves that answered for different
  * columns would deny what is there, and tell of columns that the relation named
  * does not have.
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/ruleutils.h"
-#include "utils/syscache.h"
 
 #include "live/live.h"
-#include "type/arguments.h"
 
 /* How often to start over where definitions change while we look at them. */
 #define TRIES	10
-
-/* What a filter is of: a column of its table, or an expression. */
-typedef struct Subject
-{
-	Oid			table;
-	const char *column;			/* or NULL */
-	Node	   *expression;		/* or NULL */
-} Subject;
 
 /* The filters of a table that may answer a question. */
 typedef struct Choice
@@ -66,13 +50,6 @@ typedef struct Choice
 	List	   *meant;			/* subjects that are what the question says */
 	bool		partial;		/* was there one that does not know all rows? */
 } Choice;
-
-/* Whether an open index is a live filter: whether its callbacks are ours. */
-bool
-bf_is_live_filter(Relation index)
-{
-	return index->rd_indam != NULL && index->rd_indam->ambuild == bflive_build;
-}
 
 /* Raise that a relation has no live filters by its kind. */
 pg_noreturn static void
@@ -93,116 +70,6 @@ refuse_unknown(Oid rel)
 			 errmsg("relation with OID %u does not exist", rel)));
 }
 
-/* What an open live filter is of. */
-static Subject *
-subject_of(Relation index)
-{
-	AttrNumber	column = index->rd_index->indkey.values[0];
-	Subject    *subject = palloc0(sizeof(Subject));
-
-	subject->table = index->rd_index->indrelid;
-	if (column != 0)
-		subject->column = get_attname(subject->table, column, false);
-	else
-	{
-		bool		isnull;
-		Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
-										   Anum_pg_index_indexprs, &isnull);
-
-		/* As it is stored, so that none of its functions is called. */
-		subject->expression = linitial(stringToNode(TextDatumGetCString(tree)));
-	}
-	return subject;
-}
-
-/* The tables between which an expression is carried over. */
-typedef struct Carry
-{
-	Oid			from;
-	Oid			to;
-	bool		failed;
-} Carry;
-
-/* Number an expression's columns as another table has those of their names. */
-static Node *
-carry_over(Node *node, void *context)
-{
-	Carry	   *carry = context;
-
-	if (node != NULL && IsA(node, Var))
-	{
-		Var		   *var = copyObject((Var *) node);
-		char	   *name = var->varattno > 0 ?
-			get_attname(carry->from, var->varattno, true) : NULL;
-
-		var->varattno = name == NULL ? InvalidAttrNumber :
-			get_attnum(carry->to, name);
-		if (var->varattno <= 0)
-			carry->failed = true;
-		return (Node *) var;
-	}
-	return expression_tree_mutator(node, carry_over, context);
-}
-
-/* Whether filters of two tables are of the same, by the names of columns. */
-static bool
-are_equal(const Subject *left, const Subject *right)
-{
-	Carry		carry = {.from = right->table,.to = left->table};
-	Node	   *expression;
-
-	if (left->column != NULL || right->column != NULL)
-		return left->column != NULL && right->column != NULL &&
-			strcmp(left->column, right->column) == 0;
-	if (left->table == right->table)
-		return equal(left->expression, right->expression);
-	expression = carry_over(right->expression, &carry);
-	return !carry.failed && equal(left->expression, expression);
-}
-
-/* A subject in words. */
-static const char *
-name_of(const Subject *subject)
-{
-	List	   *columns;
-
-	if (subject->column != NULL)
-		return subject->column;
-	columns = deparse_context_for(get_rel_name(subject->table),
-								  subject->table);
-	return deparse_expression(subject->expression, columns, false, false);
-}
-
-/*
- * Whether an index, or what it is a part of, is over the column of that name,
- * or else is called so and over an expression.
- */
-static bool
-is_index_named(Relation index, const char *name)
-{
-	AttrNumber	column = get_attnum(index->rd_index->indrelid, name);
-	List	   *above;
-	ListCell   *cell;
-	bool		named;
-
-	if (column != InvalidAttrNumber)
-		return index->rd_index->indkey.values[0] == column;
-	if (index->rd_index->indkey.values[0] != 0)
-		return false;
-	named = strcmp(RelationGetRelationName(index), name) == 0;
-	if (named || !index->rd_rel->relispartition)
-		return named;
-	above = get_partition_ancestors(RelationGetRelid(index));
-	foreach(cell, above)
-	{
-		char	   *other = get_rel_name(lfirst_oid(cell));
-
-		named = named || (other != NULL && strcmp(other, name) == 0);
-	}
-	list_free(above);
-	return named;
-}
-
 /* Whether what is asked for is of the kind of an index's elements. */
 static bool
 takes(Relation index, const BfElementType *element)
@@ -218,7 +85,7 @@ static bool
 is_meant(Relation index, const BfQuestion *question)
 {
 	if (question->column != NULL)
-		return is_index_named(index, question->column);
+		return bf_subject_is_named(index, question->column);
 	return question->element == NULL || takes(index, question->element);
 }
 
@@ -226,15 +93,14 @@ is_meant(Relation index, const BfQuestion *question)
 static void
 consider(Relation index, const BfQuestion *question, Choice *choice)
 {
-	Subject    *subject;
+	BfSubject  *subject;
 
-	if (!question->all &&
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+	if (!question->all && bf_is_partial(index))
 	{
 		choice->partial = true;
 		return;
 	}
-	subject = subject_of(index);
+	subject = bf_subject_of(index);
 	choice->indexes = lappend_oid(choice->indexes, RelationGetRelid(index));
 	choice->subjects = lappend(choice->subjects, subject);
 	if (is_meant(index, question))
@@ -289,7 +155,7 @@ choose(Oid table, const BfQuestion *question, Choice *choice)
 
 /* Those of a subject; NULL is any. */
 static List *
-filters_of(const Choice *choice, const Subject *wanted)
+filters_of(const Choice *choice, const BfSubject *wanted)
 {
 	List	   *filters = NIL;
 	ListCell   *index;
@@ -297,23 +163,10 @@ filters_of(const Choice *choice, const Subject *wanted)
 
 	forboth(index, choice->indexes, subject, choice->subjects)
 	{
-		if (wanted == NULL || are_equal(lfirst(subject), wanted))
+		if (wanted == NULL || bf_subject_equals(lfirst(subject), wanted))
 			filters = lappend_oid(filters, lfirst_oid(index));
 	}
 	return filters;
-}
-
-/* What filters are of, for a message: title, url. */
-static const char *
-list_subjects(const List *subjects)
-{
-	StringInfoData list;
-	const ListCell *cell;
-
-	initStringInfo(&list);
-	foreach(cell, subjects)
-		bf_append_name(&list, name_of(lfirst(cell)));
-	return list.data;
 }
 
 /* Raise that a leaf has no filter that fits; wanted is of what, if anything. */
@@ -333,7 +186,7 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 			 errdetail("A partial index does not know all of its rows.") :
 			 choice->subjects != NIL ?
 			 errdetail("It has live filters of: %s.",
-					   list_subjects(choice->subjects)) : 0,
+					   bf_subject_list(choice->subjects)) : 0,
 			 place->elsewhere != NULL ?
 			 errhint("Ask for the tables that hold their rows themselves, one by one.") :
 			 choice->subjects != NIL && !choice->partial ?
@@ -345,7 +198,7 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
  * The subject that is meant, or else the only one that could be if the element
  * were of another type; or raise that there are several.
  */
-static const Subject *
+static const BfSubject *
 the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 {
 	List	   *subjects = choice->meant != NIL ? choice->meant :
@@ -354,7 +207,7 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 
 	foreach(cell, subjects)
 	{
-		if (are_equal(linitial(subjects), lfirst(cell)))
+		if (bf_subject_equals(linitial(subjects), lfirst(cell)))
 			continue;
 		if (choice->meant == NIL)
 			ereport(ERROR,
@@ -363,13 +216,13 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 							get_rel_name(table),
 							format_type_be(question->element->type)),
 					 errdetail("Its live filters are of: %s.",
-							   list_subjects(subjects)),
+							   bf_subject_list(subjects)),
 					 errhint("Cast the element to the type of the column.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",
 						get_rel_name(table)),
-				 errdetail("They are of: %s.", list_subjects(subjects)),
+				 errdetail("They are of: %s.", bf_subject_list(subjects)),
 				 question->element != NULL ?
 				 errhint("Name the column: bf_live_contains(table, element, 'column'); or the index in place of the table.") :
 				 errhint("Name the index in place of the table.")));
@@ -382,11 +235,11 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
  * them fits, as those of its first leaf do.  One that is of another kind of
  * elements than was asked for will say so.
  */
-static const Subject *
+static const BfSubject *
 find_subject(const BfQuestion *question, const BfPlace *first,
 			 const Choice *leaf)
 {
-	const Subject *subject = NULL;
+	const BfSubject *subject = NULL;
 	Choice		root = *leaf;
 
 	if (first->table != question->rel)
@@ -420,7 +273,7 @@ make_leaf(const BfPlace *place, List *indexes)
 
 /* Whether a partition is covered by a filter of what it is a partition of. */
 static bool
-is_covered(Oid table, const BfQuestion *question, const Subject *wanted)
+is_covered(Oid table, const BfQuestion *question, const BfSubject *wanted)
 {
 	List	   *above = get_rel_relispartition(table) ?
 		get_partition_ancestors(table) : NIL;
@@ -442,7 +295,7 @@ leaves_of_table(const BfQuestion *question)
 {
 	List	   *places = bf_rows_places(question->rel);
 	BfQuestion	any = {.all = question->all};
-	const Subject *wanted = NULL;
+	const BfSubject *wanted = NULL;
 	List	   *leaves = NIL;
 	ListCell   *cell;
 
@@ -460,7 +313,7 @@ leaves_of_table(const BfQuestion *question)
 		if (indexes == NIL && !question->all &&
 			(place->elsewhere == NULL ? !is_leaving(place->table) :
 			 !is_covered(place->table, &any, wanted)))
-			refuse_missing(place, name_of(wanted), &choice);
+			refuse_missing(place, bf_subject_name(wanted), &choice);
 		leaves = lappend(leaves, make_leaf(place, indexes));
 	}
 	return leaves;
@@ -497,7 +350,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 
 	if (!bf_is_live_filter(index))
 		refuse_relation(question->rel);
-	if (question->column != NULL && !is_index_named(index, question->column))
+	if (question->column != NULL && !bf_subject_is_named(index, question->column))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("live filter \"%s\" is not of column \"%s\"",
@@ -520,71 +373,6 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	}
 	relation_close(index, NoLock);
 	return leaves;
-}
-
-/*
- * Whether an index of a table below the one named is of that one's columns, or of
- * an expression that an index of its own is of.
- */
-static bool
-is_of_named(Relation index, Oid named, const List *own)
-{
-	Oid			table = index->rd_index->indrelid;
-	Subject    *subject;
-	ListCell   *cell;
-
-	if (table == named ||
-		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
-		return true;
-	subject = subject_of(index);
-	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		return false;
-	if (subject->column != NULL)
-		return get_attnum(named, subject->column) != InvalidAttrNumber;
-	foreach(cell, own)
-	{
-		if (are_equal(lfirst(cell), subject))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Keep of leaves' filters those that the caller may be told about, where all
- * are listed; raise if none of them is left.
- */
-static void
-keep_permitted(const List *leaves, Oid named, bool whole)
-{
-	BfQuestion	question = {.rel = named,.all = true};
-	Choice		own;
-	bool		refused = false;
-	bool		kept = false;
-	ListCell   *cell;
-	ListCell   *inner;
-
-	choose(named, &question, &own);
-	foreach(cell, leaves)
-	{
-		BfLeaf	   *leaf = lfirst(cell);
-		List	   *permitted = NIL;
-
-		foreach(inner, leaf->indexes)
-		{
-			Relation	index = relation_open(lfirst_oid(inner), NoLock);
-
-			if (is_of_named(index, named, own.subjects) &&
-				(whole || bf_rights_may_read_column(named, index)))
-				permitted = lappend_oid(permitted, lfirst_oid(inner));
-			else
-				refused = true;
-			relation_close(index, NoLock);
-		}
-		leaf->indexes = permitted;
-		kept = kept || permitted != NIL;
-	}
-	if (refused && !kept)
-		bf_rights_refuse(named);
 }
 
 /* Raise where elements of another kind are asked for than a filter holds. */
@@ -637,6 +425,7 @@ bf_resolve(const BfQuestion *question)
 	Oid			table = is_index ? IndexGetRelation(rel, true) : rel;
 	bool		whole;
 	List	   *leaves;
+	Choice		own;
 	ListCell   *cell;
 
 	if (relkind == '\0' || !OidIsValid(table))
@@ -656,7 +445,10 @@ bf_resolve(const BfQuestion *question)
 	leaves = is_index ? leaves_of_index(question, table) :
 		leaves_of_table(question);
 	if (question->all)
-		keep_permitted(leaves, table, whole);
+		{
+		choose(table, question, &own);
+		bf_rights_keep(leaves, table, own.subjects, whole);
+	}
 	foreach(cell, leaves)
 		check_leaf(lfirst(cell), question, table, whole);
 	return leaves;

@@ -12,8 +12,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_index.h"
+#include "access/relation.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
@@ -65,8 +64,7 @@ bf_rights_may_read_column(Oid named, Relation index)
 	AttrNumber	column = index->rd_index->indkey.values[0];
 	char	   *name;
 
-	if (column == 0 ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+	if (column == 0 || bf_is_partial(index))
 		return false;
 	name = get_attname(index->rd_index->indrelid, column, false);
 	column = get_attnum(named, name);
@@ -74,4 +72,67 @@ bf_rights_may_read_column(Oid named, Relation index)
 	return column != InvalidAttrNumber &&
 		pg_attribute_aclcheck(named, column, GetUserId(),
 							  ACL_SELECT) == ACLCHECK_OK;
+}
+
+/*
+ * Whether an index of a table below the one named is of that one's columns, or of
+ * an expression that an index of its own is of.
+ */
+static bool
+is_of_named(Relation index, Oid named, const List *own)
+{
+	Oid			table = index->rd_index->indrelid;
+	BfSubject  *subject;
+	ListCell   *cell;
+
+	if (table == named ||
+		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	if (bf_is_partial(index))
+		return false;
+	subject = bf_subject_of(index);
+	if (subject->column != NULL)
+		return get_attnum(named, subject->column) != InvalidAttrNumber;
+	foreach(cell, own)
+	{
+		if (bf_subject_equals(lfirst(cell), subject))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Keep of leaves' filters those that the caller may be told about, where all
+ * are listed; raise if none of them is left.  The table named has its own
+ * filters of these subjects.
+ */
+void
+bf_rights_keep(const List *leaves, Oid named, const List *own, bool whole)
+{
+	bool		refused = false;
+	bool		kept = false;
+	ListCell   *cell;
+	ListCell   *inner;
+
+	foreach(cell, leaves)
+	{
+		BfLeaf	   *leaf = lfirst(cell);
+		List	   *permitted = NIL;
+
+		foreach(inner, leaf->indexes)
+		{
+			Relation	index = relation_open(lfirst_oid(inner), NoLock);
+
+			if (is_of_named(index, named, own) &&
+				(whole || bf_rights_may_read_column(named, index)))
+				permitted = lappend_oid(permitted, lfirst_oid(inner));
+			else
+				refused = true;
+			relation_close(index, NoLock);
+		}
+		leaf->indexes = permitted;
+		kept = kept || permitted != NIL;
+	}
+	if (refused && !kept)
+		bf_rights_refuse(named);
 }

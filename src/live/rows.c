@@ -153,7 +153,7 @@ find_index(Relation catalog, const Search *search)
 		bool		fits = form->indisvalid && form->indimmediate &&
 			index->rd_rel->relam == BTREE_AM_OID &&
 			form->indnkeyatts >= search->nkeys &&
-			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+			!bf_is_partial(index);
 
 		for (int i = 0; fits && i < search->nkeys; i++)
 			fits = form->indkey.values[i] == search->keys[i].sk_attno;
