@@ -178,7 +178,7 @@ Datum
 bloomext_advise(PG_FUNCTION_ARGS)
 {
 	Advice		advice = {
-		.strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2)),
+		.strategy = bf_strategy_argument(fcinfo, 2),
 		.expected = PG_GETARG_INT64(0),
 		.fpp = PG_GETARG_FLOAT8(1),
 		.work = palloc(sizeof(BfFppWork))

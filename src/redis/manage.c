@@ -67,7 +67,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	layout = layout_argument(fcinfo, 5, &shards);
 	if (shards > 0 && expected > 0)
 		expected = (expected - 1) / shards + 1;
-	bf_value_plan(bf_strategy_argument(PG_GETARG_TEXT_PP(4)), expected,
+	bf_value_plan(bf_strategy_argument(fcinfo, 4), expected,
 				  PG_GETARG_FLOAT8(3), BF_FUNNEL_UNBOUND,
 				  PG_GETARG_INT32(6), &plan);
 	if (layout == NULL)
@@ -242,7 +242,8 @@ check_found(const BfRemote *remote, const BfLayout *wanted)
 
 /* Describe a filter and read it; NULL where it has changed in between. */
 static struct varlena *
-fetch(Oid server, const char *key, const BfLayout *wanted, text *funnel_name)
+fetch(Oid server, const char *key, const BfLayout *wanted,
+	  const char *funnel_name)
 {
 	BfRemote	remote;
 	BfFunnel	funnel;
@@ -251,7 +252,7 @@ fetch(Oid server, const char *key, const BfLayout *wanted, text *funnel_name)
 	check_found(&remote, wanted);
 	funnel = remote.plan.header.funnel;
 	if (funnel == BF_FUNNEL_UNBOUND)
-		funnel = bf_funnel_argument(funnel_name, remote.plan.strategy);
+		funnel = bf_funnel_named(funnel_name, remote.plan.strategy);
 	return remote.layout->driver->fetch(&remote, funnel);
 }
 
@@ -260,19 +261,20 @@ Datum
 bloomext_fetch(PG_FUNCTION_ARGS)
 {
 	const BfLayout *wanted;
+	const char *funnel;
 	Oid			server;
 	char	   *key;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	bf_refuse_null(fcinfo, 3, "funnel");
+	funnel = text_to_cstring(PG_GETARG_TEXT_PP(3));
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
 	wanted = wanted_layout(fcinfo, 2);
 	for (int changes = 0; changes < MAX_CHANGES; changes++)
 	{
-		struct varlena *value = fetch(server, key, wanted,
-									  PG_GETARG_TEXT_PP(3));
+		struct varlena *value = fetch(server, key, wanted, funnel);
 
 		if (value != NULL)
 			PG_RETURN_POINTER(value);
@@ -297,12 +299,12 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	bf_refuse_nulls(fcinfo, 2, names, lengthof(names));
-	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(5));
+	strategy = bf_strategy_argument(fcinfo, 5);
 	remote.server = bf_server_argument(fcinfo, 0);
 	remote.key = bf_key_argument(fcinfo, 1);
 	remote.layout = wanted_layout(fcinfo, 2);
 	bf_layout_check_bare(remote.layout);
-	funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(6), strategy);
+	funnel = bf_funnel_argument(fcinfo, 6, strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4), funnel, 0,
 				  &remote.plan);
 	value = remote.layout->driver->fetch(&remote, funnel);

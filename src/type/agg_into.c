@@ -146,20 +146,12 @@ plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 Datum
 bloomext_agg_into_serialize(PG_FUNCTION_ARGS)
 {
-	bytea	   *result = bf_sized_serialize(fcinfo, plan_call);
-
-	if (result == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(result);
+	return bf_sized_serialize(fcinfo, plan_call);
 }
 
 /* State -> bloomfilter */
 Datum
 bloomext_agg_into_final(PG_FUNCTION_ARGS)
 {
-	struct varlena *result = bf_sized_final(fcinfo, plan_call);
-
-	if (result == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(result);
+	return bf_sized_final(fcinfo, plan_call);
 }

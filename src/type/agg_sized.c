@@ -42,6 +42,7 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -281,7 +282,7 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
  * number of elements added, whether there were rows and a hash's words; the
  * hashes; then the value or its prefix.
  */
-bytea *
+Datum
 bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
 	BfSizedState *state = state_argument(fcinfo, planner);
@@ -293,7 +294,7 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	BfError		error;
 
 	if (state == NULL)
-		return NULL;
+		PG_RETURN_NULL();
 	if (!bf_plan_measure(&state->plan, &length, &error))
 		bf_raise(&error);
 	written = state->value.varlena != NULL ? length : BF_PREFIX_SIZE(1);
@@ -313,7 +314,7 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 		memcpy(out, state->value.bytes, written);
 	else
 		bf_plan_encode(&state->plan, out);
-	return result;
+	PG_RETURN_BYTEA_P(result);
 }
 
 /*
@@ -358,14 +359,14 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 }
 
 /* State -> bloomfilter; the state goes on holding what it held. */
-struct varlena *
+Datum
 bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
 	BfSizedState *state = state_argument(fcinfo, planner);
 	BfValue		result;
 
 	if (state == NULL)
-		return NULL;
+		PG_RETURN_NULL();
 	if (state->listed)
 		bf_hashlist_deduplicate(&state->list);
 	if (state->value.varlena != NULL)
@@ -376,7 +377,7 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	/* As many as it was made for fit, so that most results go unmeasured. */
 	if (state->added > state->plan.header.expected)
 		bf_overfull_notice(&result.filter);
-	return result.varlena;
+	PG_RETURN_POINTER(result.varlena);
 }
 
 /* Make the plan of the parameters' datums: one to four. */
@@ -385,7 +386,7 @@ plan_parameters(const Datum *values, int count, const BfElementType *element,
 				BfPlan *plan)
 {
 	const BfStrategy *strategy = count > 2 ?
-		bf_strategy_argument(DatumGetTextPP(values[2])) :
+		bf_strategy_named(TextDatumGetCString(values[2])) :
 		bf_strategy_by_name(DEFAULT_STRATEGY);
 
 	bf_value_plan(strategy, DatumGetInt64(values[0]),
@@ -474,20 +475,12 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 Datum
 bloomext_agg_serialize(PG_FUNCTION_ARGS)
 {
-	bytea	   *result = bf_sized_serialize(fcinfo, plan_call);
-
-	if (result == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(result);
+	return bf_sized_serialize(fcinfo, plan_call);
 }
 
 /* State -> bloomfilter */
 Datum
 bloomext_agg_final(PG_FUNCTION_ARGS)
 {
-	struct varlena *result = bf_sized_final(fcinfo, plan_call);
-
-	if (result == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(result);
+	return bf_sized_final(fcinfo, plan_call);
 }

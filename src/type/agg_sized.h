@@ -25,9 +25,8 @@ extern void bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 						   const char *aggregate);
 extern void bf_sized_add(BfSizedState *state, MemoryContext context,
 						 const BfElementType *element, Datum value);
-extern bytea *bf_sized_serialize(FunctionCallInfo fcinfo,
-								 BfSizedPlanner planner);
-extern struct varlena *bf_sized_final(FunctionCallInfo fcinfo,
-									  BfSizedPlanner planner);
+extern Datum bf_sized_serialize(FunctionCallInfo fcinfo,
+								BfSizedPlanner planner);
+extern Datum bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner);
 
 #endif							/* BLOOMEXT_AGG_SIZED_H */

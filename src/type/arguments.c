@@ -20,10 +20,9 @@ bf_append_name(StringInfo names, const char *name)
 
 /* Find a strategy by the name a user gave. */
 const BfStrategy *
-bf_strategy_argument(text *name)
+bf_strategy_named(const char *name)
 {
-	char	   *wanted = text_to_cstring(name);
-	const BfStrategy *strategy = bf_strategy_by_name(wanted);
+	const BfStrategy *strategy = bf_strategy_by_name(name);
 	StringInfoData known;
 
 	if (strategy != NULL)
@@ -34,8 +33,15 @@ bf_strategy_argument(text *name)
 		bf_append_name(&known, strategy->name);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown bloom filter strategy \"%s\"", wanted),
+			 errmsg("unknown bloom filter strategy \"%s\"", name),
 			 errhint("Known strategies are: %s.", known.data)));
+}
+
+/* The same by an argument. */
+const BfStrategy *
+bf_strategy_argument(FunctionCallInfo fcinfo, int argument)
+{
+	return bf_strategy_named(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
 }
 
 /*
@@ -67,11 +73,15 @@ bf_funnel_named(const char *name, const BfStrategy *strategy)
 			 errhint("Its funnels are: %s.", known.data)));
 }
 
-/* The same by an argument. */
+/* The same by an argument; NULL leaves it to the first element. */
 BfFunnel
-bf_funnel_argument(text *name, const BfStrategy *strategy)
+bf_funnel_argument(FunctionCallInfo fcinfo, int argument,
+				   const BfStrategy *strategy)
 {
-	return bf_funnel_named(text_to_cstring(name), strategy);
+	if (PG_ARGISNULL(argument))
+		return BF_FUNNEL_UNBOUND;
+	return bf_funnel_named(text_to_cstring(PG_GETARG_TEXT_PP(argument)),
+						   strategy);
 }
 
 /* Raise 22004 where a parameter that has no NULL meaning is NULL. */

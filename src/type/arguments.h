@@ -13,9 +13,12 @@
 #include "strategy/strategy.h"
 
 extern void bf_append_name(StringInfo names, const char *name);
-extern const BfStrategy *bf_strategy_argument(text *name);
+extern const BfStrategy *bf_strategy_named(const char *name);
+extern const BfStrategy *bf_strategy_argument(FunctionCallInfo fcinfo,
+											  int argument);
 extern BfFunnel bf_funnel_named(const char *name, const BfStrategy *strategy);
-extern BfFunnel bf_funnel_argument(text *name, const BfStrategy *strategy);
+extern BfFunnel bf_funnel_argument(FunctionCallInfo fcinfo, int argument,
+								   const BfStrategy *strategy);
 extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 						   const char *name);
 extern void bf_refuse_nulls(FunctionCallInfo fcinfo, int first,

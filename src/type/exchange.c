@@ -268,16 +268,37 @@ bloomext_from_bytea(PG_FUNCTION_ARGS)
 									"utf8"));
 }
 
-/* Make a value of a bit string. */
-static struct varlena *
-import_bits(bytea *data, BfBitOrder order, BfPlan *plan)
+/*
+ * Make a value of a bit string, by arguments of which the third and the fourth
+ * say how many elements at which probability, or how many bits and hashes.
+ */
+static Datum
+import_bits(FunctionCallInfo fcinfo, const char *const names[5], bool sized)
 {
+	Format		format;
+	const BfStrategy *strategy;
+	BfFunnel	funnel;
+	BfPlan		plan;
 	BfValue		value;
+	bytea	   *data;
 
-	bf_value_make(plan, &value);
-	bf_value_set_bits(&value, &value.filter.plan.first, order,
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	bf_refuse_nulls(fcinfo, 1, names, 5);
+	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
+	strategy = bf_strategy_argument(fcinfo, 4);
+	funnel = bf_funnel_argument(fcinfo, 5, strategy);
+	if (sized)
+		bf_value_plan(strategy, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
+					  funnel, 0, &plan);
+	else
+		bf_value_plan_bits(strategy, PG_GETARG_INT64(2), PG_GETARG_INT32(3),
+						   funnel, &plan);
+	bf_value_make(&plan, &value);
+	data = PG_GETARG_BYTEA_PP(0);
+	bf_value_set_bits(&value, &value.filter.plan.first, format.order,
 					  DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data));
-	return value.varlena;
+	PG_RETURN_POINTER(value.varlena);
 }
 
 /* bf_import(data, format, expected, fpp, strategy, funnel): bit strings */
@@ -287,20 +308,8 @@ bloomext_import_sized(PG_FUNCTION_ARGS)
 	static const char *const names[] = {
 		"format", "expected", "fpp", "strategy", "funnel"
 	};
-	Format		format;
-	const BfStrategy *strategy;
-	BfPlan		plan;
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	bf_refuse_nulls(fcinfo, 1, names, lengthof(names));
-	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
-	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
-	bf_value_plan(strategy, PG_GETARG_INT64(2), PG_GETARG_FLOAT8(3),
-				  bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy), 0,
-				  &plan);
-	PG_RETURN_POINTER(import_bits(PG_GETARG_BYTEA_PP(0), format.order,
-								  &plan));
+	return import_bits(fcinfo, names, true);
 }
 
 /* bf_import_bits(data, format, bits, hashes, strategy, funnel) */
@@ -310,18 +319,6 @@ bloomext_import_bits(PG_FUNCTION_ARGS)
 	static const char *const names[] = {
 		"format", "bits", "hashes", "strategy", "funnel"
 	};
-	Format		format;
-	const BfStrategy *strategy;
-	BfPlan		plan;
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	bf_refuse_nulls(fcinfo, 1, names, lengthof(names));
-	format = find_format(PG_GETARG_TEXT_PP(1), false, true);
-	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(4));
-	bf_value_plan_bits(strategy, PG_GETARG_INT64(2), PG_GETARG_INT32(3),
-					   bf_funnel_argument(PG_GETARG_TEXT_PP(5), strategy),
-					   &plan);
-	PG_RETURN_POINTER(import_bits(PG_GETARG_BYTEA_PP(0), format.order,
-								  &plan));
+	return import_bits(fcinfo, names, false);
 }

@@ -70,16 +70,14 @@ bloomext_create(PG_FUNCTION_ARGS)
 		"expected", "fpp", "strategy", NULL, "expansion", "counting"
 	};
 	const BfStrategy *strategy;
-	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 	BfPlan		plan;
 	BfValue		value;
 
 	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
-	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
-	if (!PG_ARGISNULL(3))
-		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
-	bf_value_plan(strategy, PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), funnel,
-				  PG_GETARG_INT32(4), &plan);
+	strategy = bf_strategy_argument(fcinfo, 2);
+	bf_value_plan(strategy, PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1),
+				  bf_funnel_argument(fcinfo, 3, strategy), PG_GETARG_INT32(4),
+				  &plan);
 	if (PG_GETARG_BOOL(5))
 		make_counting(&plan);
 	bf_value_make(&plan, &value);
@@ -115,16 +113,13 @@ bloomext_create_bits(PG_FUNCTION_ARGS)
 {
 	static const char *const names[] = {"bits", "hashes", "strategy"};
 	const BfStrategy *strategy;
-	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 	BfPlan		plan;
 	BfValue		value;
 
 	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
-	strategy = bf_strategy_argument(PG_GETARG_TEXT_PP(2));
-	if (!PG_ARGISNULL(3))
-		funnel = bf_funnel_argument(PG_GETARG_TEXT_PP(3), strategy);
+	strategy = bf_strategy_argument(fcinfo, 2);
 	bf_value_plan_bits(strategy, PG_GETARG_INT64(0), PG_GETARG_INT32(1),
-					   funnel, &plan);
+					   bf_funnel_argument(fcinfo, 3, strategy), &plan);
 	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
