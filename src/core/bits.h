@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef enum BfBitOrder
 {
@@ -108,6 +109,13 @@ bf_cell_get(const uint8_t *cells, uint64_t cell, uint8_t cell_bits)
 {
 	return bf_cell_in_byte(cells[bf_cell_byte(cell, cell_bits)], cell,
 						   cell_bits);
+}
+
+/* Whether bytes, of which there is one at least, are all zero. */
+static inline bool
+bf_bits_are_zero(const uint8_t *bits, size_t bytes)
+{
+	return bits[0] == 0 && memcmp(bits, bits + 1, bytes - 1) == 0;
 }
 
 extern uint64_t bf_bits_count(const uint8_t *bits, size_t bytes);

@@ -229,6 +229,7 @@ city_take(BfLongHash *hash, const uint8_t *data, size_t length)
 					 last ? long_blocks(length) : length / BLOCK_SIZE);
 }
 
+/* The hash of what was taken. */
 static void
 city_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {

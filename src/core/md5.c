@@ -167,6 +167,7 @@ md5_start(BfLongHash *hash, uint64_t seed)
 	return FIRST_DATA;
 }
 
+/* Take whole blocks of long data. */
 static void
 md5_take(BfLongHash *hash, const uint8_t *data, size_t length)
 {

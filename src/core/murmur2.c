@@ -54,6 +54,7 @@ bf_murmur2_64a(const uint8_t *data, size_t length, uint64_t seed)
 	return finish64(h, data + length / 8 * 8, length % 8);
 }
 
+/* Hash long data from its start. */
 static size_t
 start64(BfLongHash *hash, uint64_t seed)
 {
@@ -61,12 +62,14 @@ start64(BfLongHash *hash, uint64_t seed)
 	return 0;
 }
 
+/* Take whole words of 64 bits of long data. */
 static void
 take64(BfLongHash *hash, const uint8_t *data, size_t length)
 {
 	hash->result.wide[0] = take_words64(hash->result.wide[0], data, length);
 }
 
+/* Take what is left of long data. */
 static void
 finish_long64(BfLongHash *hash, const uint8_t *rest, size_t length)
 {
@@ -120,6 +123,7 @@ bf_murmur2_cassandra(const uint8_t *data, size_t length, uint32_t seed)
 	return finish32(h, data + length / 4 * 4, length % 4);
 }
 
+/* Hash long data from its start. */
 static size_t
 start32(BfLongHash *hash, uint64_t seed)
 {
@@ -127,12 +131,14 @@ start32(BfLongHash *hash, uint64_t seed)
 	return 0;
 }
 
+/* Take whole words of 32 bits of long data. */
 static void
 take32(BfLongHash *hash, const uint8_t *data, size_t length)
 {
 	hash->result.wide[0] = take_words32((uint32_t) hash->result.wide[0], data, length);
 }
 
+/* Take what is left of long data. */
 static void
 finish_long32(BfLongHash *hash, const uint8_t *rest, size_t length)
 {

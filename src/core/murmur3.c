@@ -128,6 +128,7 @@ bf_murmur3_x64_128(const uint8_t *data, size_t length,
 	take_rest(h1, h2, data + length - rest, rest, length);
 }
 
+/* Hash long data from its start. */
 static size_t
 murmur3_start(BfLongHash *hash, uint64_t seed)
 {
@@ -135,6 +136,7 @@ murmur3_start(BfLongHash *hash, uint64_t seed)
 	return 0;
 }
 
+/* Take whole blocks of long data. */
 static void
 murmur3_take(BfLongHash *hash, const uint8_t *data, size_t length)
 {
@@ -142,6 +144,7 @@ murmur3_take(BfLongHash *hash, const uint8_t *data, size_t length)
 						length);
 }
 
+/* Take what is left of long data. */
 static void
 murmur3_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 {

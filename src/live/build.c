@@ -239,12 +239,6 @@ range_fill(Build *build)
 	drain(&build->range);
 }
 
-static bool
-is_zero(const uint8 *bytes, Size length)
-{
-	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
-}
-
 /* Append a page to the index; one without bits stays as the file has it. */
 static void
 append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
@@ -282,7 +276,7 @@ range_write(Build *build, BlockNumber *written)
 		CHECK_FOR_INTERRUPTS();
 		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE,
 									 range->first + i);
-		if (is_zero(bits, BF_PAGE_BYTES))
+		if (bf_bits_are_zero(bits, BF_PAGE_BYTES))
 			continue;
 		for (; *written < block; ++*written)
 			append_page(build->index, ring, NULL);

@@ -64,6 +64,7 @@ typedef struct LastXid
 	FullTransactionId whole;
 } LastXid;
 
+/* A transaction in full, which is asked for again and again. */
 static FullTransactionId
 full_xid(TransactionId xid, LastXid *last)
 {

@@ -155,6 +155,7 @@ cassandra_size_by_buckets(int64_t expected, int32_t buckets, BfLayer *layer,
 	return true;
 }
 
+/* The first hash is the second's seed. */
 static void
 cassandra_hash(const uint8_t *data, size_t length, BfHash *hash)
 {

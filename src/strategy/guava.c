@@ -50,6 +50,7 @@ guava_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 	return true;
 }
 
+/* Hashing.murmur3_128(), in both strategies. */
 static void
 guava_hash(const uint8_t *data, size_t length, BfHash *hash)
 {

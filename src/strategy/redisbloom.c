@@ -100,6 +100,7 @@ link_shape(uint64_t entries, double error_rate, BfLayer *layer, BfError *error)
 	return true;
 }
 
+/* A filter of one link, which expects some elements. */
 static bool
 redisbloom_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {

@@ -46,6 +46,7 @@ redisson_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 							hashes < 1 ? 1 : hashes, layer, error);
 }
 
+/* HighwayHash, by Redisson's key. */
 static void
 redisson_hash(const uint8_t *data, size_t length, BfHash *hash)
 {

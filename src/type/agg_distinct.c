@@ -108,7 +108,7 @@ spill(DistinctState *state, MemoryContext context)
 
 /* Plan the filter for a number of distinct elements. */
 static void
-plan_filter(const DistinctState *state, uint64 distinct, BfPlan *plan)
+plan_distinct(const DistinctState *state, uint64 distinct, BfPlan *plan)
 {
 	bf_value_plan(&bf_guava, (int64) distinct, state->fpp, state->funnel, 0,
 				  plan);
@@ -117,7 +117,8 @@ plan_filter(const DistinctState *state, uint64 distinct, BfPlan *plan)
 
 /* The state of a group, at its first element. */
 static DistinctState *
-make_state(MemoryContext context, const BfElementType *element, double fpp)
+make_distinct_state(MemoryContext context, const BfElementType *element,
+					double fpp)
 {
 	DistinctState *state = MemoryContextAllocZero(context, sizeof(DistinctState));
 	BfPlan		plan;
@@ -127,7 +128,7 @@ make_state(MemoryContext context, const BfElementType *element, double fpp)
 	state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
 	state->meaning = element->meaning;
 	/* Refuse a probability that is none before the work, not after. */
-	plan_filter(state, 1, &plan);
+	plan_distinct(state, 1, &plan);
 	return state;
 }
 
@@ -155,7 +156,7 @@ bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state);
 	}
 	if (state == NULL)
-		state = make_state(context, element, fpp);
+		state = make_distinct_state(context, element, fpp);
 
 	if (!bf_hashlist_make_room(&state->list, list_maximum()))
 		spill(state, context);
@@ -171,7 +172,7 @@ make_filter(const DistinctState *state, uint64 distinct, BfValue *value)
 {
 	BfPlan		plan;
 
-	plan_filter(state, distinct, &plan);
+	plan_distinct(state, distinct, &plan);
 	bf_value_make(&plan, value);
 }
 

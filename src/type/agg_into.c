@@ -32,23 +32,16 @@ typedef struct IntoSite
 	BfPlan		plan;			/* of the last filter */
 } IntoSite;
 
-/* Whether some bytes, at least one, are all zero. */
-static bool
-is_zero(const uint8 *bytes, Size length)
-{
-	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
-}
-
 /* Take an empty filter as a plan; 22023 where it is not empty. */
 static void
-plan_filter(Datum datum, const BfElementType *element, BfPlan *plan)
+plan_from(Datum datum, const BfElementType *element, BfPlan *plan)
 {
 	BfFilter	filter;
 	struct varlena *opened = bf_value_open(datum, &filter);
 
 	if (filter.plan.header.layers > 1 || filter.plan.first.counted > 0 ||
-		!is_zero(filter.bytes + filter.plan.first.offset,
-				 filter.plan.first.bytes))
+		!bf_bits_are_zero(filter.bytes + filter.plan.first.offset,
+						  filter.plan.first.bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter given to bf_agg_into must be empty"),
@@ -78,7 +71,7 @@ plan_row(IntoSite *site, Datum datum)
 {
 	if (site->planned && is_last_toasted(site, datum))
 		return;
-	plan_filter(datum, &site->element, &site->plan);
+	plan_from(datum, &site->element, &site->plan);
 	site->is_toasted = VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum));
 	if (site->is_toasted)
 		VARATT_EXTERNAL_GET_POINTER(site->toast, DatumGetPointer(datum));
@@ -127,7 +120,7 @@ bloomext_agg_into_add(PG_FUNCTION_ARGS)
 
 /* The plan of a call that saw no row. */
 static bool
-plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
+plan_into(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 		  BfPlan *plan)
 {
 	Node	   *element_argument = lsecond(arguments);
@@ -138,7 +131,7 @@ plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 		return false;
 	bf_element_type_of(exprType(element_argument), element_argument, collation,
 					   &element);
-	plan_filter(filter, &element, plan);
+	plan_from(filter, &element, plan);
 	return true;
 }
 
@@ -146,12 +139,12 @@ plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 Datum
 bloomext_agg_into_serialize(PG_FUNCTION_ARGS)
 {
-	return bf_sized_serialize(fcinfo, plan_call);
+	return bf_sized_serialize(fcinfo, plan_into);
 }
 
 /* State -> bloomfilter */
 Datum
 bloomext_agg_into_final(PG_FUNCTION_ARGS)
 {
-	return bf_sized_final(fcinfo, plan_call);
+	return bf_sized_final(fcinfo, plan_into);
 }

@@ -63,7 +63,7 @@ add(FunctionCallInfo fcinfo, const BfMerge *merge)
 
 /* Combine: the second argument is another state. */
 static Datum
-combine(FunctionCallInfo fcinfo, const BfMerge *merge)
+combine_states(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	if (!PG_ARGISNULL(1))
 	{
@@ -88,7 +88,7 @@ bloomext_union_agg_add(PG_FUNCTION_ARGS)
 Datum
 bloomext_union_agg_combine(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, &bf_merge_union);
+	return combine_states(fcinfo, &bf_merge_union);
 }
 
 /* Transition function of bf_intersection_agg. */
@@ -102,7 +102,7 @@ bloomext_intersection_agg_add(PG_FUNCTION_ARGS)
 Datum
 bloomext_intersection_agg_combine(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, &bf_merge_intersection);
+	return combine_states(fcinfo, &bf_merge_intersection);
 }
 
 /* State -> bytea: the value's bytes. */

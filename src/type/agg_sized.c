@@ -94,7 +94,7 @@ is_partial(FunctionCallInfo fcinfo)
 
 /* Make a state that starts from a plan. */
 static BfSizedState *
-make_state(MemoryContext context, const BfPlan *plan, bool partial)
+make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 {
 	BfSizedState *state = MemoryContextAllocZero(context, sizeof(BfSizedState));
 	uint64		bytes = bf_layer_bytes(plan->first.bits, plan->header.cell_bits);
@@ -119,7 +119,7 @@ BfSizedState *
 bf_sized_state(FunctionCallInfo fcinfo, MemoryContext context,
 			   const BfPlan *plan)
 {
-	BfSizedState *state = make_state(context, plan, is_partial(fcinfo));
+	BfSizedState *state = make_sized_state(context, plan, is_partial(fcinfo));
 
 	state->saw_rows = true;
 	return state;
@@ -183,8 +183,8 @@ add_hash(BfSizedState *state, MemoryContext context, const BfHash *hash)
 
 /* Add an element, by way of the list where its hash says it all. */
 static inline void
-add_element(BfSizedState *state, MemoryContext context,
-			const BfElementType *element, Datum value)
+hash_and_add(BfSizedState *state, MemoryContext context,
+			 const BfElementType *element, Datum value)
 {
 	BfHash		hash;
 
@@ -207,7 +207,7 @@ void
 bf_sized_add(BfSizedState *state, MemoryContext context,
 			 const BfElementType *element, Datum value)
 {
-	add_element(state, context, element, value);
+	hash_and_add(state, context, element, value);
 }
 
 /*
@@ -224,7 +224,7 @@ state_of_no_rows(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	if (!bf_agg_arguments(fcinfo, &arguments, &collation) ||
 		!planner(fcinfo, arguments, collation, &plan))
 		return NULL;
-	return make_state(CurrentMemoryContext, &plan, is_partial(fcinfo));
+	return make_sized_state(CurrentMemoryContext, &plan, is_partial(fcinfo));
 }
 
 /* The state that a final or serialization function is called with. */
@@ -255,7 +255,7 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 	}
 	if (into == NULL || !into->saw_rows)
 	{
-		into = make_state(context, &from->plan, true);
+		into = make_sized_state(context, &from->plan, true);
 		into->saw_rows = from->saw_rows;
 	}
 	else if (!same_plan(&into->plan, &from->plan))
@@ -399,8 +399,8 @@ plan_parameters(const Datum *values, int count, const BfElementType *element,
 
 /* The plan of a call of bf_agg that saw no row. */
 static bool
-plan_call(FunctionCallInfo fcinfo, List *arguments, Oid collation,
-		  BfPlan *plan)
+plan_sized(FunctionCallInfo fcinfo, List *arguments, Oid collation,
+		   BfPlan *plan)
 {
 	BfElementType element;
 	Datum		values[4];
@@ -467,7 +467,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 		check_parameters(fcinfo, &state->plan);
 
 	if (!PG_ARGISNULL(1))
-		add_element(state, context, element, PG_GETARG_DATUM(1));
+		hash_and_add(state, context, element, PG_GETARG_DATUM(1));
 	PG_RETURN_POINTER(state);
 }
 
@@ -475,12 +475,12 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 Datum
 bloomext_agg_serialize(PG_FUNCTION_ARGS)
 {
-	return bf_sized_serialize(fcinfo, plan_call);
+	return bf_sized_serialize(fcinfo, plan_sized);
 }
 
 /* State -> bloomfilter */
 Datum
 bloomext_agg_final(PG_FUNCTION_ARGS)
 {
-	return bf_sized_final(fcinfo, plan_call);
+	return bf_sized_final(fcinfo, plan_sized);
 }

@@ -55,7 +55,7 @@ static Seen *seen = NULL;
 
 /* The reset callback of the context that the query is planned in. */
 static void
-forget(void *gone)
+forget_query(void *gone)
 {
 	if (seen == gone)
 		seen = NULL;
@@ -76,7 +76,7 @@ is_seen(const PlannerInfo *root)
 												  sizeof(Seen));
 
 		next->context = root->planner_cxt;
-		next->forget.func = forget;
+		next->forget.func = forget_query;
 		next->forget.arg = next;
 		MemoryContextRegisterResetCallback(next->context, &next->forget);
 		seen = next;

@@ -16,6 +16,7 @@ PG_FUNCTION_INFO_V1(bloomext_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_contains_all_literal);
 PG_FUNCTION_INFO_V1(bloomext_contains_each_literal);
 
+/* Look an element of a call up in its filter. */
 static bool
 contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
 {

@@ -138,7 +138,7 @@ refuse(Oid type, bool indexed)
 
 /* Describe an element type, or raise that it cannot be one. */
 static void
-describe(Oid type, Oid collation, bool indexed, BfElementType *element)
+describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
 {
 	Oid			base = getBaseType(type);
 	const struct ElementRow *row = find_element(base);
@@ -166,7 +166,7 @@ describe(Oid type, Oid collation, bool indexed, BfElementType *element)
 void
 bf_element_type(Oid type, Oid collation, BfElementType *element)
 {
-	describe(type, collation, true, element);
+	describe_type(type, collation, true, element);
 }
 
 /* What an expression was before it was cast silently. */
@@ -228,14 +228,14 @@ void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
 				   BfElementType *element)
 {
-	describe(type, collation, false, element);
+	describe_type(type, collation, false, element);
 	if (expression != NULL && !IS_INTEGER(element->kind))
 	{
 		Oid			origin = exprType(without_implicit_casts(expression));
 		BfElementType other;
 
 		origin = type_of_elements(origin);
-		describe(origin, collation, false, &other);
+		describe_type(origin, collation, false, &other);
 		if (!bf_element_is_alike(element, &other))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -45,7 +45,7 @@ typedef struct Sorted
 
 /* By the first word, then the second. */
 static inline int
-compare(const Sorted *a, const Sorted *b)
+compare_hashes(const Sorted *a, const Sorted *b)
 {
 	if (a->word[0] != b->word[0])
 		return a->word[0] < b->word[0] ? -1 : 1;
@@ -57,7 +57,7 @@ compare(const Sorted *a, const Sorted *b)
 /* A sort that can be interrupted: lists take up to a gigabyte. */
 #define ST_SORT				sort_hashes
 #define ST_ELEMENT_TYPE		Sorted
-#define ST_COMPARE(a, b)	compare(a, b)
+#define ST_COMPARE(a, b)	compare_hashes(a, b)
 #define ST_SCOPE			static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DECLARE
@@ -77,7 +77,7 @@ bf_hashlist_deduplicate(BfHashList *list)
 	for (uint32 i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (kept == 0 || compare(&hashes[i], &hashes[kept - 1]) != 0)
+		if (kept == 0 || compare_hashes(&hashes[i], &hashes[kept - 1]) != 0)
 			hashes[kept++] = hashes[i];
 	}
 	list->count = kept;

@@ -50,6 +50,7 @@ typedef struct Notation
 	int			(*decode) (const char *text, int length, char *bytes);
 } Notation;
 
+/* hex_encode(), which also says how much it wrote. */
 static void
 encode_hexadecimal(const char *bytes, int length, char *text)
 {

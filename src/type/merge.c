@@ -56,7 +56,7 @@ bf_value_compatible(const BfFilter *left, const BfFilter *right)
 
 /* Describe a filter where it differs from another, for a message. */
 static char *
-describe(const BfFilter *filter)
+describe_shape(const BfFilter *filter)
 {
 	const char *funnel = bf_funnel_name(filter->plan.header.funnel);
 
@@ -103,7 +103,7 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bloom filters are not compatible"),
 				 errdetail("Left: %s. Right: %s.",
-						   describe(&into->filter), describe(from)),
+						   describe_shape(&into->filter), describe_shape(from)),
 				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
 	if (into->filter.plan.header.layers > 1 && !merge->across_layers &&
 		memcmp(into->bytes + prefix, from->bytes + prefix,

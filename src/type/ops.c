@@ -141,6 +141,7 @@ change(FunctionCallInfo fcinfo, PGFunction how, bool array)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
+/* Add an element; what is there already is no change. */
 static Datum
 add_element(PG_FUNCTION_ARGS)
 {
@@ -170,6 +171,7 @@ bloomext_add(PG_FUNCTION_ARGS)
 	return change(fcinfo, add_element, false);
 }
 
+/* Add those of an array that are not NULL, all or none. */
 static Datum
 add_elements(PG_FUNCTION_ARGS)
 {
@@ -211,6 +213,7 @@ bloomext_add_all_literal(PG_FUNCTION_ARGS)
 	return bf_call_with_array(fcinfo, bloomext_add_all);
 }
 
+/* Take an element out, if it is there. */
 static Datum
 remove_element(PG_FUNCTION_ARGS)
 {
@@ -261,7 +264,7 @@ bloomext_plain(PG_FUNCTION_ARGS)
 
 /* Copy one filter and merge the other, if there is one, into the copy. */
 static Datum
-combine(FunctionCallInfo fcinfo, const BfMerge *merge)
+merge_filters(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	BfValue		into;
 	BfFilter	from;
@@ -280,14 +283,14 @@ combine(FunctionCallInfo fcinfo, const BfMerge *merge)
 Datum
 bloomext_union(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, &bf_merge_union);
+	return merge_filters(fcinfo, &bf_merge_union);
 }
 
 /* bf_intersection(bloomfilter, bloomfilter), bloomfilter & bloomfilter */
 Datum
 bloomext_intersection(PG_FUNCTION_ARGS)
 {
-	return combine(fcinfo, &bf_merge_intersection);
+	return merge_filters(fcinfo, &bf_merge_intersection);
 }
 
 /* bf_compatible(bloomfilter, bloomfilter): would bf_union work? */

@@ -52,7 +52,7 @@ read_slice(BfProbe *probe, uint64 offset, int32 length)
 
 /* Free what is kept of the previous filter. */
 static void
-forget(BfProbe *probe)
+forget_filter(BfProbe *probe)
 {
 	if (probe->prefix != NULL)
 		pfree(probe->prefix);
@@ -132,7 +132,7 @@ bf_probe_open(BfProbe *probe, Datum datum)
 	probe->datum = datum;
 	if (!VARATT_IS_EXTERNAL_ONDISK(varlena))
 	{
-		forget(probe);
+		forget_filter(probe);
 		bf_value_open(datum, &probe->filter);
 		return;
 	}
@@ -142,7 +142,7 @@ bf_probe_open(BfProbe *probe, Datum datum)
 		memcmp(&pointer, &probe->pointer, sizeof(pointer)) == 0)
 		return;
 
-	forget(probe);
+	forget_filter(probe);
 	probe->pointer = pointer;
 	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer))
 		load_compressed(probe);
