@@ -243,6 +243,7 @@ extern void bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 /* subject.c */
 typedef struct BfSubject
 {
+	Oid			index;
 	Oid			table;
 	const char *column;			/* or NULL */
 	Node	   *expression;		/* or NULL */

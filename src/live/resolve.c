@@ -42,12 +42,11 @@
 /* How often to start over where definitions change while we look at them. */
 #define TRIES	10
 
-/* The filters of a table that may answer a question. */
+/* What the filters of a table are of, those that may answer a question. */
 typedef struct Choice
 {
-	List	   *indexes;		/* OIDs; they are locked */
-	List	   *subjects;		/* of each */
-	List	   *meant;			/* subjects that are what the question says */
+	List	   *subjects;		/* of all of them; the indexes are locked */
+	List	   *meant;			/* those that are what the question says */
 	bool		partial;		/* was there one that does not know all rows? */
 } Choice;
 
@@ -101,7 +100,6 @@ consider(Relation index, const BfQuestion *question, Choice *choice)
 		return;
 	}
 	subject = bf_subject_of(index);
-	choice->indexes = lappend_oid(choice->indexes, RelationGetRelid(index));
 	choice->subjects = lappend(choice->subjects, subject);
 	if (is_meant(index, question))
 		choice->meant = lappend(choice->meant, subject);
@@ -120,16 +118,14 @@ look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 	{
 		Relation	index = try_relation_open(lfirst_oid(cell),
 											  AccessShareLock);
+		bool		is_filter;
 
 		if (index == NULL)
 			continue;
-		if (bf_is_live_filter(index))
-		{
+		is_filter = bf_is_live_filter(index);
+		if (is_filter)
 			consider(index, question, choice);
-			relation_close(index, NoLock);
-		}
-		else
-			relation_close(index, AccessShareLock);
+		relation_close(index, is_filter ? NoLock : AccessShareLock);
 	}
 	list_free(indexes);
 	relation_close(table, NoLock);
@@ -153,18 +149,19 @@ choose(Oid table, const BfQuestion *question, Choice *choice)
 	}
 }
 
-/* Those of a subject; NULL is any. */
+/* Filters of a subject; NULL is any. */
 static List *
 filters_of(const Choice *choice, const BfSubject *wanted)
 {
 	List	   *filters = NIL;
-	ListCell   *index;
-	ListCell   *subject;
+	ListCell   *cell;
 
-	forboth(index, choice->indexes, subject, choice->subjects)
+	foreach(cell, choice->subjects)
 	{
-		if (wanted == NULL || bf_subject_equals(lfirst(subject), wanted))
-			filters = lappend_oid(filters, lfirst_oid(index));
+		const BfSubject *subject = lfirst(cell);
+
+		if (wanted == NULL || bf_subject_equals(subject, wanted))
+			filters = lappend_oid(filters, subject->index);
 	}
 	return filters;
 }

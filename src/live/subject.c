@@ -26,6 +26,7 @@ bf_subject_of(Relation index)
 	AttrNumber	column = index->rd_index->indkey.values[0];
 	BfSubject  *subject = palloc0(sizeof(BfSubject));
 
+	subject->index = RelationGetRelid(index);
 	subject->table = index->rd_index->indrelid;
 	if (column != 0)
 		subject->column = get_attname(subject->table, column, false);
