@@ -15,6 +15,7 @@ use Test::More;
 use RedisServer;
 
 our @EXPORT = qw(start_servers sql session server said $log);
+our @EXPORT_OK = qw(start_postgres state_of outcome);
 
 my $node;
 
@@ -29,10 +30,7 @@ sub start_servers
 	plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 	$log = "$PostgreSQL::Test::Utils::tmp_check/commands";
 	my $redis = RedisServer->new;
-	$node = PostgreSQL::Test::Cluster->new('main');
-	$node->init;
-	$node->append_conf('postgresql.conf', join "\n", @settings, '');
-	$node->start;
+	start_postgres(join "\n", @settings, '');
 	sql("CREATE EXTENSION bloomext;
 		 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
 		 CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
@@ -41,7 +39,34 @@ sub start_servers
 	return ($redis, $node);
 }
 
+# The former alone, whatever Redis there is.
+sub start_postgres
+{
+	my ($settings, %init) = @_;
+	$node = PostgreSQL::Test::Cluster->new('main');
+	$node->init(%init);
+	$node->append_conf('postgresql.conf', $settings // '');
+	$node->start;
+	return $node;
+}
+
 sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+# The SQLSTATE that a query fails with, or its result.
+sub outcome
+{
+	my ($query) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
+	return $err =~ /(?:ERROR|FATAL):  (\w{5})/ ? $1 : $out;
+}
+
+# The same; '' where it does not.
+sub state_of
+{
+	my ($query) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
+	return $err =~ /(?:ERROR|FATAL):  (\w{5})/ ? $1 : '';
+}
 
 # What a session prints, and the SQLSTATEs of its errors, in order.
 sub session

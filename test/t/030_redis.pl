@@ -9,36 +9,10 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-use RedisServer;
+use RedisTest qw(start_servers sql state_of);
 
-plan skip_all => 'redis-server is not installed' unless RedisServer->available;
-
-my $redis = RedisServer->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql
-{
-	my ($query) = @_;
-	return $node->safe_psql('postgres', $query);
-}
-
-# The SQLSTATE that a query fails with; '' where it does not.
-sub state_of
-{
-	my ($query) = @_;
-	my ($status, $out, $err) =
-	  $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
-	return $err =~ /ERROR:  (\w{5})/ ? $1 : '';
-}
-
-sql(qq{
-	CREATE EXTENSION bloomext;
-	CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
-	CREATE TABLE titles AS SELECT i, 'Title ' || i AS title FROM generate_series(1, 2000) AS i;
-});
+my ($redis, $node) = start_servers();
+sql("CREATE TABLE titles AS SELECT i, 'Title ' || i AS title FROM generate_series(1, 2000) AS i");
 
 # Elements 1 to 1000 are added, 1001 to 2000 are not.
 my %filters = (

@@ -14,23 +14,12 @@ use Time::HiRes qw(time sleep);
 
 use FaultServer;
 use RedisServer;
+use RedisTest qw(start_postgres sql state_of);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
 my $backgrounds = 0;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "log_min_messages = debug1\nlog_error_verbosity = verbose\nlog_statement = none\n");
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-sub state_of
-{
-	my ($query) = @_;
-	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
-	return $err =~ /ERROR:  (\w{5})/ ? $1 : $err =~ /FATAL:  (\w{5})/ ? $1 : '';
-}
+my $node = start_postgres("log_min_messages = debug1\nlog_error_verbosity = verbose\nlog_statement = none\n");
 
 # A psql that runs while we go on; its output is in files.
 sub background

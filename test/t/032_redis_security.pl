@@ -11,6 +11,7 @@ use Test::More;
 
 use FaultServer;
 use RedisServer;
+use RedisTest qw(start_postgres sql outcome);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
@@ -20,19 +21,13 @@ my $redis = RedisServer->new(@closed);
 my $open = RedisServer->new;
 $redis->cli('ACL', 'SETUSER', 'app', 'on', '>app-password', '~app:*', '~{app:*', '+@all');
 $redis->cli('ACL', 'SETUSER', 'reader', 'on', '>reader-password', '~*', '+@read', '+eval', '+multi', '+exec', '+ping', '-getbit');
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
+my $node = start_postgres();
 
 # What a query answers, or the SQLSTATE that it fails with, for a role.
 sub as_role
 {
 	my ($role, $query) = @_;
-	my ($status, $out, $err) = $node->psql('postgres',
-		"\\set VERBOSITY sqlstate\nSET ROLE $role;\n$query");
-	return $err =~ /ERROR:  (\w{5})/ ? $1 : $out;
+	return outcome("SET ROLE $role;\n$query");
 }
 
 sql(qq{

@@ -10,21 +10,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use RedisServer;
+use RedisTest qw(start_postgres sql state_of);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
 my @nodes = RedisServer->cluster;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-sub state_of
-{
-	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$_[0]");
-	return $err =~ /ERROR:  (\w{5})/ ? $1 : '';
-}
+my $node = start_postgres();
 
 # The sum of a number that each node answers.
 sub everywhere

@@ -12,16 +12,13 @@ use Test::More;
 
 use FaultServer;
 use RedisServer;
+use RedisTest qw(start_postgres sql);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
 my $interop = "$FindBin::RealBin/../interop";
 my $redis = RedisServer->new(port => RedisServer::free_port());
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
+my $node = start_postgres();
 
 sub command_output
 {

@@ -12,31 +12,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use RedisRelay;
-use RedisServer;
+use RedisTest qw(start_servers sql outcome);
 
-plan skip_all => 'redis-server is not installed' unless RedisServer->available;
-
-my $redis = RedisServer->new;
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-# The SQLSTATE that a query fails with, or its result.
-sub outcome
-{
-	my ($query) = @_;
-	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
-	return $err =~ /ERROR:  (\w{5})/ ? $1 : $out;
-}
+my ($redis, $node) = start_servers();
 
 sub left_over { return $redis->cli('EVAL', "return #redis.call('KEYS', '*tmp*')", 0); }
 
 sql(qq{
-	CREATE EXTENSION bloomext;
-	CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
 	-- Two calls of one call site, which knows the filter from the first on.
 	CREATE FUNCTION add_twice(key text, meanwhile text) RETURNS text LANGUAGE plpgsql AS \$\$
 	DECLARE

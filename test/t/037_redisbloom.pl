@@ -12,23 +12,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use RedisServer;
+use RedisTest qw(start_postgres sql state_of);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 plan skip_all => 'BLOOMEXT_REDISBLOOM names no module' unless $ENV{BLOOMEXT_REDISBLOOM};
 
 my $redis = RedisServer->new(options => [ '--loadmodule', $ENV{BLOOMEXT_REDISBLOOM} ]);
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(extra => [ '--encoding', 'UTF8' ]);
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-sub state_of
-{
-	my ($query) = @_;
-	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$query");
-	return $err =~ /ERROR:  (\w{5})/ ? $1 : '';
-}
+my $node = start_postgres('', extra => [ '--encoding', 'UTF8' ]);
 
 # What BF.INFO says of a key, by name.
 sub info

@@ -14,6 +14,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 use RedisServer;
+use RedisTest qw(start_postgres sql);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 plan skip_all => 'openssl is not installed' if system('command -v openssl >/dev/null 2>&1') != 0;
@@ -65,11 +66,7 @@ sub tls_server
 my ($redis, $port) = eval { tls_server('name') };
 plan skip_all => 'redis-server has no TLS' unless defined $redis;
 my ($second, $second_port) = tls_server('address');
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
+my $node = start_postgres();
 
 sub server
 {

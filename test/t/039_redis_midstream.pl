@@ -14,17 +14,12 @@ use Time::HiRes qw(sleep);
 
 use RedisRelay;
 use RedisServer;
+use RedisTest qw(start_postgres sql);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
 my $redis = RedisServer->new(options => [ '--appendonly', 'yes', '--appendfsync', 'always' ]);
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', 'restart_after_crash = on');
-$node->append_conf('postgresql.conf', 'bloomext.overfull_notice = off');
-$node->start;
-
-sub sql { return $node->safe_psql('postgres', $_[0]); }
+my $node = start_postgres("restart_after_crash = on\nbloomext.overfull_notice = off\n");
 
 sub server
 {
