@@ -17,8 +17,11 @@ typedef struct BfFppWork
 	BfCover		cover;
 	/* Chances of an element, for coinciding probes by their positions. */
 	double		coinciding[BF_MAX_COVERED + 1][BF_MAX_COVERED + 1];
-	/* The same for distinct ones, some of whose positions are told apart. */
-	double		distinct[(1 << BF_MAX_APART) * (BF_MAX_APART + 1)];
+	/*
+	 * The same for distinct ones, some of whose positions are told apart: those
+	 * of multiples, of which there are as many as sums, or one less.
+	 */
+	double		distinct[(1 << BF_MAX_APART) * (BF_MAX_APART + 2)];
 } BfFppWork;
 
 extern double bf_real_fpp(const BfDerivation *derivation, uint64_t bits,

@@ -91,4 +91,8 @@ test_real_fpp(void)
 	CHECK(pauses > 100000, "%" PRIu64 " pauses", pauses);
 	fpp = bf_real_fpp(bf_guava.derivation, 6000000, 64, 60000, &work);
 	CHECK(fpp > 1e-12 && fpp < 1e-6, "64 hashes: %g", fpp);
+	/* The most multiples that are told apart, with one sum more. */
+	fpp = bf_real_fpp(bf_redisson.derivation, 3029, 2 * BF_MAX_APART + 1, 100,
+					  &work);
+	CHECK(fpp > 1.8e-5 && fpp < 2.8e-5, "21 hashes of redisson: %g", fpp);
 }
