@@ -181,3 +181,14 @@ select pg_temp.try_text(set_byte(substr(bloomfilter_send(f), 1, octet_length(blo
                         || decode(repeat('00', n), 'hex')) as outcome, count(*)
 from bf_create_bits(64, 5, 'guava', 'utf8') f, generate_series(0, 64) n
 group by 1 order by 1;
+
+-- ---------------------------------------------------------------------------
+-- A layer of fewer bits than its filter's n and p are for: written all the same.
+-- ---------------------------------------------------------------------------
+select bf_export_layer(('\x' || encode(set_byte(substr(v, 1, 72), 12, 2)
+                                        || '\x4000000000000000'
+                                        || decode(repeat('00', 24), 'hex')
+                                        || '\x0500000000000000'
+                                        || substr(v, 73)
+                                        || '\x0100000000000000', 'hex'))::bloomfilter, 1)
+from bloomfilter_send(bf_create(1000, expansion => 2)) v;

@@ -197,6 +197,8 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 	/* A layer is written as the filter of one layer that it is. */
 	plan = filter.plan;
 	plan.header.layers = 1;
+	plan.header.expected = layer.expected;
+	plan.header.fpp = layer.fpp;
 	plan.first = layer;
 	bf_value_make(&plan, &alone);
 	memcpy(alone.bytes + alone.filter.plan.first.offset,
