@@ -171,25 +171,38 @@ bf_remote_read_config(BfRemote *remote, const BfLayout *layout,
 	return true;
 }
 
+/*
+ * The layout that a key is described as a filter in, if any.  A hash does so
+ * even where its string is gone, but not where a filter's first layer is.
+ */
+static const BfLayout *
+described_layout(const BfRemote *remote)
+{
+	if (remote->layout != NULL)
+		return remote->layout;
+	return remote->orphan != NULL && remote->orphan->layer_suffix == NULL ?
+		remote->orphan : NULL;
+}
+
 /* Take what a layout's driver makes of what was found, if it is a filter. */
 static void
 try_layout(BfRemote *remote, const BfLayout *layout, BfFound *found)
 {
 	BfRemote	candidate = {.server = remote->server,.key = remote->key};
-	bool		there;
+	const BfLayout *other = described_layout(remote);
 
 	found->alone = remote->layout == NULL;
-	there = layout->driver->recognize(&candidate, layout, found);
-	if (there && remote->layout != NULL && remote->layout != layout)
+	if (layout->driver->recognize(&candidate, layout, found))
+		candidate.layout = layout;
+	if (other != NULL && other != layout && described_layout(&candidate) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" is described as a filter both in layout \"%s\" and in layout \"%s\"",
-						remote->key, remote->layout->name, layout->name),
+						remote->key, other->name, layout->name),
 				 errhint("Delete the keys of the one that is obsolete.")));
-	if (remote->layout != NULL || !(there || candidate.orphan != NULL))
-		return;
-	*remote = candidate;
-	remote->layout = there ? layout : NULL;
+	if (remote->layout == NULL &&
+		(candidate.layout != NULL || candidate.orphan != NULL))
+		*remote = candidate;
 }
 
 /*
