@@ -192,7 +192,11 @@ append_item(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 	return true;
 }
 
-/* Append an element as a filter has it; and, to ask, as it may have it, too. */
+/*
+ * Append an element as a filter has it; and, to ask, as it may have it, too.  An
+ * integer that is too wide for the filter is asked for all the same: the one
+ * that has taken its place by now may hold it.
+ */
 static void
 append_element(BfItems *items, const BfRemote *remote, const Call *call,
 			   Datum value, int source)
@@ -200,12 +204,14 @@ append_element(BfItems *items, const BfRemote *remote, const Call *call,
 	const BfElementType *element = &call->element;
 	BfFunnel	funnel = bf_element_bind(remote->plan.strategy,
 										 remote->plan.header.funnel, element);
+	bool		fits = append_item(items, remote, funnel, element, value,
+								   source);
 
-	if (!append_item(items, remote, funnel, element, value, source) &&
-		!call->ask)
+	if (!fits && !call->ask)
 		bf_element_does_not_fit(element, value);
-	if (call->ask && remote->plan.header.funnel == BF_FUNNEL_UNBOUND &&
-		(funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG))
+	if (call->ask &&
+		(!fits || (remote->plan.header.funnel == BF_FUNNEL_UNBOUND &&
+				   (funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG))))
 		(void) append_item(items, remote, funnel == BF_FUNNEL_INT ?
 						   BF_FUNNEL_LONG : BF_FUNNEL_INT, element, value,
 						   source);

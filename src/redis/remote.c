@@ -228,7 +228,7 @@ read_answer(BfConnection *connection, redisReply **element,
 		found.head_length = head->len;
 		try_layout(remote, &bf_layouts[i], &found);
 	}
-	remote->occupied = remote->layout == NULL && strcmp(type->str, "none") != 0;
+	remote->occupied = remote->layout == NULL && length > 0;
 }
 
 /*

@@ -176,6 +176,25 @@ is( sql("SELECT bf_redis_contains('cache', 'days', date '2024-02-29'), bf_redis_
 sql("CREATE TABLE padded AS SELECT '2'::char(20) AS c");
 is(sql("SELECT bf_redis_contains('cache', 'shared', c), bf_redis_add('cache', 'shared', '1   '::char(4)) FROM padded"),
 	't|f', 'char(n) goes without its padding');
+# What a filter of int cannot hold may be in the one that has taken its place.
+sub ask_twice
+{
+	my ($meanwhile) = @_;
+	sql("SELECT bf_mirror(bf_create(100, 0.000001, 'guava', 'int', 1), 'cache', 'wide')");
+	return outcome("SELECT string_agg(c::text, ',') FROM (
+		SELECT bf_redis_contains('cache', 'wide', 10000000000) AS c, CASE n WHEN 1 THEN $meanwhile END FROM generate_series(1, 2) AS n) AS t");
+}
+is(ask_twice('1'), 'false,false', 'an integer too wide for a filter is not in it');
+is( ask_twice("bf_mirror(bf_create(100, 0.000001, 'guava', 'long', 1) || 10000000000, 'cache', 'wide')"),
+	'false,true', 'and found when a wider one takes its place');
+is(ask_twice("bf_redis_drop('cache', 'wide')"), '42704', 'and is no "no" when it is gone');
+# An empty string is no filter, and in the way of none that lies at other keys.
+$redis->cli('SET', 'hollow', '');
+is(sql("SELECT bf_redis_create('cache', 'hollow', 100, 0.01, 'guava', expansion => 1)"), 't', 'a filter beside an empty string is made');
+sql("SELECT bf_redis_create('cache', 'left', 100, 0.01, 'magnuss')");
+$redis->cli('SET', 'left', '');
+is(sql("SELECT bf_redis_drop('cache', 'left')"), 't', 'what an empty string has left of a filter is dropped');
+is($redis->cli('EXISTS', 'left', '{left}:bloomext'), 0, 'with it');
 # An array of whatever can be an element is taken, and answered as its elements are.
 sql("CREATE DOMAIN word AS text; CREATE DOMAIN words AS text[]");
 foreach my $array ("'{w,x y}'::varchar[]", "'{w,x y}'::char(9)[]", "'{w,x y}'::name[]", "'{w,x y}'::word[]", "'{w,x y}'::words",
