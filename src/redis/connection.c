@@ -423,6 +423,17 @@ bf_reply_integer(BfConnection *connection, const redisReply *reply)
 	return reply->integer;
 }
 
+/* Whether a reply that is 0 or 1, and nothing else, is 1. */
+bool
+bf_reply_bit(BfConnection *connection, const redisReply *reply)
+{
+	long long	bit = bf_reply_integer(connection, reply);
+
+	if (bit != 0 && bit != 1)
+		bf_connection_protocol_error(connection, "0 or 1 was expected.");
+	return bit == 1;
+}
+
 /* Whether a reply is the status of something done. */
 bool
 bf_reply_is_ok(const redisReply *reply)

@@ -49,6 +49,7 @@ pg_noreturn extern void bf_connection_protocol_error(BfConnection *connection,
 /* Replies, checked: used only after they were found to be what was asked for. */
 extern long long bf_reply_integer(BfConnection *connection,
 								  const redisReply *reply);
+extern bool bf_reply_bit(BfConnection *connection, const redisReply *reply);
 extern bool bf_reply_is_ok(const redisReply *reply);
 extern const redisReply *bf_reply_string(BfConnection *connection,
 										 const redisReply *reply);

@@ -143,7 +143,7 @@ bf_items_take_bits(BfConnection *connection, redisReply **bit, uint32 hashes,
 		bool		all = true;
 
 		for (uint32 j = 0; j < hashes; j++)
-			all &= bf_reply_integer(connection, *bit++) == 1;
+			all &= bf_reply_bit(connection, *bit++);
 		item[i].answer |= all == set;
 	}
 }

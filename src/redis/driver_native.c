@@ -142,7 +142,7 @@ take_batch(BfConnection *connection, const redisReply *reply,
 		return false;
 	answer = bf_reply_array(connection, result[1], answers);
 	for (int i = 0; i < answers; i++)
-		item[i].answer = bf_reply_integer(connection, answer[i]) == 1;
+		item[i].answer = bf_reply_bit(connection, answer[i]);
 	if (answers < count)
 		bf_connection_protocol_error(connection,
 									 "An answer for each element was expected.");

@@ -53,6 +53,21 @@ is(session("SELECT bf_fetch('wire', 'line:')"), '08P01', 'a line without an end 
 is(session("SELECT 1, bf_redis_contains('wire', 'twice:', 'x'); SELECT 2, bf_redis_contains('wire', 'once:', 'x')"),
 	'2|t 08P01', 'two answers to one command');
 
+# What is neither 0 nor 1 says neither that a bit is set nor that it is not.
+my $odd = FaultServer->new(sub {
+	my ($state, $name, @arguments) = @_;
+	return FaultServer::ok() if $name =~ /^(PING|MULTI)$/;
+	my ($native) = grep { /native/ } @arguments;
+	return FaultServer::array(FaultServer::bulk($native ? 'MBbloom--' : 'string'), FaultServer::bulk("\1\5\0\0\0\4"),
+		FaultServer::integer(38), (FaultServer::bulk(undef)) x ($arguments[1] - 1)) if $name eq 'EVAL';
+	return FaultServer::array(FaultServer::integer(1 * 2**40 + 5 * 2**32 + 4), (FaultServer::integer(2)) x 5) if $name eq 'BITFIELD_RO';
+	return FaultServer::array(FaultServer::integer(1), FaultServer::array(FaultServer::integer(-1))) if $name eq 'EXEC';
+	return "+QUEUED\r\n";
+});
+server('odd', $odd->{port});
+is(session("SELECT bf_redis_contains('odd', 'string', 'x')"), '08P01', 'a bit that is 2');
+is(session("SELECT bf_redis_contains('odd', 'native', 'x')"), '08P01', 'an answer of RedisBloom that is -1');
+
 # A time-out is no error that WHEN OTHERS catches; as the documentation says.
 server('hasty', $wire->{port}, ", command_timeout '100'");
 for my $condition ('OTHERS', 'query_canceled OR OTHERS')
