@@ -195,6 +195,12 @@ sql("SELECT bf_redis_create('cache', 'left', 100, 0.01, 'magnuss')");
 $redis->cli('SET', 'left', '');
 is(sql("SELECT bf_redis_drop('cache', 'left')"), 't', 'what an empty string has left of a filter is dropped');
 is($redis->cli('EXISTS', 'left', '{left}:bloomext'), 0, 'with it');
+# A filter whose string is gone is not another, empty one because of that one's hash.
+sql("SELECT bf_redis_create('cache', 'both', 100, 0.01, 'magnuss'), bf_redis_add('cache', 'both', 'x')");
+$redis->cli('HSET', '{both}:config', 'size', 729, 'hashIterations', 5, 'expectedInsertions', 100, 'falseProbability', '0.03');
+is(outcome("SELECT bf_redis_contains('cache', 'both', 'x')"), '22023', 'a filter in two layouts is in none');
+$redis->cli('DEL', 'both');
+is(outcome("SELECT bf_redis_contains('cache', 'both', 'x')"), '22023', 'nor without its string');
 # An array of whatever can be an element is taken, and answered as its elements are.
 sql("CREATE DOMAIN word AS text; CREATE DOMAIN words AS text[]");
 foreach my $array ("'{w,x y}'::varchar[]", "'{w,x y}'::char(9)[]", "'{w,x y}'::name[]", "'{w,x y}'::word[]", "'{w,x y}'::words",
