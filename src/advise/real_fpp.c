@@ -25,8 +25,9 @@
  * at 2^63, folded signs and quadratic terms come out of the words themselves.
  * The random numbers are a fixed sequence, so the result is a function of its
  * arguments; it is accurate to some percent (10 % where p is below 1e-5 and n
- * below 5) and takes 10 to 100 ms, up to 0.4 s for 64 hashes.  So it makes a
- * pause after every draw, in which the caller may give up: nothing is held.
+ * below 5; half of it or twice where an excess is below 1e-9) and takes 10 to
+ * 100 ms, up to 0.4 s for 64 hashes.  So it makes a pause after every draw, in
+ * which the caller may give up: nothing is held.
  *
  * Redisson's alternating sum is, with g = h1 + h2, the words h1 + q * g at even
  * indexes, here called sums, and (q + 1) * g at odd ones, its multiples.  These

@@ -160,14 +160,16 @@ __wrap_pstrdup(const char *string)
 
 /*
  * A datum as the server would hand it out, but in a chunk of its own.  One with
- * a short header is no copy, and must not look as if it were.
+ * a short header is no copy, and must not look as if it were; nor must one that
+ * the module has made itself, which has a guarded end already and lives on.
  */
 static struct varlena *
 guard_datum(struct varlena *datum)
 {
 	struct varlena *copy;
 
-	if (VARATT_IS_SHORT(datum))
+	if (VARATT_IS_SHORT(datum) ||
+		__asan_address_is_poisoned((char *) datum + VARSIZE(datum)))
 		return datum;
 	copy = __wrap_palloc_extended(VARSIZE(datum), MCXT_ALLOC_HUGE);
 	memcpy(copy, datum, VARSIZE(datum));

@@ -39,6 +39,13 @@ sub any { return $_[ rand @_ ]; }
 # Show a few of what is wrong, and count all.
 sub note_wrong { diag $_ for grep { $wrong++ < 5 } @_; return; }
 
+# ---- A stored filter, asked until it is loaded whole ----
+
+is($node->safe_psql('postgres', q{
+	CREATE TABLE stored AS SELECT bf_add_all(bf_create(50000, 0.001), array_agg(i)) AS f FROM generate_series(1, 20000) i;
+	SELECT count(*) FROM stored, generate_series(1, 20000) i WHERE bf_contains(f, i);
+}), '20000', 'all that a stored filter holds');
+
 # ---- Text that is not UTF-8 ----
 
 # One that can be indexed has a live filter for each of its funnels.
