@@ -75,45 +75,27 @@ bf_cluster_slot(const char *key)
 	return crc16(tag ? tag : key, length) % SLOTS;
 }
 
-/* What names the slot of a key. */
-static SlotKey
-slot_key(Oid server, const char *key)
+/* What is known of a key's slot: found, entered or removed. */
+static Slot *
+key_slot(Oid server, const char *key, HASHACTION action)
 {
-	return (SlotKey) {server, GetUserId(), bf_cluster_slot(key)};
-}
-
-/* Remember, or forget (NULL), the node of a key's slot. */
-static void
-learn(Oid server, const char *key, const BfNode *node)
-{
-	SlotKey		id = slot_key(server, key);
-	Slot	   *slot;
+	SlotKey		id = {server, GetUserId(), bf_cluster_slot(key)};
+	HASHCTL		control = {
+		.keysize = sizeof(SlotKey),
+		.entrysize = sizeof(Slot)
+	};
 
 	if (slots == NULL)
-	{
-		HASHCTL		control = {
-			.keysize = sizeof(SlotKey),
-			.entrysize = sizeof(Slot)
-		};
-
 		slots = hash_create("bloomext Redis cluster slots", 64, &control,
 							HASH_ELEM | HASH_BLOBS);
-	}
-	if (node == NULL)
-		hash_search(slots, &id, HASH_REMOVE, NULL);
-	else
-	{
-		slot = hash_search(slots, &id, HASH_ENTER, NULL);
-		slot->node = *node;
-	}
+	return hash_search(slots, &id, action, NULL);
 }
 
 /* The connection that commands about a key go to. */
 BfConnection *
 bf_cluster_route(Oid server, const char *key)
 {
-	SlotKey		id = slot_key(server, key);
-	Slot	   *slot = slots ? hash_search(slots, &id, HASH_FIND, NULL) : NULL;
+	Slot	   *slot = key_slot(server, key, HASH_FIND);
 	BfNode		node;
 	BfConnection *connection;
 
@@ -122,11 +104,11 @@ bf_cluster_route(Oid server, const char *key)
 
 	/* Forgotten unless it can be reached. */
 	node = slot->node;
-	learn(server, key, NULL);
+	(void) key_slot(server, key, HASH_REMOVE);
 	connection = bf_connection_open(server, &node);
 	if (connection == NULL)
 		return bf_connection_open(server, NULL);
-	learn(server, key, &node);
+	key_slot(server, key, HASH_ENTER)->node = node;
 	return connection;
 }
 
@@ -169,7 +151,7 @@ bf_cluster_redirect(const BfConnection *connection, const char *error,
 	if (strncmp(error, "MOVED ", 6) == 0 &&
 		parse_node(connection, error, node))
 	{
-		learn(connection->key.server, key, node);
+		key_slot(connection->key.server, key, HASH_ENTER)->node = *node;
 		return BF_REDIRECT_MOVED;
 	}
 	if (strncmp(error, "ASK ", 4) == 0 && parse_node(connection, error, node))

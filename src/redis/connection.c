@@ -167,28 +167,12 @@ make_cache(void)
 		CacheRegisterSyscacheCallback(caches[i], at_catalog_change, (Datum) 0);
 }
 
-/* Raise an error that the server answered. */
-void
-bf_connection_raise(const BfConnection *connection, const char *error,
-					size_t length)
-{
-	bf_socket_raise(&connection->socket, error, length);
-}
-
-/* Raise that what the server answered makes no sense. */
-void
-bf_connection_protocol_error(BfConnection *connection, const char *problem)
-{
-	bf_socket_protocol_error(&connection->socket, problem);
-}
-
 /* Say that no more is wanted of a connection: it is kept for the next call. */
 void
 bf_connection_done(BfConnection *connection)
 {
 	bf_socket_free_reply(&connection->socket);
 	connection->last_used = GetCurrentTimestamp();
-	connection->socket.reply_limit = BF_REPLY_LIMIT;
 }
 
 /* Whether a connection that has been idle still serves. */
@@ -200,16 +184,11 @@ is_alive(const BfConnection *connection)
 		bf_socket_is_silent(&connection->socket);
 }
 
-/* The length of an error's first word, its code; the rest may quote us. */
-static size_t
-code_length(const redisReply *error)
+/* An error's first word, its code; the rest may quote us. */
+static char *
+error_code(const char *error)
 {
-	size_t		length = 0;
-
-	while (length < error->len && error->str[length] >= 'A' &&
-		   error->str[length] <= 'Z')
-		length++;
-	return length;
+	return pnstrdup(error, strspn(error, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
 }
 
 /*
@@ -231,7 +210,7 @@ prove_password(BfSocket *socket)
 		return;
 	/* Who may not PING is somebody already. */
 	if (error && strncmp(reply->str, "NOPERM", 6) != 0)
-		bf_socket_raise(socket, reply->str, reply->len);
+		bf_socket_raise(socket, reply->str);
 	ereport(ERROR,
 			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
 			 errmsg("password is required"),
@@ -272,8 +251,7 @@ authenticate(BfSocket *socket, const BfServer *server)
 		redisReply *reply = bf_socket_receive(socket);
 
 		if (reply->type == REDIS_REPLY_ERROR)
-			bf_socket_raise(socket, reply->str,
-							auth ? code_length(reply) : reply->len);
+			bf_socket_raise(socket, auth ? error_code(reply->str) : reply->str);
 		if (reply->type != REDIS_REPLY_STATUS)
 			bf_socket_protocol_error(socket,
 									 "The greeting was not answered with a status.");
@@ -311,8 +289,7 @@ connect_to_server(BfConnection *connection, BfServer *server)
 		server->host = connection->key.host;
 		server->port = connection->key.port;
 	}
-	connection->may_lack_password = !server->password_required;
-	connection->proven = server->needs_password;
+	connection->unproven = server->password_required && !server->needs_password;
 	connection->cluster = server->cluster;
 	connection->watching = false;
 
@@ -387,13 +364,10 @@ bf_connection_open(Oid server, const BfNode *node)
 	}
 	connection = find_connection(&key);
 
+	/* A role that was a superuser may be none any more. */
 	if (connection->socket.context != NULL &&
 		(is_outdated(connection) || is_busy(connection) ||
-		 !is_alive(connection)))
-		bf_socket_close(&connection->socket);
-	/* A role that was a superuser may be none any more. */
-	if (connection->socket.context != NULL && !connection->proven &&
-		!connection->may_lack_password && !superuser())
+		 (connection->unproven && !superuser()) || !is_alive(connection)))
 		bf_socket_close(&connection->socket);
 	if (connection->socket.context != NULL)
 		return node == NULL || node->changes == changes ? connection : NULL;
@@ -410,7 +384,7 @@ static const redisReply *
 not_an_error(BfConnection *connection, const redisReply *reply)
 {
 	if (reply->type == REDIS_REPLY_ERROR)
-		bf_connection_raise(connection, reply->str, reply->len);
+		bf_connection_raise(connection, reply->str);
 	return reply;
 }
 

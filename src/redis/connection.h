@@ -31,8 +31,7 @@ typedef struct BfConnection
 	BfConnectionKey key;
 	BfSocket	socket;
 	uint64		changes;		/* bf_connection_changes() when it was made */
-	bool		may_lack_password;
-	bool		proven;			/* the server wanted our password */
+	bool		unproven;		/* only a superuser need not prove a password */
 	bool		cluster;
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
 	TimestampTz last_used;
@@ -41,10 +40,12 @@ typedef struct BfConnection
 extern uint64 bf_connection_changes(void);
 extern BfConnection *bf_connection_open(Oid server, const BfNode *node);
 extern void bf_connection_done(BfConnection *connection);
-pg_noreturn extern void bf_connection_raise(const BfConnection *connection,
-											const char *error, size_t length);
-pg_noreturn extern void bf_connection_protocol_error(BfConnection *connection,
-													 const char *problem);
+
+/* Raise an error that was answered, or that an answer makes no sense. */
+#define bf_connection_raise(connection, error) \
+	bf_socket_raise(&(connection)->socket, error)
+#define bf_connection_protocol_error(connection, problem) \
+	bf_socket_protocol_error(&(connection)->socket, problem)
 
 /* Replies, checked: used only after they were found to be what was asked for. */
 extern long long bf_reply_integer(BfConnection *connection,

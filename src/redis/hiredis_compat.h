@@ -8,15 +8,13 @@
 
 #include <hiredis.h>
 
-/* 1.0 counts the elements of a reply in size_t. */
+/*
+ * 1.0 counts the elements of a reply in size_t, and reads doubles and booleans,
+ * for which no command of ours asks.
+ */
 #if HIREDIS_MAJOR >= 1
 typedef size_t compat_reply_count;
-#else
-typedef int compat_reply_count;
-#endif
 
-/* 1.0 reads doubles and booleans, for which no command of ours asks. */
-#if HIREDIS_MAJOR >= 1
 static inline void *
 compat_refuse_double(const redisReadTask *task, double value, char *text,
 					 size_t length)
@@ -30,13 +28,12 @@ compat_refuse_bool(const redisReadTask *task, int value)
 	return NULL;
 }
 
-static inline void
-compat_refuse_resp3(redisReplyObjectFunctions *functions)
-{
-	functions->createDouble = compat_refuse_double;
-	functions->createBool = compat_refuse_bool;
-}
+#define compat_refuse_resp3(functions) \
+	((functions)->createDouble = compat_refuse_double, \
+	 (functions)->createBool = compat_refuse_bool)
 #else
+typedef int compat_reply_count;
+
 #define compat_refuse_resp3(functions) ((void) 0)
 #endif
 

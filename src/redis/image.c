@@ -153,7 +153,7 @@ check_written(BfConnection *connection, const redisReply *reply,
 	redisReply **result = bf_reply_results(connection, reply, unit);
 
 	if (result[0]->type == REDIS_REPLY_ERROR)
-		bf_connection_raise(connection, result[0]->str, result[0]->len);
+		bf_connection_raise(connection, result[0]->str);
 	if (!bf_reply_is_ok(result[0]))
 		bf_connection_protocol_error(connection, "The string was not set.");
 	bf_image_check(connection, result + 1, (int) reply->elements - 1, arg);

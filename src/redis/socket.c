@@ -178,9 +178,9 @@ bf_socket_close(BfSocket *socket)
  * much of it.
  */
 static char *
-printable(const char *text, size_t length)
+printable(const char *text)
 {
-	char	   *result = pnstrdup(text, Min(length, 200));
+	char	   *result = pnstrdup(text, 200);
 
 	for (char *c = result; *c != '\0'; c++)
 	{
@@ -192,20 +192,19 @@ printable(const char *text, size_t length)
 
 /* Raise an error that the server answered. */
 void
-bf_socket_raise(const BfSocket *socket, const char *error,
-					size_t length)
+bf_socket_raise(const BfSocket *socket, const char *error)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 			 errmsg("Redis server \"%s\" answered with an error: %s",
-					socket->name, printable(error, length))));
+					socket->name, printable(error))));
 }
 
 /* Close a socket; returns what made it useless, fit for DETAIL. */
 static char *
 close_because(BfSocket *socket, const char *problem)
 {
-	char	   *detail = printable(problem, strlen(problem));
+	char	   *detail = printable(problem);
 
 	bf_socket_close(socket);
 	return detail;
@@ -253,7 +252,7 @@ fail_lost(BfSocket *socket, const char *problem)
 		bf_socket_free_reply(socket);
 		socket->reply = reply;
 		if (socket->reply->type == REDIS_REPLY_ERROR)
-			bf_socket_raise(socket, socket->reply->str, socket->reply->len);
+			bf_socket_raise(socket, socket->reply->str);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),

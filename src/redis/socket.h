@@ -40,7 +40,7 @@ extern void bf_socket_send(BfSocket *socket, const void *bytes, size_t length);
 extern redisReply *bf_socket_receive(BfSocket *socket);
 extern void bf_socket_free_reply(BfSocket *socket);
 pg_noreturn extern void bf_socket_raise(const BfSocket *socket,
-										const char *error, size_t length);
+										const char *error);
 pg_noreturn extern void bf_socket_protocol_error(BfSocket *socket,
 												 const char *problem);
 

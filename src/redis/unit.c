@@ -3,8 +3,9 @@
  *	  Units of commands, sent and answered: one alone, or many in a pipeline.
  *
  * The units of a pipeline are about keys of one slot, and sent one after another
- * without waiting: Redis works on one command while we write the next.  How many may be under
- * way is bounded, and how long they are, so that neither side has to keep much.
+ * without waiting: Redis works on one command while we write the next.  How many
+ * may be under way is bounded, and how long they are, so that neither side has
+ * to keep much.
  * Small units are gathered, so that they do not cost a system call each.
  *
  * An error that the server answers is raised only when all replies are in: so
@@ -79,7 +80,7 @@ receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 	{
 		reply = bf_socket_receive(&connection->socket);
 		if (reply->type == REDIS_REPLY_ERROR && *error == NULL)
-			*error = pnstrdup(reply->str, reply->len);
+			*error = pstrdup(reply->str);
 	}
 	return reply;
 }
@@ -163,7 +164,7 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 												pipeline->key);
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
-	expect(pipeline->connection, unit, pipeline->reply_limit);
+	expect(pipeline->connection, unit, 0);
 	if (unit->payload != NULL || unit->bytes.len >= GATHER)
 	{
 		flush(pipeline);
@@ -237,7 +238,7 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 			 TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
 										(*connection)->socket.command_timeout)) ||
 			++moves > MAX_MOVES)
-			bf_connection_raise(*connection, error, strlen(error));
+			bf_connection_raise(*connection, error);
 		if (!asking && redirect != BF_REDIRECT_MOVED)
 		{
 			pause_for_slot();
@@ -251,8 +252,8 @@ static void
 follow(BfPipeline *pipeline, BfUnit *unit)
 {
 	BfConnection *connection;
-	const redisReply *reply = bf_ask(pipeline->server, pipeline->key, unit,
-									 pipeline->reply_limit, &connection);
+	const redisReply *reply = bf_ask(pipeline->server, pipeline->key, unit, 0,
+									 &connection);
 
 	pipeline->handler(connection, reply, unit, pipeline->arg);
 	bf_connection_done(connection);
@@ -271,8 +272,7 @@ bf_pipeline_finish(BfPipeline *pipeline)
 	while (pipeline->sent != NIL)
 		receive_oldest(pipeline);
 	if (pipeline->error != NULL)
-		bf_connection_raise(pipeline->connection, pipeline->error,
-							strlen(pipeline->error));
+		bf_connection_raise(pipeline->connection, pipeline->error);
 	if (pipeline->connection != NULL)
 		bf_connection_done(pipeline->connection);
 	if (pipeline->redirected == NIL)

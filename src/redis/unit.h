@@ -22,7 +22,6 @@ typedef struct BfPipeline
 	BfReplyHandler handler;
 	void	   *arg;
 	BfConnection *connection;
-	size_t		reply_limit;	/* bytes of a reply; 0: BF_REPLY_LIMIT */
 	int			window;			/* units under way at most */
 	int			units;
 	StringInfoData unsent;		/* bytes of units that are gathered */
