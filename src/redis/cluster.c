@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "utils/hsearch.h"
 
-#include "redis/cluster.h"
+#include "redis/connection.h"
 
 #define SLOTS	16384
 

@@ -1,6 +1,7 @@
 /*
  * connection.h
- *	  Connections to Redis servers, kept by the backend.
+ *	  Connections to Redis servers, kept by the backend, and which of them a key's
+ *	  commands go to.
  */
 #ifndef BLOOMEXT_CONNECTION_H
 #define BLOOMEXT_CONNECTION_H
@@ -37,6 +38,15 @@ typedef struct BfConnection
 	TimestampTz last_used;
 } BfConnection;
 
+/* What an error says about where to send a command instead. */
+typedef enum BfRedirect
+{
+	BF_REDIRECT_NONE,			/* nothing: it is another error */
+	BF_REDIRECT_MOVED,			/* the slot lives elsewhere */
+	BF_REDIRECT_ASK,			/* this once, elsewhere */
+	BF_REDIRECT_WAIT			/* nowhere yet: the slot is on the move */
+} BfRedirect;
+
 extern uint64 bf_connection_changes(void);
 extern BfConnection *bf_connection_open(Oid server, const BfNode *node);
 extern void bf_connection_done(BfConnection *connection);
@@ -56,5 +66,11 @@ extern const redisReply *bf_reply_string(BfConnection *connection,
 										 const redisReply *reply);
 extern redisReply **bf_reply_array(BfConnection *connection,
 								   const redisReply *reply, size_t elements);
+
+extern unsigned bf_cluster_slot(const char *key);
+extern BfConnection *bf_cluster_route(Oid server, const char *key);
+extern BfRedirect bf_cluster_redirect(const BfConnection *connection,
+									  const char *error, const char *key,
+									  BfNode *node);
 
 #endif							/* BLOOMEXT_CONNECTION_H */

@@ -36,10 +36,7 @@
 
 PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 
-#define WRAPPER_NAME			"bloomext_redis"
-#define DEFAULT_PORT			6379
-#define DEFAULT_CONNECT_TIMEOUT	1000
-#define DEFAULT_COMMAND_TIMEOUT	5000
+#define WRAPPER_NAME	"bloomext_redis"
 
 /* Times to live beyond this many ms (30,000 years) are none. */
 #define MAX_TTL		1e15
@@ -191,10 +188,11 @@ check_server(const BfServer *server)
 				 errmsg("%s", problem)));
 }
 
+/* What holds where an option is not given. */
 static const BfServer defaults = {
-	.port = DEFAULT_PORT,
-	.connect_timeout = DEFAULT_CONNECT_TIMEOUT,
-	.command_timeout = DEFAULT_COMMAND_TIMEOUT,
+	.port = 6379,
+	.connect_timeout = 1000,
+	.command_timeout = 5000,
 	.password_required = true
 };
 

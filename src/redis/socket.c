@@ -29,7 +29,6 @@
 #include "utils/wait_event.h"
 
 #include "redis/socket.h"
-#include "redis/tls.h"
 
 /* Bytes that buy another timeout. */
 #define PROGRESS		(64 * 1024)

@@ -1,6 +1,6 @@
 /*
  * socket.h
- *	  A socket to a Redis server.
+ *	  A socket to a Redis server, and TLS on it where hiredis has that.
  */
 #ifndef BLOOMEXT_SOCKET_H
 #define BLOOMEXT_SOCKET_H
@@ -43,5 +43,19 @@ pg_noreturn extern void bf_socket_raise(const BfSocket *socket,
 										const char *error);
 pg_noreturn extern void bf_socket_protocol_error(BfSocket *socket,
 												 const char *problem);
+
+extern void bf_tls_start(redisContext *context, const BfServer *server);
+#ifdef BF_HIREDIS_SSL
+extern const char *bf_tls_reason(const char *otherwise);
+extern int	bf_tls_read(redisContext *context);
+extern ssize_t bf_tls_write(redisContext *context, const char *bytes,
+							size_t length);
+extern int	bf_tls_wants(redisContext *context);
+#else
+#define bf_tls_reason(otherwise)	(otherwise)
+#define bf_tls_read(context)		REDIS_ERR
+#define bf_tls_write(context, bytes, length) (-1)
+#define bf_tls_wants(context)		0
+#endif
 
 #endif							/* BLOOMEXT_SOCKET_H */

@@ -19,8 +19,7 @@
 
 #include "storage/latch.h"
 
-#include "compat.h"
-#include "redis/tls.h"
+#include "redis/socket.h"
 
 #ifdef BF_HIREDIS_SSL
 
@@ -93,18 +92,15 @@ make_session(SSL_CTX *settings, const char *host, const char *ca)
 void
 bf_tls_start(redisContext *context, const BfServer *server)
 {
-	const char *host = context->tcp.host;
 	SSL_CTX    *settings;
 	SSL		   *session = NULL;
 
 	ERR_clear_error();
 	settings = SSL_CTX_new(TLS_client_method());
 	if (settings != NULL)
-		session = make_session(settings, host, server->tls_ca);
+		session = make_session(settings, server->host, server->tls_ca);
 	SSL_CTX_free(settings);		/* the session keeps it */
-	if (session == NULL)
-		fail_tls(server);
-	if (redisInitiateSSL(context, session) != REDIS_OK)
+	if (session == NULL || redisInitiateSSL(context, session) != REDIS_OK)
 	{
 		SSL_free(session);
 		fail_tls(server);
@@ -158,7 +154,7 @@ bf_tls_wants(redisContext *context)
 
 #else							/* no BF_HIREDIS_SSL */
 
-/* Refuse TLS; the rest of tls.h is never called then. */
+/* Refuse TLS; the rest is never called then. */
 void
 bf_tls_start(redisContext *context, const BfServer *server)
 {

@@ -223,6 +223,7 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 		char	   *error;
 		const redisReply *reply;
 		BfRedirect	redirect;
+		bool		waiting;
 
 		*connection = asking ? bf_connection_open(server, &node) : NULL;
 		asking = *connection != NULL;
@@ -233,13 +234,13 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 			return reply;
 		redirect = bf_cluster_redirect(*connection, error, key, &node);
 		asking = redirect == BF_REDIRECT_ASK && unit->replies == 1;
-		if (redirect == BF_REDIRECT_NONE ||
-			(!asking && redirect != BF_REDIRECT_MOVED &&
+		waiting = !asking && redirect != BF_REDIRECT_MOVED;
+		if (redirect == BF_REDIRECT_NONE || ++moves > MAX_MOVES ||
+			(waiting &&
 			 TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
-										(*connection)->socket.command_timeout)) ||
-			++moves > MAX_MOVES)
+										(*connection)->socket.command_timeout)))
 			bf_connection_raise(*connection, error);
-		if (!asking && redirect != BF_REDIRECT_MOVED)
+		if (waiting)
 		{
 			pause_for_slot();
 			moves = 0;

@@ -7,7 +7,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "redis/cluster.h"
+#include "redis/connection.h"
 #include "redis/resp.h"
 
 /* What is done with a unit's reply: the last of them, EXEC's of a transaction. */
