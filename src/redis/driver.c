@@ -114,8 +114,7 @@ bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
 
 	bf_hash_reach(strategy, &item->hash, in->hashes);
 	strategy->positions(&item->hash, in->bits, 0, in->hashes, bits);
-	for (uint32 i = 0; i < in->hashes; i++)
-		bits[i] = bf_layout_offset(remote->layout, bits[i]);
+	bf_layout_offsets(remote->layout, bits, in->hashes);
 	return in->hashes;
 }
 
@@ -166,55 +165,47 @@ bf_strings_create(const BfRemote *remote, int64 ttl)
 	else
 		bf_command_number(unit, bf_layout_bytes(layout, &remote->plan.first));
 	bf_command_bytes(unit, remote->head, bf_layout_head(layout));
-	bf_command_text(unit, layout->cursor_suffix ? "0" : "");
-	bf_remote_append_fields(unit, remote);
+	bf_command_text(unit, remote->cursor_key ? "0" : "");
+	bf_remote_append_fields(unit, remote, false);
 	return bf_ask_number(remote->server, remote->key, unit) == 1;
 }
 
-/* Ask for the head of a layer, if it has one, and for the bits of items. */
-static void
-append_questions(BfUnit *unit, const BfRemote *remote, uint32 layer,
-				 BfItem *item, int count)
+/* Is a string whose bits are asked for looked for first? */
+static bool
+asks_exists(const BfRemote *remote)
 {
-	uint32		head = bf_layout_head(remote->layout);
-
-	bf_command_begin(unit, "BITFIELD_RO");
-	bf_command_key(unit, bf_remote_layer_key(remote, layer));
-	if (head > 0)
-	{
-		bf_command_text(unit, "GET");
-		bf_command_key(unit, psprintf("u%u", head * 8));
-		bf_command_text(unit, "0");
-	}
-	bf_items_append_bits(unit, remote, layer, item, count, false);
+	return remote->configured && !remote->layout->trimmed;
 }
 
 /*
- * Ask for items in all layers: by one command where the head says what the
- * filter is, else by a transaction, and whether the strings are there.
+ * Ask for items in all layers: for the head, or whether the strings are there,
+ * and for the bits.
  */
 static void
 append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const BfRemote *remote = run->remote;
+	uint32		head = bf_layout_head(remote->layout);
 
-	if (!remote->configured)
-	{
-		append_questions(unit, remote, 0, item, count);
-		return;
-	}
-	bf_transaction_begin(unit);
-	bf_guard_read(unit, remote);
+	bf_guard_begin(unit, remote);
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 	{
-		if (!remote->layout->trimmed)
+		if (asks_exists(remote))
 		{
 			bf_command_begin(unit, "EXISTS");
 			bf_command_key(unit, bf_remote_layer_key(remote, i));
 		}
-		append_questions(unit, remote, i, item, count);
+		bf_command_begin(unit, "BITFIELD_RO");
+		bf_command_key(unit, bf_remote_layer_key(remote, i));
+		if (head > 0)
+		{
+			bf_command_text(unit, "GET");
+			bf_command_key(unit, psprintf("u%u", head * 8));
+			bf_command_text(unit, "0");
+		}
+		bf_items_append_bits(unit, remote, i, item, count, false);
 	}
-	bf_transaction_end(unit);
+	bf_guard_end(unit, remote);
 }
 
 /* Whether the head, as the integer that BITFIELD made of it, is unchanged. */
@@ -229,54 +220,33 @@ is_same_head(const BfRemote *remote, uint64 head)
 }
 
 /*
- * Take the bits of a layer: an item whose bits are all set is there.  False
- * where the head is not what it was.
+ * Take the reply to a lookup's unit: an item whose bits are all set in a layer is
+ * there.  BfItemRun.take.
  */
-static bool
-take_bits(BfConnection *connection, const BfRemote *remote, uint32 layer,
-		  const redisReply *reply, BfItem *item, int count)
-{
-	uint32		hashes = bf_remote_layer(remote, layer)->hashes;
-	bool		head = bf_layout_head(remote->layout) > 0;
-	redisReply **bit = bf_reply_array(connection, reply,
-									  head + (size_t) hashes * count);
-
-	if (head && !is_same_head(remote, bf_reply_integer(connection, *bit++)))
-		return false;
-	bf_items_take_bits(connection, bit, hashes, item, count, true);
-	return true;
-}
-
-/* Take the bits of all layers, of which none may be missing. */
-static bool
-take_layers(BfConnection *connection, const BfRemote *remote,
-			redisReply **result, BfItem *item, int count)
-{
-	for (uint32 i = 0; i < remote->plan.header.layers; i++)
-	{
-		if (!remote->layout->trimmed &&
-			bf_reply_integer(connection, *result++) == 0)
-			return false;
-		if (!take_bits(connection, remote, i, *result++, item, count))
-			return false;
-	}
-	return true;
-}
-
-/* Take the reply to a lookup's unit: BfItemRun.take. */
 static bool
 take_lookup(BfConnection *connection, const redisReply *reply,
 			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const BfRemote *remote = run->remote;
-	redisReply **result;
+	bool		head = bf_layout_head(remote->layout) > 0;
+	redisReply **result = bf_guard_check(connection, remote, unit,
+										 (redisReply **) &reply);
 
-	if (!remote->configured)
-		return take_bits(connection, remote, 0, reply, item, count);
-	result = bf_guard_check(connection, remote,
-							bf_reply_results(connection, reply, unit));
-	return result != NULL &&
-		take_layers(connection, remote, result, item, count);
+	for (uint32 i = 0; result && i < remote->plan.header.layers; i++)
+	{
+		uint32		hashes = bf_remote_layer(remote, i)->hashes;
+		redisReply **bit;
+
+		if (asks_exists(remote) &&
+			bf_reply_integer(connection, *result++) == 0)
+			return false;
+		bit = bf_reply_array(connection, *result++,
+							 head + (size_t) hashes * count);
+		if (head && !is_same_head(remote, bf_reply_integer(connection, *bit++)))
+			return false;
+		bf_items_take_bits(connection, bit, hashes, item, count, true);
+	}
+	return result != NULL;
 }
 
 /* BfDriver.contains */
@@ -347,26 +317,18 @@ bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 	BfUnit	   *unit = bf_unit_make();
 	struct varlena *value = NULL;
 	BfConnection *connection;
-	redisReply *reply;
-	redisReply **result = &reply;
+	const redisReply *reply;
+	redisReply **result;
 
-	if (remote->configured)
-	{
-		bf_transaction_begin(unit);
-		bf_guard_read(unit, remote);
-	}
+	bf_guard_begin(unit, remote);
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 	{
 		bf_command_begin(unit, "GET");
 		bf_command_key(unit, bf_remote_layer_key(remote, i));
 	}
-	if (remote->configured)
-		bf_transaction_end(unit);
-	reply = (redisReply *) bf_ask(remote->server, remote->key, unit,
-								  FETCH_LIMIT, &connection);
-	if (remote->configured)
-		result = bf_guard_check(connection, remote,
-								bf_reply_results(connection, reply, unit));
+	bf_guard_end(unit, remote);
+	reply = bf_ask(remote->server, remote->key, unit, FETCH_LIMIT, &connection);
+	result = bf_guard_check(connection, remote, unit, (redisReply **) &reply);
 	if (result != NULL)
 		value = remote->layout->stream == NULL ?
 			take_strings(connection, remote, funnel, result) :
@@ -398,7 +360,6 @@ bf_strings_measure(const BfRemote *remote, BfMeasure *measure)
 {
 	const BfLayout *layout = remote->layout;
 
-	*measure = (BfMeasure) {.ttl = -1};
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 	{
 		const BfLayer *layer = bf_remote_layer(remote, i);
@@ -411,6 +372,6 @@ bf_strings_measure(const BfRemote *remote, BfMeasure *measure)
 									bf_remote_layer_key(remote, i), 0);
 	}
 	measure->ttl = ask_about(remote, "PTTL", remote->configured ?
-							 bf_suffixed_key(remote->key, layout->config_suffix) :
+							 pstrdup(remote->config_key) :
 							 bf_remote_layer_key(remote, 0), 0);
 }

@@ -1,6 +1,6 @@
 /*
  * driver.h
- *	  What is done with a filter in Redis, by the kind of filter that it is.
+ *	  A filter in Redis: what it is, and what is done with it by its kind.
  *
  * A kind is one struct of functions: a filter of one string, of a string a
  * layer, of RedisBloom's own type.  A layout's row names its driver; who wants
@@ -10,8 +10,51 @@
 #define BLOOMEXT_DRIVER_H
 
 #include "core/estimate.h"
-#include "redis/remote.h"
+#include "redis/layouts.h"
+#include "redis/unit.h"
 #include "strategy/filter.h"
+#include "type/element.h"
+
+#define BF_MAX_HEAD		8
+
+/* After so many ms, temporary keys that nobody put in place are gone. */
+#define BF_TEMPORARY_TTL	(10 * 60 * 1000)
+
+typedef struct BfRemote
+{
+	Oid			server;
+	const char *key;
+	const BfLayout *layout;		/* NULL: there is none */
+	const BfLayout *orphan;		/* only what describes one is there */
+	bool		occupied;		/* there is none, but something else is */
+	int			shards;			/* it is spread over; 0: none */
+	char	   *config_key;		/* of the hash that may describe it, or NULL */
+	char	   *cursor_key;		/* of what says which layer is the newest, or NULL */
+	BfPlan		plan;			/* without layers: a sharded, or a native filter's */
+	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
+	bool		configured;		/* does its hash describe it? */
+	char	   *values[BF_MAX_FIELDS];	/* of the hash's fields, or NULL */
+} BfRemote;
+
+/* What was found at a key */
+typedef struct BfFoundString
+{
+	BfConnection *connection;	/* that says so */
+	const char *type;			/* of what is there */
+	uint64		length;			/* of the string, */
+	const uint8 *head;			/* its first bytes, */
+	size_t		head_length;	/* and how many these are */
+} BfFoundString;
+
+/* and at those that a layout has beside it. */
+typedef struct BfFound
+{
+	BfFoundString at;
+	bool		alone;			/* is it described in no other layout? */
+	char	   *values[BF_MAX_FIELDS];	/* of its hash's fields, or NULL */
+	char	   *cursor;			/* NULL: there is none */
+	char	   *layer;			/* of the first layer's string, or NULL */
+} BfFound;
 
 /* An element, hashed for one filter. */
 typedef struct BfItem
@@ -29,22 +72,6 @@ typedef struct BfItems
 	int			capacity;
 } BfItems;
 
-/* Work on items a unit at a time, as many as it takes well. */
-typedef struct BfItemRun
-{
-	const BfRemote *remote;
-	BfItems    *items;
-	int			batch;			/* items a unit */
-	const void *arg;			/* what the functions want besides */
-	void		(*append) (BfUnit *unit, const struct BfItemRun *run,
-						   BfItem *item, int count);
-	/* Take a unit's answers, all, or false: the filter has changed. */
-	bool		(*take) (BfConnection *connection, const redisReply *reply,
-						 const BfUnit *unit, const struct BfItemRun *run,
-						 BfItem *item, int count);
-	bool		changed;		/* is the filter not what it was? */
-} BfItemRun;
-
 /* How full a filter is, of which there is one layer at least. */
 typedef struct BfMeasure
 {
@@ -56,12 +83,11 @@ typedef struct BfMeasure
 typedef struct BfDriver
 {
 	/*
-	 * Whether what was found at a key is a filter of a layout.  Fills in what
-	 * there is of its plan, head, configured and values; or, where only what
-	 * describes one is there, sets orphan and says no.
+	 * Whether what was found at a key is a filter of remote's layout.  Fills in
+	 * what there is of its plan, head, configured and values; or, where only
+	 * what describes one is there, sets orphan and says no.
 	 */
-	bool		(*recognize) (BfRemote *remote, const BfLayout *layout,
-							  const BfFound *found);
+	bool		(*recognize) (BfRemote *remote, const BfFound *found);
 	/* Fill in the plan that only a command of its own tells; NULL: it is. */
 	void		(*describe) (BfRemote *remote);
 	/* Make a filter as planned; false where any of its keys is there. */
@@ -89,9 +115,57 @@ typedef struct BfDriver
 	bool		hashes_itself;
 } BfDriver;
 
-extern bool bf_items_run(BfItemRun *run);
+/* A layer of a filter. */
+static inline const BfLayer *
+bf_remote_layer(const BfRemote *remote, uint32 layer)
+{
+	return layer == 0 ? &remote->plan.first : &remote->plan.layers[layer];
+}
 
-/* What the first two have in common. */
+/* remote.c */
+extern void bf_remote_describe(Oid server, const char *key,
+							   BfRemote *remote);
+extern bool bf_remote_read_config(BfRemote *remote, const BfFound *found);
+extern BfRemote bf_remote_at(Oid server, const char *key,
+							 const BfLayout *layout);
+extern void bf_remote_plan(Oid server, const char *key,
+						   const BfLayout *layout, const BfPlan *plan,
+						   BfRemote *remote);
+extern void bf_remote_check_slots(const BfRemote *remote);
+pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
+extern void bf_remote_replace(const BfRemote *remote, char **temporary,
+							  uint32 count, uint32 old_layers, int64 ttl);
+extern bool bf_remote_drop(const BfRemote *remote);
+extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
+extern void bf_remote_append_keys(BfUnit *unit, const BfRemote *remote,
+								  uint32 layers);
+extern void bf_remote_append_fields(BfUnit *unit, const BfRemote *remote,
+									bool guards);
+extern void bf_guard_begin(BfUnit *unit, const BfRemote *remote);
+extern void bf_guard_end(BfUnit *unit, const BfRemote *remote);
+extern redisReply **bf_guard_check(BfConnection *connection,
+								   const BfRemote *remote,
+								   const BfUnit *unit, redisReply **reply);
+
+/* driver.c */
+
+/* Work on items a unit at a time, as many as it takes well. */
+typedef struct BfItemRun
+{
+	const BfRemote *remote;
+	BfItems    *items;
+	int			batch;			/* items a unit */
+	const void *arg;			/* what the functions want besides */
+	void		(*append) (BfUnit *unit, const struct BfItemRun *run,
+						   BfItem *item, int count);
+	/* Take a unit's answers, all, or false: the filter has changed. */
+	bool		(*take) (BfConnection *connection, const redisReply *reply,
+						 const BfUnit *unit, const struct BfItemRun *run,
+						 BfItem *item, int count);
+	bool		changed;		/* is the filter not what it was? */
+} BfItemRun;
+
+extern bool bf_items_run(BfItemRun *run);
 extern uint32 bf_item_bits(BfItem *item, const BfRemote *remote,
 						   uint32 layer, uint64 *bits);
 extern void bf_items_append_bits(BfUnit *unit, const BfRemote *remote,
@@ -106,8 +180,40 @@ extern struct varlena *bf_strings_fetch(const BfRemote *remote,
 										BfFunnel funnel);
 extern void bf_strings_measure(const BfRemote *remote, BfMeasure *measure);
 
-extern const BfDriver bf_driver_string;
-extern const BfDriver bf_driver_growing;
-extern const BfDriver bf_driver_native;
+/* image.c */
+
+/* What the string of a layer is to be, under its own or a temporary key. */
+typedef struct BfImage
+{
+	const BfRemote *remote;
+	const char *key;
+	const uint8 *bits;			/* of the layer, as a value has them */
+	uint64		bytes;			/* of the string */
+	int64		ttl;			/* ms; 0: none */
+	const char *config;			/* hash to write or remove with it, or NULL */
+	uint8	   *piece;			/* of bytes that are put into another order */
+} BfImage;
+
+extern BfImage bf_image_of_layer(const BfRemote *remote,
+								 const BfFilter *filter, uint32 layer);
+extern void bf_image_write(BfImage *image);
+extern bool bf_image_refresh(const BfImage *image, uint64 *sent);
+
+/* shards.c */
+
+/* What has a filter's elements: itself alone, or its shards. */
+typedef struct BfShards
+{
+	int			count;
+	BfRemote   *remote;
+} BfShards;
+
+extern void bf_shards_describe(Oid server, const char *key,
+							   BfShards *shards);
+extern int	bf_shards_find(const BfShards *shards,
+						   const BfElementType *element, Datum value);
+extern bool bf_shards_create(const BfRemote *whole, int64 ttl);
+extern void bf_shards_measure(BfShards *shards, BfMeasure *sum);
+extern bool bf_shards_drop(Oid server, const char *key);
 
 #endif							/* BLOOMEXT_DRIVER_H */

@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "redis/driver.h"
-#include "redis/image.h"
 #include "redis/scripts.h"
 #include "type/value.h"
 
@@ -35,7 +34,7 @@ read_cursor(BfPlan *plan, const BfFound *found)
 
 	if (found->cursor != NULL &&
 		!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest))
-		bf_connection_protocol_error(found->connection,
+		bf_connection_protocol_error(found->at.connection,
 									 "The cursor of a growing filter is no number of a layer.");
 	plan->header.layers = newest + 1;
 	plan->layers = palloc(sizeof(BfLayer) * plan->header.layers);
@@ -50,14 +49,13 @@ read_cursor(BfPlan *plan, const BfFound *found)
 
 /* BfDriver.recognize */
 static bool
-recognize_growing(BfRemote *remote, const BfLayout *layout,
-				  const BfFound *found)
+recognize_growing(BfRemote *remote, const BfFound *found)
 {
-	if (!bf_remote_read_config(remote, layout, found))
+	if (!bf_remote_read_config(remote, found))
 		return false;
 	read_cursor(&remote->plan, found);
 	if (found->layer == NULL)
-		remote->orphan = layout;
+		remote->orphan = remote->layout;
 	return found->layer != NULL;
 }
 
@@ -86,8 +84,8 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_command_number(unit, layers);
 	bf_command_number(unit, growth->capacity);
 	bf_command_number(unit, bf_layout_bytes(layout, &growth->next) * 8 - 1);
-	bf_command_number(unit, bf_guard_count(remote));
-	bf_guard_append_values(unit, remote);
+	bf_command_number(unit, layout->guards);
+	bf_remote_append_fields(unit, remote, true);
 	bf_command_number(unit, growth->shapes);
 	for (uint32 i = 0; i < growth->shapes; i++)
 		bf_command_number(unit, bf_remote_layer(remote, i)->hashes);

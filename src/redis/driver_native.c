@@ -34,10 +34,9 @@
 
 /* The type says all of it that is known without a dump. */
 static bool
-recognize_native(BfRemote *remote, const BfLayout *layout,
-				 const BfFound *found)
+recognize_native(BfRemote *remote, const BfFound *found)
 {
-	if (strcmp(found->type, layout->native_type) != 0)
+	if (strcmp(found->at.type, remote->layout->native_type) != 0)
 		return false;
 	remote->plan.strategy = &bf_redisbloom;
 	return true;
@@ -189,32 +188,28 @@ fetch_native(const BfRemote *remote, BfFunnel funnel)
 {
 	StringInfoData dump;
 	uint64		cursor = 0;
-	uint64		loaded = 0;
+	int			head = 0;
 	BfValue		value;
 
 	initStringInfo(&dump);
-	for (;;)
+	do
 	{
 		BfConnection *connection;
 		redisReply **result = scan_dump(remote, remote->key, cursor,
 										&connection);
-		bool		header = cursor == 0;
+		int			before = dump.len;
 
 		CHECK_FOR_INTERRUPTS();
 		cursor = result[0]->integer;
-		if (cursor > 0)
-		{
-			if (!header)
-				loaded += result[1]->len;
-			if (cursor != loaded + 1 || (!header && result[1]->len == 0))
-				bf_connection_protocol_error(connection,
-											 "A filter's dump is not in one piece.");
-			appendBinaryStringInfo(&dump, result[1]->str, result[1]->len);
-		}
+		appendBinaryStringInfo(&dump, result[1]->str, result[1]->len);
+		if (before == 0)
+			head = dump.len;
+		if (cursor > 0 &&
+			(cursor != (uint64) (dump.len - head) + 1 || dump.len == before))
+			bf_connection_protocol_error(connection,
+										 "A filter's dump is not in one piece.");
 		bf_connection_done(connection);
-		if (cursor == 0)
-			break;
-	}
+	} while (cursor > 0);
 	bf_value_of_stream(bf_redisbloom.stream, (const uint8 *) dump.data,
 					   dump.len, &value);
 	bf_value_bind(&value, funnel, BF_MEANING_NONE);

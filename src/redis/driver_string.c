@@ -26,14 +26,11 @@
  * WATCH would do without a temporary name, but a round trip a transaction more,
  * and in vain whenever others add to the same filter.
  *
- * A mirror is written in place, by one transaction.  All this happens at once,
- * not at commit.  A filter may be mirrored early without harm: an element that
- * is rolled back is at worst a false positive.
+ * A mirror is written in place, by one transaction.
  */
 #include "postgres.h"
 
 #include "redis/driver.h"
-#include "redis/image.h"
 #include "redis/scripts.h"
 
 /* Bits that a BITFIELD sets, as in driver.c, and BITFIELDs of a unit. */
@@ -53,10 +50,10 @@ recognize_stream(BfRemote *remote, const BfStream *stream,
 	BfPlan		plan = {0};
 	BfError		error;
 
-	if (found->head_length < stream->head_size ||
-		!stream->inspect(found->head, found->length, &plan, &error))
+	if (found->at.head_length < stream->head_size ||
+		!stream->inspect(found->at.head, found->at.length, &plan, &error))
 		return false;
-	memcpy(remote->head, found->head, stream->head_size);
+	memcpy(remote->head, found->at.head, stream->head_size);
 	if (remote->configured && remote->plan.strategy == plan.strategy &&
 		remote->plan.first.bits == plan.first.bits &&
 		remote->plan.first.hashes == plan.first.hashes)
@@ -68,15 +65,15 @@ recognize_stream(BfRemote *remote, const BfStream *stream,
 
 /* BfDriver.recognize */
 static bool
-recognize_string(BfRemote *remote, const BfLayout *layout,
-				 const BfFound *found)
+recognize_string(BfRemote *remote, const BfFound *found)
 {
-	bool		described = bf_remote_read_config(remote, layout, found);
+	const BfLayout *layout = remote->layout;
+	bool		described = bf_remote_read_config(remote, found);
 	bool		there;
 
 	if (!described && (layout->stream == NULL || !found->alone))
 		return false;
-	there = layout->stream == NULL ? layout->trimmed || found->length > 0 :
+	there = layout->stream == NULL ? layout->trimmed || found->at.length > 0 :
 		recognize_stream(remote, layout->stream, found);
 	if (described && !there)
 		remote->orphan = layout;
@@ -115,11 +112,11 @@ append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_command_text(unit, "");
 	begin_script(unit, run, BF_SCRIPT_DETACH);
 	if (remote->configured)
-		bf_command_key(unit, bf_suffixed_key(remote->key, layout->config_suffix));
+		bf_command_text(unit, remote->config_key);
 	bf_script_arguments(unit);
 	bf_command_bytes(unit, remote->head, bf_layout_head(layout));
 	bf_command_number(unit, !layout->trimmed);
-	bf_guard_append_values(unit, remote);
+	bf_remote_append_fields(unit, remote, true);
 	for (int from = 0; from < count; from += slice)
 	{
 		bf_command_begin(unit, "BITFIELD");
@@ -183,7 +180,7 @@ mirror_string(const BfRemote *remote, const BfRemote *old,
 
 	image.ttl = ttl;
 	/* Also a hash that we have not seen, or that is about another shape. */
-	image.config = bf_suffixed_key(remote->key, remote->layout->config_suffix);
+	image.config = remote->config_key;
 	if (refresh && old->layout == remote->layout &&
 		bf_image_refresh(&image, &sent))
 		return sent;

@@ -31,8 +31,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "redis/driver.h"
 #include "redis/options.h"
-#include "redis/shards.h"
+#include "type/elements.h"
 
 PG_FUNCTION_INFO_V1(bloomext_redis_add);
 PG_FUNCTION_INFO_V1(bloomext_redis_contains);
@@ -73,6 +74,7 @@ typedef struct Elements
 	bool	   *answers;
 	bool	   *done;
 	int			count;
+	int			left;			/* that are still to be done */
 	bool		added;			/* some, or some of an earlier piece? */
 	uint64		shape;			/* of the filter that these were added to */
 } Elements;
@@ -100,22 +102,19 @@ get_call(FunctionCallInfo fcinfo, bool array, bool ask)
 static uint64
 hash_shape(const BfShards *shards)
 {
-	const BfLayout *layout = shards->remote->layout;
-	uint64		hash = hash_combine64((uintptr_t) layout, shards->count);
+	uint64		hash = hash_combine64((uintptr_t) shards->remote->layout,
+									  shards->count);
 
 	for (int i = 0; i < shards->count; i++)
 	{
-		const BfRemote *remote = &shards->remote[i];
-		const BfHeader *header = &remote->plan.header;
-		const BfLayer *first = &remote->plan.first;
+		const BfHeader *header = &shards->remote[i].plan.header;
+		const BfLayer *first = &shards->remote[i].plan.first;
 		const double shape[] = {
 			header->strategy, header->funnel, header->expansion,
 			header->expected, header->fpp,
 			first->bits, first->hashes
 		};
 
-		hash = hash_bytes_extended((const unsigned char *) remote->key,
-								   strlen(remote->key), hash);
 		hash = hash_bytes_extended((const unsigned char *) shape,
 								   sizeof(shape), hash);
 	}
@@ -239,6 +238,7 @@ hash_elements(const Call *call, Elements *elements, int batch)
 		append_element(&items[shard], &call->shards.remote[shard], call,
 					   elements->values[i], i);
 		elements->done[i] = true;
+		elements->left--;
 	}
 	return items;
 }
@@ -252,19 +252,11 @@ note_answers(Elements *elements, const BfItems *items)
 		const BfItem *item = &items->item[i];
 
 		elements->answers[item->source] |= item->done && item->answer;
-		elements->done[item->source] &= item->done;
+		if (item->done || !elements->done[item->source])
+			continue;
+		elements->done[item->source] = false;
+		elements->left++;
 	}
-}
-
-/* How many elements are still to be done. */
-static int
-count_left(const Elements *elements)
-{
-	int			left = 0;
-
-	for (int i = 0; i < elements->count; i++)
-		left += !elements->done[i];
-	return left;
 }
 
 /* Do a batch of elements; false where the filter has changed. */
@@ -309,13 +301,14 @@ static void
 process(Call *call, Oid server, const char *key, Elements *elements)
 {
 	MemoryContext old = MemoryContextSwitchTo(call->round);
-	int			left = count_left(elements);
-	int			batch = left;
+	int			batch = elements->count;
 	int			changes = 0;
 
+	elements->left = elements->count;
+	memset(elements->done, false, elements->count);
 	do
 	{
-		int			before = left;
+		int			before = elements->left;
 		bool		same;
 
 		if (!is_known(call, server, key))
@@ -323,21 +316,21 @@ process(Call *call, Oid server, const char *key, Elements *elements)
 		check_shape(call, elements);
 		same = run_round(call, elements, batch);
 		MemoryContextReset(call->round);
-		left = count_left(elements);
-		batch = same ? left : Max(2 * (before - left), MIN_BATCH);
+		batch = same ? elements->left :
+			Max(2 * (before - elements->left), MIN_BATCH);
 		if (!same)
 			call->key = NULL;
-		changes = left < before ? 0 : changes + 1;
-		if (!call->ask && left < before)
+		changes = elements->left < before ? 0 : changes + 1;
+		if (elements->left < before)
 		{
-			elements->added = true;
+			elements->added = !call->ask;
 			elements->shape = call->shape;
 		}
-		if (left > 0 && changes > MAX_CHANGES)
+		if (elements->left > 0 && changes > MAX_CHANGES)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("filter at key \"%s\" keeps changing", key)));
-	} while (left > 0);
+	} while (elements->left > 0);
 	MemoryContextSwitchTo(old);
 }
 
@@ -348,7 +341,7 @@ process_one(FunctionCallInfo fcinfo, bool ask)
 	Call	   *call = get_call(fcinfo, false, ask);
 	Datum		value = PG_GETARG_DATUM(2);
 	bool		answer = false;
-	bool		done = false;
+	bool		done;
 	Elements	elements = {&value, &answer, &done, 1};
 
 	process(call, bf_server_argument(fcinfo, 0), bf_key_argument(fcinfo, 1),
@@ -378,7 +371,6 @@ process_array(FunctionCallInfo fcinfo, bool ask)
 	do
 	{
 		elements.count = bf_elements_take(iterator, elements.values, room);
-		memset(elements.done, false, elements.count);
 		process(call, server, key, &elements);
 		elements.answers += elements.count;
 	} while (elements.count == room);

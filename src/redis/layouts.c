@@ -40,9 +40,6 @@
  * wherever the layout's original allows that: by a part in braces.  Those of
  * growing do so only if KEY has such a part.
  *
- * A sharded filter is so many filters of its layout, named KEY:0, KEY:1, ...,
- * each of which is complete, and a small hash that says how many.
- *
  * Texts that come from Redis are read strictly: decimals are canonical, as
  * Redisson compares them as text.
  */
@@ -53,7 +50,7 @@
 #include "common/shortest_dec.h"
 #include "utils/builtins.h"
 
-#include "redis/driver.h"
+#include "redis/layouts.h"
 #include "type/arguments.h"
 #include "type/value.h"
 
@@ -88,53 +85,57 @@ read_rate(const char *text, double *rate)
 	return true;
 }
 
+/* ---- Hashes: of other implementations and of our own ---- */
+
+/* The fields of a layer, those of our own hashes, and the last one of each. */
+enum
+{
+	BITS,
+	HASHES,
+	EXPECTED,
+	FPP,
+	STRATEGY,
+	FUNNEL,
+	LAST_FIELD
+};
+
+/* Write m and k; and n and p, which are empty where they are not known. */
+static void
+write_layer(const BfPlan *plan, char **values)
+{
+	bool		sized = plan->header.fpp != 0;
+
+	values[BITS] = psprintf(UINT64_FORMAT, plan->first.bits);
+	values[HASHES] = psprintf("%u", plan->first.hashes);
+	values[EXPECTED] = sized ?
+		psprintf(UINT64_FORMAT, plan->header.expected) : pstrdup("");
+	values[FPP] = sized ? psprintf("%.17g", plan->header.fpp) : pstrdup("");
+}
+
 /*
- * Read a plan's m and k; and n and p, both or, where they are not both known, or
- * not what so many bits can be for, neither.
+ * Read m and k; and n and p, both or, where they are not both known, or not what
+ * so many bits can be for, neither.
  */
 static bool
-read_layer(const char *bits, const char *hashes, const char *expected,
-		   const char *fpp, BfPlan *plan)
+read_layer(char *const *values, BfPlan *plan)
 {
 	uint64		m;
 	uint64		k;
 	uint64		n;
 	double		p;
 
-	if (!bf_read_number(bits, 1, BF_REDIS_MAX_BYTES * 8, &m) ||
-		!bf_read_number(hashes, 1, BF_MAX_HASHES, &k))
+	if (!bf_read_number(values[BITS], 1, BF_REDIS_MAX_BYTES * 8, &m) ||
+		!bf_read_number(values[HASHES], 1, BF_MAX_HASHES, &k))
 		return false;
 	plan->first = (BfLayer) {.bits = m,.hashes = (uint32) k};
-	if (bf_read_number(expected, 0, INT64_MAX, &n) && read_rate(fpp, &p) &&
-		bf_sizing_is_valid(n, p, m))
+	if (bf_read_number(values[EXPECTED], 0, INT64_MAX, &n) &&
+		read_rate(values[FPP], &p) && bf_sizing_is_valid(n, p, m))
 	{
 		plan->header.expected = plan->first.expected = n;
 		plan->header.fpp = plan->first.fpp = p;
 	}
 	return true;
 }
-
-/* ---- Hashes of our own: of a growing filter, and beside other keys ---- */
-
-/* The fields that these have in common, then the last one of each. */
-enum
-{
-	BITS,
-	HASHES,
-	STRATEGY,
-	FUNNEL,
-	EXPECTED,
-	FPP,
-	LAST_FIELD
-};
-
-#define SHAPE_FIELDS \
-	[BITS] = "bits", \
-	[HASHES] = "hashes", \
-	[STRATEGY] = "strategy", \
-	[FUNNEL] = "funnel", \
-	[EXPECTED] = "expected", \
-	[FPP] = "fpp"
 
 /* Is a field of ours there, to say that what is in it is not known? */
 static bool
@@ -143,22 +144,16 @@ is_empty(const char *value)
 	return value != NULL && value[0] == '\0';
 }
 
-/* Write what a filter is into fields of ours; unknown ones are empty. */
+/* Write what a filter is, and in which layout, into fields of ours. */
 static void
-write_shape(const BfPlan *plan, char **values)
+write_shape(const BfLayout *layout, const BfPlan *plan, char **values)
 {
-	const BfHeader *header = &plan->header;
-	const BfLayer *layer = &plan->first;
-	const char *funnel = bf_funnel_name(header->funnel);
-	bool		sized = header->fpp != 0;
+	const char *funnel = bf_funnel_name(plan->header.funnel);
 
-	values[BITS] = psprintf("%llu", (unsigned long long) layer->bits);
-	values[HASHES] = psprintf("%u", layer->hashes);
+	write_layer(plan, values);
 	values[STRATEGY] = pstrdup(plan->strategy->name);
 	values[FUNNEL] = pstrdup(funnel ? funnel : "");
-	values[EXPECTED] = sized ?
-		psprintf("%llu", (unsigned long long) header->expected) : pstrdup("");
-	values[FPP] = sized ? psprintf("%.17g", header->fpp) : pstrdup("");
+	values[LAST_FIELD] = pstrdup(layout->name);
 }
 
 /* Read what write_shape() wrote: a plan of one layer. */
@@ -178,21 +173,12 @@ read_shape(char *const *values, BfPlan *plan, BfError *error)
 					   "unknown strategy or funnel in Redis");
 	plan->header.strategy = plan->strategy->id;
 	plan->header.funnel = bound;
-	if (!read_layer(values[BITS], values[HASHES], values[EXPECTED],
-					values[FPP], plan) ||
+	if (!read_layer(values, plan) ||
 		(plan->header.fpp == 0 &&
 		 !(is_empty(values[EXPECTED]) && is_empty(values[FPP]))))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid bits, hashes, expected or fpp in Redis");
 	return bf_strategy_accepts(plan->strategy, plan->first.bits, error);
-}
-
-/* The same for a hash whose last field says whose it is. */
-static void
-write_own(const BfLayout *layout, const BfPlan *plan, char **values)
-{
-	write_shape(plan, values);
-	values[LAST_FIELD] = pstrdup(layout->name);
 }
 
 /* ---- growing ---- */
@@ -222,11 +208,11 @@ accept_growing(const BfPlan *plan, BfError *error)
 	return true;
 }
 
-/* The same and how it grows. */
+/* Write what a filter is, and how it grows. */
 static void
 write_growing(const BfLayout *layout, const BfPlan *plan, char **values)
 {
-	write_shape(plan, values);
+	write_shape(layout, plan, values);
 	values[LAST_FIELD] = psprintf("%u", plan->header.expansion);
 }
 
@@ -274,14 +260,6 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 
 /* ---- redisson ---- */
 
-enum
-{
-	REDISSON_BITS,
-	REDISSON_HASHES,
-	REDISSON_EXPECTED,
-	REDISSON_FPP
-};
-
 /*
  * A double of (0,1) as Java's Double.toString writes it: from 0.001 on as a
  * decimal, below as d.dddE-n.  PostgreSQL's are decimals from 0.0001 on.
@@ -310,18 +288,15 @@ java_double(double value)
 static void
 write_redisson(const BfLayout *layout, const BfPlan *plan, char **values)
 {
-	const BfHeader *header = &plan->header;
 	const BfLayer *layer = &plan->first;
 	double		expected = (double) layer->bits * M_LN2 / layer->hashes;
-	bool		sized = header->fpp != 0;
+	bool		sized = plan->header.fpp != 0;
 
-	values[REDISSON_BITS] = psprintf("%llu", (unsigned long long) layer->bits);
-	values[REDISSON_HASHES] = psprintf("%u", layer->hashes);
-	values[REDISSON_EXPECTED] = psprintf("%llu", sized ?
-								(unsigned long long) header->expected :
-								(unsigned long long) Max(expected, 1));
-	values[REDISSON_FPP] = java_double(sized ? header->fpp :
-									  pow(0.5, layer->hashes));
+	write_layer(plan, values);
+	if (!sized)
+		values[EXPECTED] = psprintf(UINT64_FORMAT, (uint64) Max(expected, 1));
+	values[FPP] = java_double(sized ? plan->header.fpp :
+							  pow(0.5, layer->hashes));
 }
 
 /* n and p are taken where they make sense: Redisson itself ignores them. */
@@ -330,8 +305,7 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 {
 	plan->strategy = &bf_redisson;
 	plan->header.strategy = bf_redisson.id;
-	if (!read_layer(values[REDISSON_BITS], values[REDISSON_HASHES],
-					values[REDISSON_EXPECTED], values[REDISSON_FPP], plan))
+	if (!read_layer(values, plan))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid size or hashIterations in Redis");
 	return bf_strategy_accepts(&bf_redisson, plan->first.bits, error);
@@ -351,11 +325,14 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 /* Growing by elements counted, as RedisBloom does, is not growing's way. */
 #define GROWING_BY_BITS	(GUAVAS | 1 << BF_STRATEGY_REDISSON | BARE_STRINGS)
 
+#define OWN_FIELDS \
+	"bits", "hashes", "expected", "fpp", "strategy", "funnel"
+
 #define OWN_HASH \
 	.config_suffix = ":bloomext", \
-	.fields = {SHAPE_FIELDS, [LAST_FIELD] = "layout"}, \
+	.fields = {OWN_FIELDS, "layout"}, \
 	.guards = LAST_FIELD + 1, \
-	.write_config = write_own, \
+	.write_config = write_shape, \
 	.read_config = read_shape
 
 const BfLayout bf_layouts[] = {
@@ -379,7 +356,7 @@ const BfLayout bf_layouts[] = {
 		.cursor_suffix = "-cursor",
 		.config_suffix = "-config",
 		.config_funnels = ANY_FUNNEL,
-		.fields = {SHAPE_FIELDS, [LAST_FIELD] = "expansion"},
+		.fields = {OWN_FIELDS, "expansion"},
 		.guards = LAST_FIELD + 1,
 		.write_config = write_growing,
 		.read_config = read_growing
@@ -394,12 +371,9 @@ const BfLayout bf_layouts[] = {
 		.config_suffix = ":config",
 		.config_funnels = ANY_FUNNEL,
 		.fields = {
-			[REDISSON_BITS] = "size",
-			[REDISSON_HASHES] = "hashIterations",
-			[REDISSON_EXPECTED] = "expectedInsertions",
-			[REDISSON_FPP] = "falseProbability"
+			"size", "hashIterations", "expectedInsertions", "falseProbability"
 		},
-		.guards = REDISSON_HASHES + 1,
+		.guards = HASHES + 1,
 		.write_config = write_redisson,
 		.read_config = read_redisson
 	},
@@ -455,18 +429,22 @@ shards_option(const char *option)
 }
 
 /*
- * The layout that a user named, "name" or "name;shards=N"; without the option,
- * *shards is 0.
+ * The layout that an argument names, "name" or "name;shards=N", or NULL;
+ * without the option, *shards is 0.
  */
 const BfLayout *
-bf_layout_argument(const char *text, int *shards)
+bf_layout_argument(FunctionCallInfo fcinfo, int argument, int *shards)
 {
-	char	   *name = pstrdup(text);
-	char	   *option = strchr(name, ';');
 	const BfLayout *layout;
 	StringInfoData known;
+	char	   *name;
+	char	   *option;
 
 	*shards = 0;
+	if (PG_ARGISNULL(argument))
+		return NULL;
+	name = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	option = strchr(name, ';');
 	if (option != NULL)
 	{
 		*option++ = '\0';
@@ -548,14 +526,7 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 	}
 }
 
-/* Does a filter come with a hash that describes it? */
-bool
-bf_layout_has_config(const BfLayout *layout, const BfPlan *plan)
-{
-	return (layout->config_funnels & (1 << plan->header.funnel)) != 0;
-}
-
-/* How many fields that hash has. */
+/* How many fields the hash beside it has. */
 int
 bf_layout_fields(const BfLayout *layout)
 {
@@ -570,11 +541,30 @@ bf_layout_fields(const BfLayout *layout)
 bool
 bf_layout_owns(const BfLayout *layout, char *const *values)
 {
-	if (layout->write_config == write_own)
+	if (layout->write_config == write_shape)
 		return values[LAST_FIELD] != NULL &&
 			strcmp(values[LAST_FIELD], layout->name) == 0;
 	/* Anything else may have a hash of that name: its fields tell. */
 	return values[0] != NULL && values[1] != NULL;
+}
+
+/*
+ * Write what describes a filter: what its string has before the bits, and the
+ * values of its hash's fields; false where it comes without a hash.
+ */
+bool
+bf_layout_write(const BfLayout *layout, const BfPlan *plan, uint8_t *head,
+				char **values)
+{
+	BfFilter	filter = {.plan = *plan};
+	bool		configured =
+		(layout->config_funnels & (1 << plan->header.funnel)) != 0;
+
+	if (layout->stream != NULL)
+		layout->stream->write_head(&filter, head);
+	if (configured)
+		layout->write_config(layout, plan, values);
+	return configured;
 }
 
 /* Bytes of a string before the bits. */
@@ -598,13 +588,15 @@ bf_layout_bytes(const BfLayout *layout, const BfLayer *layer)
 	return bf_layout_head(layout) + (layer->bits + 7) / 8;
 }
 
-/* Where SETBIT and GETBIT find a bit of a layer. */
-uint64_t
-bf_layout_offset(const BfLayout *layout, uint64_t position)
+/* Turn positions in a layer into where SETBIT and GETBIT find them. */
+void
+bf_layout_offsets(const BfLayout *layout, uint64_t *positions, uint32_t count)
 {
-	if (bf_layout_order(layout) == BF_ORDER_STORED)
-		position = (position | 63) - (position & 63);
-	return bf_layout_head(layout) * 8 + position;
+	uint64		head = bf_layout_head(layout) * 8;
+	uint64		flip = bf_layout_order(layout) == BF_ORDER_STORED ? 63 : 0;
+
+	for (uint32 i = 0; i < count; i++)
+		positions[i] = head + (positions[i] ^ flip);
 }
 
 /*
@@ -616,14 +608,6 @@ bf_suffixed_key(const char *key, const char *suffix)
 {
 	return psprintf(suffix[0] == ':' && strchr(key, '{') == NULL ?
 					"{%s}%s" : "%s%s", key, suffix);
-}
-
-/* The key of a layer's string. */
-char *
-bf_layer_key(const BfLayout *layout, const char *key, uint32_t layer)
-{
-	return layout->layer_suffix == NULL ? pstrdup(key) :
-		psprintf("%s%s%u", key, layout->layer_suffix, layer);
 }
 
 /* The filter that a shard of a sharded one is. */

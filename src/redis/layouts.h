@@ -5,6 +5,8 @@
 #ifndef BLOOMEXT_LAYOUTS_H
 #define BLOOMEXT_LAYOUTS_H
 
+#include "fmgr.h"
+
 #include "strategy/plan.h"
 
 /* The longest string that Redis holds, and so the bits of a layer. */
@@ -54,25 +56,30 @@ typedef struct BfLayout
 	const char *native_type;
 } BfLayout;
 
+extern const struct BfDriver bf_driver_string;
+extern const struct BfDriver bf_driver_growing;
+extern const struct BfDriver bf_driver_native;
+
 extern const BfLayout bf_layouts[];
 extern const int bf_layout_count;
 
 extern const BfLayout *bf_layout_by_name(const char *name);
-extern const BfLayout *bf_layout_argument(const char *text, int *shards);
+extern const BfLayout *bf_layout_argument(FunctionCallInfo fcinfo,
+										  int argument, int *shards);
 extern const BfLayout *bf_layout_default(const BfPlan *plan);
 extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
-extern bool bf_layout_has_config(const BfLayout *layout, const BfPlan *plan);
 extern int	bf_layout_fields(const BfLayout *layout);
 extern bool bf_layout_owns(const BfLayout *layout, char *const *values);
+extern bool bf_layout_write(const BfLayout *layout, const BfPlan *plan,
+							uint8_t *head, char **values);
 extern uint32_t bf_layout_head(const BfLayout *layout);
 extern BfBitOrder bf_layout_order(const BfLayout *layout);
 extern uint64_t bf_layout_bytes(const BfLayout *layout, const BfLayer *layer);
-extern uint64_t bf_layout_offset(const BfLayout *layout, uint64_t position);
+extern void bf_layout_offsets(const BfLayout *layout, uint64_t *positions,
+							  uint32_t count);
 
 extern char *bf_suffixed_key(const char *key, const char *suffix);
-extern char *bf_layer_key(const BfLayout *layout, const char *key,
-						  uint32_t layer);
 extern char *bf_shard_key(const char *key, int shard);
 extern char *bf_temporary_key(const char *key, uint32_t number);
 

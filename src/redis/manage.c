@@ -13,8 +13,8 @@
 #include "utils/builtins.h"
 
 #include "live/snapshot.h"
+#include "redis/driver.h"
 #include "redis/options.h"
-#include "redis/shards.h"
 #include "type/arguments.h"
 #include "type/value.h"
 
@@ -28,17 +28,6 @@ PG_FUNCTION_INFO_V1(bloomext_fetch_sized);
 
 /* Changes of a filter that are put up with. */
 #define MAX_CHANGES		20
-
-/* The layout that an argument names, and its shards; NULL where it is NULL. */
-static const BfLayout *
-layout_argument(FunctionCallInfo fcinfo, int argument, int *shards)
-{
-	*shards = 0;
-	if (PG_ARGISNULL(argument))
-		return NULL;
-	return bf_layout_argument(text_to_cstring(PG_GETARG_TEXT_PP(argument)),
-							  shards);
-}
 
 /*
  * bf_redis_create(server, key, expected, fpp, strategy, layout, expansion,
@@ -64,7 +53,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	key = bf_key_argument(fcinfo, 1);
 	ttl = bf_ttl_argument(fcinfo, 7);
 	expected = PG_GETARG_INT64(2);
-	layout = layout_argument(fcinfo, 5, &shards);
+	layout = bf_layout_argument(fcinfo, 5, &shards);
 	if (shards > 0 && expected > 0)
 		expected = (expected - 1) / shards + 1;
 	bf_value_plan(bf_strategy_argument(fcinfo, 4), expected,
@@ -81,36 +70,38 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 Datum
 bloomext_redis_info(PG_FUNCTION_ARGS)
 {
-	BfRemote	first;
-	const BfHeader *header = &first.plan.header;
+	BfShards	shards;
+	const BfRemote *first;
+	const BfHeader *header;
 	BfMeasure	sum;
 	const BfFill *fill = &sum.fill;
 	Datum		values[16];
 	bool		nulls[16] = {false};
 	const char *funnel;
-	int			shards;
 	bool		untold;
 
-	shards = bf_shards_measure(bf_server_argument(fcinfo, 0),
-							   bf_key_argument(fcinfo, 1), &first, &sum);
-	shards = Max(shards, 1);
-	untold = first.layout->driver->measure == NULL;
+	bf_shards_describe(bf_server_argument(fcinfo, 0),
+					   bf_key_argument(fcinfo, 1), &shards);
+	bf_shards_measure(&shards, &sum);
+	first = &shards.remote[0];
+	header = &first->plan.header;
+	untold = first->layout->driver->measure == NULL;
 	funnel = bf_funnel_name(header->funnel);
 
-	values[0] = CStringGetTextDatum(first.layout->name);
-	values[1] = CStringGetTextDatum(first.plan.strategy->name);
+	values[0] = CStringGetTextDatum(first->layout->name);
+	values[1] = CStringGetTextDatum(first->plan.strategy->name);
 	nulls[2] = funnel == NULL;
 	values[2] = funnel ? CStringGetTextDatum(funnel) : (Datum) 0;
 	nulls[3] = nulls[4] = header->fpp == 0;
-	values[3] = Int64GetDatum((int64) header->expected * shards);
+	values[3] = Int64GetDatum((int64) header->expected * shards.count);
 	values[4] = Float8GetDatum(header->fpp);
-	values[5] = Int32GetDatum(first.plan.first.hashes);
+	values[5] = Int32GetDatum(first->plan.first.hashes);
 	values[6] = Int64GetDatum((int64) fill->bits);
 	values[7] = Int64GetDatum((int64) fill->bits_set);
 	values[8] = Float8GetDatum((double) fill->bits_set / (double) fill->bits);
 	values[9] = Int32GetDatum(header->layers);
 	values[10] = Int32GetDatum(header->expansion);
-	values[11] = Int32GetDatum(shards);
+	values[11] = Int32GetDatum(shards.count);
 	values[12] = Int64GetDatum(fill->count);
 	values[13] = Float8GetDatum(fill->fpp);
 	values[14] = Int64GetDatum((int64) sum.bytes);
@@ -157,7 +148,7 @@ mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 	BfRemote	old;
 	BfPlan		plan = filter->plan;
 	int			shards;
-	const BfLayout *layout = layout_argument(fcinfo, 3, &shards);
+	const BfLayout *layout = bf_layout_argument(fcinfo, 3, &shards);
 
 	if (shards > 0)
 		ereport(ERROR,
@@ -210,7 +201,7 @@ static const BfLayout *
 wanted_layout(FunctionCallInfo fcinfo, int argument)
 {
 	int			shards;
-	const BfLayout *layout = layout_argument(fcinfo, argument, &shards);
+	const BfLayout *layout = bf_layout_argument(fcinfo, argument, &shards);
 
 	if (shards > 0)
 		ereport(ERROR,
@@ -240,42 +231,34 @@ check_found(const BfRemote *remote, const BfLayout *wanted)
 						 bf_shard_key(remote->key, 0))));
 }
 
-/* Describe a filter and read it; NULL where it has changed in between. */
-static struct varlena *
-fetch(Oid server, const char *key, const BfLayout *wanted,
-	  const char *funnel_name)
-{
-	BfRemote	remote;
-	BfFunnel	funnel;
-
-	bf_remote_describe(server, key, &remote);
-	check_found(&remote, wanted);
-	funnel = remote.plan.header.funnel;
-	if (funnel == BF_FUNNEL_UNBOUND)
-		funnel = bf_funnel_named(funnel_name, remote.plan.strategy);
-	return remote.layout->driver->fetch(&remote, funnel);
-}
-
 /* bf_fetch(server, key, layout, funnel) */
 Datum
 bloomext_fetch(PG_FUNCTION_ARGS)
 {
 	const BfLayout *wanted;
-	const char *funnel;
+	const char *funnel_name;
 	Oid			server;
 	char	   *key;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	bf_refuse_null(fcinfo, 3, "funnel");
-	funnel = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	funnel_name = text_to_cstring(PG_GETARG_TEXT_PP(3));
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
 	wanted = wanted_layout(fcinfo, 2);
 	for (int changes = 0; changes < MAX_CHANGES; changes++)
 	{
-		struct varlena *value = fetch(server, key, wanted, funnel);
+		BfRemote	remote;
+		BfFunnel	funnel;
+		struct varlena *value;
 
+		bf_remote_describe(server, key, &remote);
+		check_found(&remote, wanted);
+		funnel = remote.plan.header.funnel;
+		if (funnel == BF_FUNNEL_UNBOUND)
+			funnel = bf_funnel_named(funnel_name, remote.plan.strategy);
+		value = remote.layout->driver->fetch(&remote, funnel);
 		if (value != NULL)
 			PG_RETURN_POINTER(value);
 	}
@@ -293,16 +276,16 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	};
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
-	BfRemote	remote = {0};
+	BfRemote	remote;
 	struct varlena *value;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	bf_refuse_nulls(fcinfo, 2, names, lengthof(names));
 	strategy = bf_strategy_argument(fcinfo, 5);
-	remote.server = bf_server_argument(fcinfo, 0);
-	remote.key = bf_key_argument(fcinfo, 1);
-	remote.layout = wanted_layout(fcinfo, 2);
+	remote = bf_remote_at(bf_server_argument(fcinfo, 0),
+						  bf_key_argument(fcinfo, 1),
+						  wanted_layout(fcinfo, 2));
 	bf_layout_check_bare(remote.layout);
 	funnel = bf_funnel_argument(fcinfo, 6, strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4), funnel, 0,

@@ -17,10 +17,9 @@
  */
 #include "postgres.h"
 
-#include "type/value.h"
-
 #include "redis/driver.h"
 #include "redis/scripts.h"
+#include "type/value.h"
 
 /* Elements of the description before those of the keys beside. */
 #define FIRST_BESIDE	3
@@ -45,33 +44,31 @@ static const char *const shards_fields[] = {"layout", "shards"};
  * those of the same slot.
  */
 static int
-list_beside(const char *key, bool cluster, char **shards, BfFound *found,
-			Beside *beside)
+list_beside(const char *key, bool cluster, const BfRemote *candidates,
+			char **shards, BfFound *found, Beside *beside)
 {
-	int			candidates = 0;
+	int			listed = 0;
 	int			count = 0;
 
-	beside[candidates++] = (Beside) {bf_suffixed_key(key, BF_SHARDS_SUFFIX),
+	beside[listed++] = (Beside) {bf_suffixed_key(key, BF_SHARDS_SUFFIX),
 		shards_fields, lengthof(shards_fields), shards};
 	for (int i = 0; i < bf_layout_count; i++)
 	{
-		const BfLayout *layout = &bf_layouts[i];
+		const BfRemote *at = &candidates[i];
+		const BfLayout *layout = at->layout;
 
-		if (layout->config_suffix != NULL)
-			beside[candidates++] = (Beside) {
-				bf_suffixed_key(key, layout->config_suffix),
-				layout->fields, bf_layout_fields(layout), found[i].values};
-		if (layout->cursor_suffix != NULL)
-			beside[candidates++] = (Beside) {
-				bf_suffixed_key(key, layout->cursor_suffix),
-				NULL, 0, &found[i].cursor};
+		beside[listed++] = (Beside) {at->config_key, layout->fields,
+			bf_layout_fields(layout), found[i].values};
+		beside[listed++] = (Beside) {at->cursor_key, NULL, 0, &found[i].cursor};
 		if (layout->layer_suffix != NULL)
-			beside[candidates++] = (Beside) {
-				bf_layer_key(layout, key, 0), NULL, 0, &found[i].layer};
+			beside[listed++] = (Beside) {bf_remote_layer_key(at, 0), NULL, 0,
+				&found[i].layer};
 	}
-	for (int i = 0; i < candidates; i++)
+	for (int i = 0; i < listed; i++)
 	{
-		if (!cluster || bf_cluster_slot(beside[i].key) == bf_cluster_slot(key))
+		if (beside[i].key != NULL &&
+			(!cluster ||
+			 bf_cluster_slot(beside[i].key) == bf_cluster_slot(key)))
 			beside[count++] = beside[i];
 	}
 	return count;
@@ -84,11 +81,10 @@ list_types(void)
 	StringInfoData types;
 
 	initStringInfo(&types);
-	appendStringInfoString(&types, "none");
 	for (int i = 0; i < bf_layout_count; i++)
 	{
 		if (bf_layouts[i].native_type != NULL)
-			appendStringInfo(&types, " %s", bf_layouts[i].native_type);
+			appendStringInfo(&types, "%s ", bf_layouts[i].native_type);
 	}
 	return types.data;
 }
@@ -152,20 +148,20 @@ read_shards(BfConnection *connection, char **values, BfRemote *remote)
 		bf_connection_protocol_error(connection,
 									 "A filter's shards are not described as they should be.");
 	remote->shards = (int) shards;
+	remote->config_key = bf_suffixed_key(remote->key, BF_SHARDS_SUFFIX);
 }
 
 /* Take what a hash says for the plan of a filter; false where there is none. */
 bool
-bf_remote_read_config(BfRemote *remote, const BfLayout *layout,
-					  const BfFound *found)
+bf_remote_read_config(BfRemote *remote, const BfFound *found)
 {
 	BfError		error;
 
-	if (!bf_layout_owns(layout, found->values))
+	if (!bf_layout_owns(remote->layout, found->values))
 		return false;
 	remote->configured = true;
 	remote->plan.header = (BfHeader) {.layers = 1,.cell_bits = BF_CELL_BIT};
-	if (!layout->read_config(found->values, &remote->plan, &error))
+	if (!remote->layout->read_config(found->values, &remote->plan, &error))
 		bf_raise(&error);
 	memcpy(remote->values, found->values, sizeof(found->values));
 	return true;
@@ -186,81 +182,85 @@ described_layout(const BfRemote *remote)
 
 /* Take what a layout's driver makes of what was found, if it is a filter. */
 static void
-try_layout(BfRemote *remote, const BfLayout *layout, BfFound *found)
+try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 {
-	BfRemote	candidate = {.server = remote->server,.key = remote->key};
+	const BfLayout *layout = candidate->layout;
 	const BfLayout *other = described_layout(remote);
 
-	found->alone = remote->layout == NULL;
-	if (layout->driver->recognize(&candidate, layout, found))
-		candidate.layout = layout;
-	if (other != NULL && other != layout && described_layout(&candidate) != NULL)
+	if (!layout->driver->recognize(candidate, found))
+		candidate->layout = NULL;
+	if (other != NULL && other != layout && described_layout(candidate) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" is described as a filter both in layout \"%s\" and in layout \"%s\"",
 						remote->key, other->name, layout->name),
 				 errhint("Delete the keys of the one that is obsolete.")));
 	if (remote->layout == NULL &&
-		(candidate.layout != NULL || candidate.orphan != NULL))
-		*remote = candidate;
-}
-
-/*
- * Make sense of what the script found.  The first row is tried last: a stream
- * is taken for one only where nothing says otherwise.
- */
-static void
-read_answer(BfConnection *connection, redisReply **element,
-			const BfFound *beside, BfRemote *remote)
-{
-	const redisReply *type = bf_reply_string(connection, element[0]);
-	const redisReply *head = bf_reply_string(connection, element[1]);
-	uint64		length = bf_reply_integer(connection, element[2]);
-
-	for (int i = bf_layout_count - 1; i >= 0; i--)
-	{
-		BfFound		found = beside[i];
-
-		found.connection = connection;
-		found.type = type->str;
-		found.length = length;
-		found.head = (const uint8 *) head->str;
-		found.head_length = head->len;
-		try_layout(remote, &bf_layouts[i], &found);
-	}
-	remote->occupied = remote->layout == NULL && length > 0;
+		(candidate->layout != NULL || candidate->orphan != NULL))
+		*remote = *candidate;
 }
 
 /*
  * Find out what filter is at a key, if any (layout is NULL where there is
- * none).  What is returned is in the current memory context.
+ * none).  What is returned is in the current memory context.  The first row is
+ * tried last: a stream is taken for one only where nothing says otherwise.
  */
 void
 bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 {
 	BfConnection *connection = bf_cluster_route(server, key);
+	BfRemote   *candidates = palloc(sizeof(BfRemote) * bf_layout_count);
 	BfFound    *found = palloc0(sizeof(BfFound) * bf_layout_count);
 	char	   *shards[lengthof(shards_fields)] = {NULL};
 	Beside		beside[MAX_BESIDE];
-	int			count = list_beside(key, connection->cluster, shards, found,
-									beside);
-	BfUnit	   *unit = make_question(key, beside, count);
 	const redisReply *reply;
+	BfFoundString at = {connection};
 	redisReply **element;
+	BfUnit	   *unit;
+	int			count;
 
-	*remote = (BfRemote) {.server = server,.key = pstrdup(key)};
-	reply = bf_ask(server, remote->key, unit, 0, &connection);
+	*remote = bf_remote_at(server, key, NULL);
+	for (int i = 0; i < bf_layout_count; i++)
+		candidates[i] = bf_remote_at(server, remote->key, &bf_layouts[i]);
+	count = list_beside(key, connection->cluster, candidates, shards, found,
+						beside);
+	unit = make_question(key, beside, count);
+	reply = bf_ask(server, key, unit, 0, &connection);
 	element = bf_reply_array(connection, reply, FIRST_BESIDE + count);
+	at.type = bf_reply_string(connection, element[0])->str;
+	at.head = (const uint8 *) bf_reply_string(connection, element[1])->str;
+	at.head_length = element[1]->len;
+	at.length = bf_reply_integer(connection, element[2]);
 	for (int i = 0; i < count; i++)
 		read_beside(connection, element[FIRST_BESIDE + i], &beside[i]);
 	read_shards(connection, shards, remote);
-	read_answer(connection, element, found, remote);
+	for (int i = bf_layout_count - 1; i >= 0; i--)
+	{
+		found[i].at = at;
+		found[i].alone = remote->layout == NULL;
+		try_layout(remote, &candidates[i], &found[i]);
+	}
+	remote->occupied = remote->layout == NULL && at.length > 0;
 	bf_connection_done(connection);
 	bf_unit_free(unit);
+	pfree(candidates);
 	pfree(found);
 }
 
 /* ---- Plan, put in place and drop ---- */
+
+/* A filter at a key, of which only the layout, or nothing yet (NULL), is known. */
+BfRemote
+bf_remote_at(Oid server, const char *key, const BfLayout *layout)
+{
+	BfRemote	remote = {.server = server,.key = pstrdup(key),.layout = layout};
+
+	if (layout != NULL && layout->config_suffix != NULL)
+		remote.config_key = bf_suffixed_key(key, layout->config_suffix);
+	if (layout != NULL && layout->cursor_suffix != NULL)
+		remote.cursor_key = bf_suffixed_key(key, layout->cursor_suffix);
+	return remote;
+}
 
 /* The filter that is to be at a key: what describes it, is filled in. */
 void
@@ -268,41 +268,29 @@ bf_remote_plan(Oid server, const char *key, const BfLayout *layout,
 			   const BfPlan *plan, BfRemote *remote)
 {
 	bf_layout_check(layout, plan);
-	*remote = (BfRemote) {
-		.server = server,
-		.key = pstrdup(key),
-		.layout = layout,
-		.plan = *plan,
-		.configured = bf_layout_has_config(layout, plan)
-	};
-	if (layout->stream != NULL)
-	{
-		BfFilter	filter = {.plan = *plan};
-
-		layout->stream->write_head(&filter, remote->head);
-	}
-	if (remote->configured)
-		layout->write_config(layout, plan, remote->values);
+	*remote = bf_remote_at(server, key, layout);
+	remote->plan = *plan;
+	remote->configured = bf_layout_write(layout, plan, remote->head,
+										 remote->values);
 }
 
 /* Raise that a cluster would scatter the keys of a filter. */
 void
 bf_remote_check_slots(const BfRemote *remote)
 {
-	const BfLayout *layout = remote->layout;
 	unsigned	slot = bf_cluster_slot(remote->key);
 
 	if (!bf_cluster_route(remote->server, remote->key)->cluster)
 		return;
 	if (bf_cluster_slot(bf_remote_layer_key(remote, 0)) == slot &&
 		bf_cluster_slot(bf_temporary_key(remote->key, 0)) == slot &&
-		(layout->config_suffix == NULL ||
-		 bf_cluster_slot(bf_suffixed_key(remote->key, layout->config_suffix)) == slot))
+		(remote->config_key == NULL ||
+		 bf_cluster_slot(remote->config_key) == slot))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the keys of filter \"%s\" in layout \"%s\" would fall into several slots of the cluster",
-					remote->key, layout->name),
+					remote->key, remote->layout->name),
 			 errhint("Put a part of the key into braces, as in \"{titles}\": only that part decides about the slot.")));
 }
 
@@ -317,44 +305,43 @@ bf_remote_missing(const BfRemote *remote)
 			 errhint("bf_mirror and bf_redis_create make one; bf_fetch with parameters reads a bit string that nothing describes.")));
 }
 
-/* The key of a layer. */
+/* The key of a layer's string. */
 char *
 bf_remote_layer_key(const BfRemote *remote, uint32 layer)
 {
-	return bf_layer_key(remote->layout, remote->key, layer);
+	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
+
+	return layout->layer_suffix == NULL ? pstrdup(remote->key) :
+		psprintf("%s%s%u", remote->key, layout->layer_suffix, layer);
 }
 
 /* Append the keys of so many layers, and those of hash and cursor. */
 void
 bf_remote_append_keys(BfUnit *unit, const BfRemote *remote, uint32 layers)
 {
-	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
-
 	for (uint32 i = 0; i < layers; i++)
-		bf_command_key(unit, bf_layer_key(layout, remote->key, i));
-	if (layout->config_suffix != NULL)
-		bf_command_key(unit, bf_suffixed_key(remote->key, layout->config_suffix));
-	if (layout->cursor_suffix != NULL)
-		bf_command_key(unit, bf_suffixed_key(remote->key, layout->cursor_suffix));
+		bf_command_key(unit, bf_remote_layer_key(remote, i));
+	if (remote->config_key != NULL)
+		bf_command_text(unit, remote->config_key);
+	if (remote->cursor_key != NULL)
+		bf_command_text(unit, remote->cursor_key);
 }
 
-/* Append so many fields of the hash, each with its value. */
-static void
-append_fields(BfUnit *unit, const BfRemote *remote, int count)
+/*
+ * Append the fields of its hash, if it has one, each with its value: all of
+ * them, or those that guard it.
+ */
+void
+bf_remote_append_fields(BfUnit *unit, const BfRemote *remote, bool guards)
 {
-	for (int i = 0; i < count; i++)
+	const BfLayout *layout = remote->layout;
+	int			count = guards ? layout->guards : bf_layout_fields(layout);
+
+	for (int i = 0; remote->configured && i < count; i++)
 	{
-		bf_command_text(unit, remote->layout->fields[i]);
+		bf_command_text(unit, layout->fields[i]);
 		bf_command_text(unit, remote->values[i]);
 	}
-}
-
-/* Append all of them, if there is a hash. */
-void
-bf_remote_append_fields(BfUnit *unit, const BfRemote *remote)
-{
-	if (remote->configured)
-		append_fields(unit, remote, bf_layout_fields(remote->layout));
 }
 
 /*
@@ -379,11 +366,11 @@ bf_remote_replace(const BfRemote *remote, char **temporary, uint32 count,
 	bf_script_arguments(unit);
 	bf_command_number(unit, count);
 	bf_command_number(unit, ttl);
-	if (remote->layout->cursor_suffix != NULL)
+	if (remote->cursor_key != NULL)
 		bf_command_number(unit, count - 1);
 	else
 		bf_command_text(unit, "");
-	bf_remote_append_fields(unit, remote);
+	bf_remote_append_fields(unit, remote, false);
 	if (bf_ask_number(remote->server, remote->key, unit) == 1)
 		return;
 	ereport(ERROR,
@@ -393,49 +380,49 @@ bf_remote_replace(const BfRemote *remote, char **temporary, uint32 count,
 			 errdetail("Its temporary keys are gone; what was there before is still there.")));
 }
 
-/* Remove all keys that a filter has, or what is left of it. */
+/*
+ * Remove all keys that a filter has, or what is left of it; of one that is
+ * spread over shards, what says so.
+ */
 bool
 bf_remote_drop(const BfRemote *remote)
 {
 	BfUnit	   *unit = bf_unit_make();
-	bool		grows = (remote->layout ? remote->layout :
-						 remote->orphan)->layer_suffix != NULL;
 
 	bf_command_begin(unit, "UNLINK");
-	bf_remote_append_keys(unit, remote, grows ? remote->plan.header.layers : 1);
+	bf_remote_append_keys(unit, remote, remote->shards > 0 ? 0 :
+						  Max(remote->plan.header.layers, 1));
 	return bf_ask_number(remote->server, remote->key, unit) > 0;
 }
 
 /* ---- Guards ---- */
 
-/* How many fields of its hash, the first ones, guard a filter. */
-int
-bf_guard_count(const BfRemote *remote)
-{
-	return remote->configured ? remote->layout->guards : 0;
-}
-
-/* Append these fields, each with its value, as arguments. */
+/*
+ * Begin to ask about a filter: if it has guards, in a transaction that reads them
+ * first.
+ */
 void
-bf_guard_append_values(BfUnit *unit, const BfRemote *remote)
+bf_guard_begin(BfUnit *unit, const BfRemote *remote)
 {
-	append_fields(unit, remote, bf_guard_count(remote));
-}
-
-/* Append commands that read the guards. */
-void
-bf_guard_read(BfUnit *unit, const BfRemote *remote)
-{
-	const BfLayout *layout = remote->layout;
-
+	if (!remote->configured)
+		return;
+	bf_transaction_begin(unit);
 	bf_command_begin(unit, "HMGET");
-	bf_command_key(unit, bf_suffixed_key(remote->key, layout->config_suffix));
-	for (int i = 0; i < bf_guard_count(remote); i++)
-		bf_command_text(unit, layout->fields[i]);
-	if (layout->cursor_suffix == NULL)
+	bf_command_text(unit, remote->config_key);
+	for (int i = 0; i < remote->layout->guards; i++)
+		bf_command_text(unit, remote->layout->fields[i]);
+	if (remote->cursor_key == NULL)
 		return;
 	bf_command_begin(unit, "GET");
-	bf_command_key(unit, bf_suffixed_key(remote->key, layout->cursor_suffix));
+	bf_command_text(unit, remote->cursor_key);
+}
+
+/* End it. */
+void
+bf_guard_end(BfUnit *unit, const BfRemote *remote)
+{
+	if (remote->configured)
+		bf_transaction_end(unit);
 }
 
 /* Whether the cursor, which may be missing, is unchanged. */
@@ -452,24 +439,28 @@ is_same_cursor(const BfRemote *remote, const redisReply *reply)
 }
 
 /*
- * Check the results of these commands: returns what comes after them, or NULL
- * where the filter has changed.
+ * The replies to what was asked in between, or NULL where the filter has
+ * changed.
  */
 redisReply **
 bf_guard_check(BfConnection *connection, const BfRemote *remote,
-			   redisReply **result)
+			   const BfUnit *unit, redisReply **reply)
 {
-	int			guards = bf_guard_count(remote);
-	redisReply **value = bf_reply_array(connection, *result++, guards);
+	int			guards = remote->layout->guards;
+	redisReply **result;
+	redisReply **value;
 
+	if (!remote->configured)
+		return reply;
+	result = bf_reply_results(connection, *reply, unit);
+	value = bf_reply_array(connection, *result++, guards);
 	for (int i = 0; i < guards; i++)
 	{
 		if (value[i]->type != REDIS_REPLY_STRING ||
 			strcmp(value[i]->str, remote->values[i]) != 0)
 			return NULL;
 	}
-	if (remote->layout->cursor_suffix != NULL &&
-		!is_same_cursor(remote, *result++))
+	if (remote->cursor_key != NULL && !is_same_cursor(remote, *result++))
 		return NULL;
 	return result;
 }

@@ -16,23 +16,14 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/pg_crc.h"
 
+#include "redis/driver.h"
 #include "redis/scripts.h"
-#include "redis/shards.h"
+#include "type/elements.h"
 
 /* Times that a filter is made, only to be found made by another and gone. */
 #define MAX_TRIES	2
-
-/* Describe what is at a key, where there must be a filter. */
-static void
-describe_whole(Oid server, const char *key, BfRemote *whole)
-{
-	bf_remote_describe(server, key, whole);
-	if (whole->layout == NULL)
-		bf_remote_missing(whole);
-}
 
 /* Fill in what only a command of the filter's kind tells. */
 static void
@@ -60,7 +51,9 @@ bf_shards_describe(Oid server, const char *key, BfShards *shards)
 {
 	BfRemote	whole;
 
-	describe_whole(server, key, &whole);
+	bf_remote_describe(server, key, &whole);
+	if (whole.layout == NULL)
+		bf_remote_missing(&whole);
 	shards->count = Max(whole.shards, 1);
 	shards->remote = palloc(sizeof(BfRemote) * shards->count);
 	for (int i = 0; i < shards->count; i++)
@@ -206,82 +199,48 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	there = whole->shards > 0 && is_there(whole);
 	for (int i = 0; i < whole->shards; i++)
 	{
-		BfRemote	shard = *whole;
+		BfRemote	shard;
 
-		shard.key = bf_shard_key(whole->key, i);
-		shard.shards = 0;
+		bf_remote_plan(whole->server, bf_shard_key(whole->key, i),
+					   whole->layout, &whole->plan, &shard);
 		created |= create_one(&shard, ttl);
 	}
 	return there ? created : create_one(whole, ttl);
 }
 
-/* Add the numbers of a shard, as far as its server tells them. */
-static void
-measure_shard(BfRemote *shard, BfMeasure *sum)
-{
-	BfMeasure	measure = {{0}};
-
-	describe_fully(shard);
-	if (shard->layout->driver->measure != NULL)
-		shard->layout->driver->measure(shard, &measure);
-	else
-		measure.fill.bits = shard->plan.first.bits;
-	sum->fill.bits += measure.fill.bits;
-	sum->fill.bits_set += measure.fill.bits_set;
-	sum->fill.count += measure.fill.count;
-	sum->fill.fpp = Max(sum->fill.fpp, measure.fill.fpp);
-	sum->bytes += measure.bytes;
-	sum->ttl = measure.ttl;
-}
-
 /*
- * Describe a filter or the first of its shards, and measure all of it; returns
- * how many shards it has.  A shard may have many layers, so only one is kept at
- * a time, in the end the first.
+ * Measure a filter, the sum of its shards, as far as its server tells: bits at
+ * least.
  */
-int
-bf_shards_measure(Oid server, const char *key, BfRemote *first,
-				  BfMeasure *sum)
+void
+bf_shards_measure(BfShards *shards, BfMeasure *sum)
 {
-	MemoryContext one = AllocSetContextCreate(CurrentMemoryContext,
-											  "bloomext Redis shard",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old;
-	BfRemote	whole;
-
-	memset(sum, 0, sizeof(*sum));
-	describe_whole(server, key, &whole);
-	old = MemoryContextSwitchTo(one);
-	for (int i = Max(whole.shards, 1) - 1; i >= 0; i--)
+	*sum = (BfMeasure) {.ttl = -1};
+	for (int i = 0; i < shards->count; i++)
 	{
+		BfRemote   *shard = &shards->remote[i];
+		BfMeasure	measure = {.ttl = -1};
+
 		CHECK_FOR_INTERRUPTS();
-		MemoryContextReset(one);
-		describe_shard(&whole, i, first);
-		measure_shard(first, sum);
+		describe_fully(shard);
+		if (shard->layout->driver->measure != NULL)
+			shard->layout->driver->measure(shard, &measure);
+		else
+			measure.fill.bits = shard->plan.first.bits;
+		sum->fill.bits += measure.fill.bits;
+		sum->fill.bits_set += measure.fill.bits_set;
+		sum->fill.count += measure.fill.count;
+		sum->fill.fpp = Max(sum->fill.fpp, measure.fill.fpp);
+		sum->bytes += measure.bytes;
+		if (i == 0)
+			sum->ttl = measure.ttl;
 	}
-	MemoryContextSwitchTo(old);
-	return whole.shards;
 }
 
-/* Remove what says that a filter has shards. */
-static bool
-drop_hash(const BfRemote *whole)
-{
-	BfUnit	   *unit = bf_unit_make();
-
-	bf_command_begin(unit, "UNLINK");
-	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
-	return bf_ask_number(whole->server, whole->key, unit) > 0;
-}
-
-/* Remove what is a shard, or left of one; one after another as above. */
+/* Remove what is a shard, or left of one. */
 static bool
 drop_shards(const BfRemote *whole)
 {
-	MemoryContext one = AllocSetContextCreate(CurrentMemoryContext,
-											  "bloomext Redis shard",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(one);
 	bool		dropped = false;
 
 	for (int i = 0; i < whole->shards; i++)
@@ -289,13 +248,11 @@ drop_shards(const BfRemote *whole)
 		BfRemote	shard;
 
 		CHECK_FOR_INTERRUPTS();
-		MemoryContextReset(one);
 		bf_remote_describe(whole->server, bf_shard_key(whole->key, i), &shard);
 		if (shard.shards == 0 &&
 			(shard.layout ? shard.layout : shard.orphan) == whole->layout)
 			dropped |= bf_remote_drop(&shard);
 	}
-	MemoryContextSwitchTo(old);
 	return dropped;
 }
 
@@ -313,9 +270,6 @@ bf_shards_drop(Oid server, const char *key)
 				 errmsg("key \"%s\" holds something that is no filter", key)));
 	if (whole.layout == NULL && whole.orphan == NULL)
 		return false;
-	if (whole.shards == 0)
-		return bf_remote_drop(&whole);
-	dropped = drop_hash(&whole);
-	dropped |= drop_shards(&whole);
-	return dropped;
+	dropped = bf_remote_drop(&whole);
+	return drop_shards(&whole) || dropped;
 }

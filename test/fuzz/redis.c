@@ -16,7 +16,7 @@
 #include "server.h"
 
 #include "live/snapshot.h"
-#include "redis/shards.h"
+#include "redis/driver.h"
 #include "redis/options.h"
 #include "storage/latch.h"
 #include "type/value.h"
