@@ -217,22 +217,6 @@ bloomext_to_bytea(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(export_stream(&filter, bf_stream_by_name("guava")));
 }
 
-/* Make a value of a stream, bound to no funnel: the stream does not say it. */
-void
-bf_value_of_stream(const BfStream *stream, const uint8 *bytes, Size length,
-				   BfValue *value)
-{
-	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
-	BfPlan		plan = {.layers = layers};
-	BfError		error;
-
-	if (!stream->inspect(bytes, length, &plan, &error))
-		bf_raise_format(&error, bytes, length);
-	bf_value_make(&plan, value);
-	bf_stream_read(stream, bytes, &value->filter, value->bytes);
-	pfree(layers);
-}
-
 /* Make a value of a stream, bound to a funnel. */
 static struct varlena *
 import_stream(bytea *data, const BfStream *stream, const char *funnel)

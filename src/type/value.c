@@ -215,6 +215,22 @@ bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
 				 errhint("It was made with other parameters.")));
 }
 
+/* Make a value of a stream, bound to no funnel: the stream does not say it. */
+void
+bf_value_of_stream(const BfStream *stream, const uint8 *bytes, Size length,
+				   BfValue *value)
+{
+	BfLayer    *layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	BfPlan		plan = {.layers = layers};
+	BfError		error;
+
+	if (!stream->inspect(bytes, length, &plan, &error))
+		bf_raise_format(&error, bytes, length);
+	bf_value_make(&plan, value);
+	bf_stream_read(stream, bytes, &value->filter, value->bytes);
+	pfree(layers);
+}
+
 /* Copy a value, so that it may be changed. */
 void
 bf_value_copy(Datum datum, BfValue *value)
