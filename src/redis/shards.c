@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 #include "utils/pg_crc.h"
 
 #include "redis/driver.h"
@@ -237,29 +238,16 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 	}
 }
 
-/* Remove what is a shard, or left of one. */
-static bool
-drop_shards(const BfRemote *whole)
-{
-	bool		dropped = false;
-
-	for (int i = 0; i < whole->shards; i++)
-	{
-		BfRemote	shard;
-
-		CHECK_FOR_INTERRUPTS();
-		bf_remote_describe(whole->server, bf_shard_key(whole->key, i), &shard);
-		if (shard.shards == 0 &&
-			(shard.layout ? shard.layout : shard.orphan) == whole->layout)
-			dropped |= bf_remote_drop(&shard);
-	}
-	return dropped;
-}
-
-/* Remove all that a filter has, or what is left of it; was there anything? */
+/*
+ * Remove all that a filter has, or what is left of it; was there anything?  A
+ * shard may have many layers, so only one is kept at a time.
+ */
 bool
 bf_shards_drop(Oid server, const char *key)
 {
+	MemoryContext old = CurrentMemoryContext;
+	MemoryContext one = AllocSetContextCreate(old, "bloomext Redis shard",
+											  ALLOCSET_DEFAULT_SIZES);
 	BfRemote	whole;
 	bool		dropped;
 
@@ -271,5 +259,18 @@ bf_shards_drop(Oid server, const char *key)
 	if (whole.layout == NULL && whole.orphan == NULL)
 		return false;
 	dropped = bf_remote_drop(&whole);
-	return drop_shards(&whole) || dropped;
+	MemoryContextSwitchTo(one);
+	for (int i = 0; i < whole.shards; i++)
+	{
+		BfRemote	shard;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(one);
+		bf_remote_describe(server, bf_shard_key(key, i), &shard);
+		if (shard.shards == 0 &&
+			(shard.layout ? shard.layout : shard.orphan) == whole.layout)
+			dropped |= bf_remote_drop(&shard);
+	}
+	MemoryContextSwitchTo(old);
+	return dropped;
 }
