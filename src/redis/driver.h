@@ -85,10 +85,15 @@ typedef struct BfDriver
 	/*
 	 * Whether what was found at a key is a filter of remote's layout.  Fills in
 	 * what there is of its plan, head, configured and values; or, where only
-	 * what describes one is there, sets orphan and says no.
+	 * what describes one is there, sets orphan and says no.  The reply that it
+	 * looks at is still in use: it may not ask for more.
 	 */
 	bool		(*recognize) (BfRemote *remote, const BfFound *found);
-	/* Fill in the plan that only a command of its own tells; NULL: it is. */
+	/*
+	 * Fill in the plan that only a command of its own tells, for who creates a
+	 * filter or tells about it; add, contains and fetch do with what recognize()
+	 * found.  NULL: that is all.
+	 */
 	void		(*describe) (BfRemote *remote);
 	/* Make a filter as planned; false where any of its keys is there. */
 	bool		(*create) (const BfRemote *remote, int64 ttl);

@@ -3,7 +3,9 @@
  *	  The layouts: a row each, and what fills their hashes.
  *
  * A sixth layout is a row at the end of this file, and a driver if it is of
- * another kind than those that there are.
+ * another kind than those that there are.  Their order counts: the first row is
+ * tried last when a key is described, and the first that is default for a
+ * strategy is its default.
  *
  * guava: one string, the bytes of Guava's writeTo, which Java reads with one
  * GET.  It has its full length from the start: readFrom fails on a short one.

@@ -39,7 +39,8 @@ typedef struct BfLayout
 	const char *config_suffix;
 	uint32_t	config_funnels; /* with which it is written: 1 << funnel */
 	const char *fields[BF_MAX_FIELDS];	/* its fields, up to a NULL */
-	int			guards;			/* of these, the first ones: must not change */
+	/* The first ones must not change: positions and funnel follow from them. */
+	int			guards;
 	/* Values of these fields; and a plan out of such values (or NULLs). */
 	void		(*write_config) (const struct BfLayout *layout,
 								 const BfPlan *plan, char **values);

@@ -24,7 +24,8 @@
 /* Elements of the description before those of the keys beside. */
 #define FIRST_BESIDE	3
 
-#define MAX_BESIDE		16
+/* Keys beside, at most: shards, and of each layout hash, cursor and a string. */
+#define MAX_BESIDE		(1 + 3 * bf_layout_count)
 
 /* A key beside the filter's own. */
 typedef struct Beside
@@ -212,7 +213,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	BfRemote   *candidates = palloc(sizeof(BfRemote) * bf_layout_count);
 	BfFound    *found = palloc0(sizeof(BfFound) * bf_layout_count);
 	char	   *shards[lengthof(shards_fields)] = {NULL};
-	Beside		beside[MAX_BESIDE];
+	Beside	   *beside = palloc(sizeof(Beside) * MAX_BESIDE);
 	const redisReply *reply;
 	BfFoundString at = {connection};
 	redisReply **element;
@@ -243,6 +244,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	remote->occupied = remote->layout == NULL && at.length > 0;
 	bf_connection_done(connection);
 	bf_unit_free(unit);
+	pfree(beside);
 	pfree(candidates);
 	pfree(found);
 }
