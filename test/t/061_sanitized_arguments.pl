@@ -59,7 +59,7 @@ sub description
 	my ($beside) = @_;
 	return FaultServer::array(FaultServer::bulk('none'), FaultServer::bulk(''), FaultServer::integer(0), FaultServer::array(FaultServer::bulk(any('guava', 'redisson')), FaultServer::bulk(any('1', '2', '0'))),
 		map { FaultServer::bulk(undef) } 2 .. $beside) if rand() < 0.3;
-	my @fields = map { FaultServer::bulk($_) } any(64, 100, 128, 0), any(1, 5, 255, 256), any('guava', 'redisson', 'redisbloom', 'x'), any('utf8', 'int', ''), any(10, ''), any('0.03', '2', ''), any('guava', 'growing', 'bitmap');
+	my @fields = map { FaultServer::bulk($_) } any(64, 100, 128, 0), any(1, 5, 255, 256), any(10, ''), any('0.03', '2', ''), any('guava', 'redisson', 'redisbloom', 'x'), any('utf8', 'int', ''), any('guava', 'growing', 'bitmap');
 	my @reply = (FaultServer::bulk(any('string', 'none', 'MBbloom--')), FaultServer::bulk(any('', "\1\5\0\0\0\1", "\1\5\0\0\0\4")), FaultServer::integer(any(0, 14, 38)),
 		map { rand() < 0.9 ? FaultServer::bulk(undef) : any(FaultServer::array(@fields[ 0 .. any(1, 3, 5, 6) ]), FaultServer::bulk(any('0', '1', '1023', 'x'))) } 1 .. $beside);
 	$reply[ rand @reply ] = reply(1) if rand() < 0.2;
@@ -125,7 +125,7 @@ my %makers = (
 	boolean => sub { any('true', 'false') }, interval => sub { any(map { "'$_'" } '1 hour', '1 ms', '0', '-1 day', '10 years', '100000 years') }, oid => sub { any(0, 1417, 1418, 4294967295) },
 	integer => sub { any(@integers) }, bigint => sub { '(' . any(@bigints) . ')' }, 'double precision' => sub { any(@floats) },
 	'"char"' => sub { any(map { "'$_'" } 'a', '', '\001', '\377', 'é') },
-	bloomfilter => sub { any(@filters) }, anyelement => sub { any(@elements) },
+	bloomfilter => sub { any(@filters) }, anyelement => sub { any(@elements) }, anynonarray => sub { any(@elements) },
 	anyarray => sub { any(map({ "ARRAY[$_, NULL, $_]" } any(@elements)), array_of(@integers) . '::int[]', array_of(@names) . '::text[]', array_of(@names) . '::name[]', array_of(q('\x00'), q('\xff')) . '::bytea[]',
 			q('[5:6]={1,2}'::int[]), q('{{1,2},{3,NULL}}'::bigint[]), q('{}'::text[]), q('{a,b}'), 'ARRAY(SELECT i FROM generate_series(1, 3000) i)', 'NULL::uuid[]', q('{a,b}'::word[])) });
 $makers{"$_\[]"} = do { my $type = $_; sub { any(array_of($makers{$type} ? map({ $makers{$type}->() } 1 .. 3) : ('1', '-1')) . "::$type\[]", "'{}'::$type\[]", "NULL::$type\[]") } } for qw(text bytea integer bigint);
