@@ -215,7 +215,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	char	   *shards[lengthof(shards_fields)] = {NULL};
 	Beside	   *beside = palloc(sizeof(Beside) * MAX_BESIDE);
 	const redisReply *reply;
-	BfFoundString at = {connection};
+	BfFoundString at;
 	redisReply **element;
 	BfUnit	   *unit;
 	int			count;
@@ -228,6 +228,8 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	unit = make_question(key, beside, count);
 	reply = bf_ask(server, key, unit, 0, &connection);
 	element = bf_reply_array(connection, reply, FIRST_BESIDE + count);
+	/* Not the one that was asked first, where that has redirected us. */
+	at.connection = connection;
 	at.type = bf_reply_string(connection, element[0])->str;
 	at.head = (const uint8 *) bf_reply_string(connection, element[1])->str;
 	at.head_length = element[1]->len;

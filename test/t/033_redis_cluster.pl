@@ -59,6 +59,24 @@ is(state_of("SELECT bf_mirror(bf_create(100, 0.01, expansion => 1), 'cluster', '
 	'growing needs a part in braces');
 is(everywhere('EVAL', "return #redis.call('KEYS', 'scattered*')", 0), 0, 'and nothing was written');
 
+# What makes no sense closes the connection to who said it, not to who was asked
+# first.
+my ($afar) = grep { $nodes[0]->cli('EXISTS', "{growing$_}-cursor") !~ /^\d/ } 1 .. 12;
+my ($owner) = grep { $_->cli('EXISTS', "{growing$afar}-cursor") eq '1' } @nodes;
+my $cursor = $owner->cli('GETSET', "{growing$afar}-cursor", 'x');
+is(sql(qq{
+	CREATE TABLE clients (n int, at text);
+	DO \$\$ BEGIN
+		PERFORM bf_redis_contains('cluster', '{growing$afar}', 'Title 1');
+	EXCEPTION WHEN protocol_violation THEN
+		COPY clients (n) FROM PROGRAM 'redis-cli -s $nodes[0]{socket} CLIENT LIST | grep -c "laddr=127.0.0.1:$nodes[0]{port}"; true';
+		UPDATE clients SET at = 'asked';
+		COPY clients (n) FROM PROGRAM 'redis-cli -s $owner->{socket} CLIENT LIST | grep -c "laddr=127.0.0.1:$owner->{port}"; true';
+	END \$\$;
+	SELECT string_agg(concat_ws(' ', at, n), ', ' ORDER BY at) FROM clients;
+	DROP TABLE clients}), 'asked 1, 0', 'a cursor that makes no sense closes the connection that it came from');
+$owner->cli('SET', "{growing$afar}-cursor", $cursor);
+
 # Shards, each where its slot is.
 sql("SELECT bf_redis_create('cluster', 'big', 1000, 0.01, layout => 'guava;shards=8');
 	 SELECT bf_redis_add('cluster', 'big', array_agg(title)) FROM titles WHERE i <= 500");
