@@ -28,11 +28,7 @@
 #include "redis/scripts.h"
 #include "type/value.h"
 
-/*
- * Bits that a unit asks for: enough to make the rest of it cheap.  A command
- * alone has little else; with more bits, Redis's allocator gets slower.
- */
-#define BITS_A_COMMAND		100
+/* Bits that a transaction asks for: it has more besides than a command alone. */
 #define BITS_A_TRANSACTION	1000
 
 /* All that a value can hold, and what comes with it. */
@@ -264,7 +260,7 @@ bf_strings_contains(const BfRemote *remote, BfItems *items)
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 		hashes += bf_remote_layer(remote, i)->hashes;
 	run.batch = Max((remote->configured ? BITS_A_TRANSACTION :
-					 BITS_A_COMMAND) / hashes, 1);
+					 BF_BITS_A_COMMAND) / hashes, 1);
 	return bf_items_run(&run);
 }
 

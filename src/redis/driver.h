@@ -20,6 +20,15 @@
 /* After so many ms, temporary keys that nobody put in place are gone. */
 #define BF_TEMPORARY_TTL	(10 * 60 * 1000)
 
+/* Changes of a filter that are put up with while nothing is done. */
+#define BF_MAX_CHANGES		20
+
+/*
+ * Bits that a command asks for, or sets: enough to make the rest of it cheap.
+ * With more, Redis's allocator gets slower.
+ */
+#define BF_BITS_A_COMMAND	100
+
 typedef struct BfRemote
 {
 	Oid			server;
@@ -138,6 +147,7 @@ extern void bf_remote_plan(Oid server, const char *key,
 						   BfRemote *remote);
 extern void bf_remote_check_slots(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
+pg_noreturn extern void bf_remote_keeps_changing(const char *key);
 extern void bf_remote_replace(const BfRemote *remote, char **temporary,
 							  uint32 count, uint32 old_layers, int64 ttl);
 extern bool bf_remote_drop(const BfRemote *remote);

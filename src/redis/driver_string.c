@@ -33,8 +33,7 @@
 #include "redis/driver.h"
 #include "redis/scripts.h"
 
-/* Bits that a BITFIELD sets, as in driver.c, and BITFIELDs of a unit. */
-#define BITS_A_COMMAND		100
+/* BITFIELDs of a unit that adds. */
 #define COMMANDS_A_UNIT		10
 
 /* ---- Recognize ---- */
@@ -86,7 +85,7 @@ recognize_string(BfRemote *remote, const BfFound *found)
 static int
 items_a_command(const BfRemote *remote)
 {
-	return Max(BITS_A_COMMAND / (int) remote->plan.first.hashes, 1);
+	return Max(BF_BITS_A_COMMAND / (int) remote->plan.first.hashes, 1);
 }
 
 /* Start a script about the string and its temporary name. */

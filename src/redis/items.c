@@ -43,9 +43,6 @@ PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 /* A description is looked at again after so many ms. */
 #define KEEP_FOR	1000
 
-/* Changes of a filter that are put up with while nothing is done. */
-#define MAX_CHANGES	20
-
 /* Elements that a round takes at least, while there are such. */
 #define MIN_BATCH	100
 
@@ -326,10 +323,8 @@ process(Call *call, Oid server, const char *key, Elements *elements)
 			elements->added = !call->ask;
 			elements->shape = call->shape;
 		}
-		if (elements->left > 0 && changes > MAX_CHANGES)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("filter at key \"%s\" keeps changing", key)));
+		if (elements->left > 0 && changes > BF_MAX_CHANGES)
+			bf_remote_keeps_changing(key);
 	} while (elements->left > 0);
 	MemoryContextSwitchTo(old);
 }

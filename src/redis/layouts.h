@@ -9,9 +9,6 @@
 
 #include "strategy/plan.h"
 
-/* The longest string that Redis holds, and so the bits of a layer. */
-#define BF_REDIS_MAX_BYTES	((uint64_t) 512 * 1024 * 1024)
-
 #define BF_MAX_FIELDS		8
 
 /* Filters that one can be spread over. */

@@ -26,9 +26,6 @@ PG_FUNCTION_INFO_V1(bloomext_live_mirror);
 PG_FUNCTION_INFO_V1(bloomext_fetch);
 PG_FUNCTION_INFO_V1(bloomext_fetch_sized);
 
-/* Changes of a filter that are put up with. */
-#define MAX_CHANGES		20
-
 /*
  * bf_redis_create(server, key, expected, fpp, strategy, layout, expansion,
  * ttl): true: made; false: one of the same parameters is there.
@@ -247,7 +244,7 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
 	wanted = wanted_layout(fcinfo, 2);
-	for (int changes = 0; changes < MAX_CHANGES; changes++)
+	for (int changes = 0; changes < BF_MAX_CHANGES; changes++)
 	{
 		BfRemote	remote;
 		BfFunnel	funnel;
@@ -262,9 +259,7 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 		if (value != NULL)
 			PG_RETURN_POINTER(value);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("filter at key \"%s\" keeps changing", key)));
+	bf_remote_keeps_changing(key);
 }
 
 /* bf_fetch(server, key, layout, expected, fpp, strategy, funnel) */

@@ -309,6 +309,15 @@ bf_remote_missing(const BfRemote *remote)
 			 errhint("bf_mirror and bf_redis_create make one; bf_fetch with parameters reads a bit string that nothing describes.")));
 }
 
+/* Raise that a filter was another one each time that something was to be done. */
+void
+bf_remote_keeps_changing(const char *key)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("filter at key \"%s\" keeps changing", key)));
+}
+
 /* The key of a layer's string. */
 char *
 bf_remote_layer_key(const BfRemote *remote, uint32 layer)

@@ -184,9 +184,7 @@ create_one(const BfRemote *remote, int64 ttl)
 			remote->layout->driver->create(remote, ttl))
 			return true;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("filter at key \"%s\" keeps changing", remote->key)));
+	bf_remote_keeps_changing(remote->key);
 }
 
 /* Make a filter as planned, or find one of the same parameters (false). */
