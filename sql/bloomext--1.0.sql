@@ -1112,12 +1112,12 @@ CREATE FUNCTION bf_fetch(
 	server name,
 	key text,
 	layout text DEFAULT NULL,
-	funnel text DEFAULT 'utf8'
+	funnel text DEFAULT NULL
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_fetch'
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_fetch(name, text, text, text) IS
-	'filter that a service keeps in Redis under the key';
+	'filter that is kept in Redis under the key. Funnel: of what kind its elements are, where nothing in Redis says it; NULL: text';
 
 CREATE FUNCTION bf_fetch(
 	server name,
@@ -1126,12 +1126,12 @@ CREATE FUNCTION bf_fetch(
 	expected bigint,
 	fpp float8,
 	strategy text,
-	funnel text DEFAULT 'utf8'
+	funnel text DEFAULT NULL
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_fetch_sized'
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_fetch(name, text, text, bigint, float8, text, text) IS
-	'filter of a bit string in Redis (layout bitmap) that was sized for these parameters';
+	'filter of a bit string in Redis (layout bitmap) that was sized for these parameters. Funnel: of what kind its elements are; NULL: text';
 
 CREATE FUNCTION bf_redis_create(
 	server name,
@@ -1141,12 +1141,13 @@ CREATE FUNCTION bf_redis_create(
 	strategy text DEFAULT 'guava',
 	layout text DEFAULT NULL,
 	expansion int DEFAULT 0,
-	ttl interval DEFAULT NULL
+	ttl interval DEFAULT NULL,
+	funnel text DEFAULT NULL
 ) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_create'
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int, interval) IS
-	'makes an empty filter in Redis (true), or finds one of the same parameters there (false). Layout as for bf_mirror, or with several keys: bitmap;shards=8';
+COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int, interval, text) IS
+	'makes an empty filter in Redis (true), or finds one of the same parameters there (false). Layout as for bf_mirror, or with several keys: bitmap;shards=8. Funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; for a filter that a service made it says of what kind its elements are';
 
 CREATE FUNCTION bf_redis_add(server name, key text, element text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add'

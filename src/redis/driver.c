@@ -5,19 +5,21 @@
  * All send items in units, many under way.  Filters that are made of strings are
  * created, asked, fetched and measured alike, whether they have one or several.
  *
- * The bits of an element are read by one command, together with what says that
- * the filter still is of the shape that they were computed for: its head, or
- * the guards and that its strings are there.  So an answer is about one filter,
- * even while another takes its place, and never about one that has gone.
+ * The bits of an element are read in one moment, together with what says that
+ * the filter still is of the shape that they were computed for: so an answer is
+ * about one filter, even while another takes its place, and never about one that
+ * has gone.  Bits that were read at different times could be those of two
+ * filters, and a miss among them no miss in either.
  *
- * All bits of an element are asked for at once: bits that were read at
- * different times could be those of two filters, and a miss among them no miss
- * in either.
+ * A filter whose string has a head is asked by one BITFIELD_RO, which reads that,
+ * too.  The others are asked by a script: it compares the guards, and ends with
+ * the first bit that is not set.  A transaction would do, and cost Redis a little
+ * less, but a Redis that has no memory left refuses all that is queued in one.
  *
- * The strings of a filter are fetched by one transaction, together with the
- * guards, so that what is made of them was there at one moment.  Whatever comes
- * is taken for bytes of a stranger: the strings must fit the shape, and bits
- * beyond it must not be set.
+ * The strings of a filter are fetched by one command or script as well, so that
+ * what is made of them was there at one moment.  Whatever comes is taken for
+ * bytes of a stranger: the strings must fit the shape, and bits beyond it must
+ * not be set.
  */
 #include "postgres.h"
 
@@ -28,8 +30,8 @@
 #include "redis/scripts.h"
 #include "type/value.h"
 
-/* Bits that a transaction asks for: it has more besides than a command alone. */
-#define BITS_A_TRANSACTION	1000
+/* Bits that a script asks for: it has more besides than a command alone. */
+#define BITS_A_SCRIPT	2000
 
 /* All that a value can hold, and what comes with it. */
 #define FETCH_LIMIT		(MaxAllocSize + BF_REPLY_LIMIT)
@@ -99,11 +101,42 @@ bf_items_run(BfItemRun *run)
 }
 
 /*
- * Say where the bits of an item are in a layer's string, as SETBIT counts;
- * returns how many there are.
+ * Whether what a script answers says that a filter is what it was described as;
+ * raises that it is, but a string of it is gone.
  */
+bool
+bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
+				 const redisReply *reply)
+{
+	BfRemote	lost = *remote;
+
+	if (reply->type != REDIS_REPLY_INTEGER || reply->integer >= 0)
+		return reply->type != REDIS_REPLY_NIL;
+	lost.lost = bf_remote_layer_key(remote, (uint32) (-reply->integer - 1));
+	bf_remote_missing(&lost);
+}
+
+/* Shapes of a filter's layers: one where they are all alike. */
 uint32
-bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
+bf_remote_shapes(const BfRemote *remote)
+{
+	return remote->plan.header.expansion == 1 ? 1 : remote->plan.header.layers;
+}
+
+/* Positions of an element in all of them. */
+uint32
+bf_remote_hashes(const BfRemote *remote)
+{
+	uint32		hashes = 0;
+
+	for (uint32 i = 0; i < bf_remote_shapes(remote); i++)
+		hashes += bf_remote_layer(remote, i)->hashes;
+	return hashes;
+}
+
+/* Say where the bits of an item are in a layer's string, as SETBIT counts. */
+static void
+list_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
 {
 	const BfStrategy *strategy = remote->plan.strategy;
 	const BfLayer *in = bf_remote_layer(remote, layer);
@@ -111,20 +144,43 @@ bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
 	bf_hash_reach(strategy, &item->hash, in->hashes);
 	strategy->positions(&item->hash, in->bits, 0, in->hashes, bits);
 	bf_layout_offsets(remote->layout, bits, in->hashes);
-	return in->hashes;
 }
 
-/* Append sub-commands of BITFIELD about the bits of some items in a layer. */
+/* Append what lua/layers.lua reads: the layers, and the positions of items. */
 void
-bf_items_append_bits(BfUnit *unit, const BfRemote *remote, uint32 layer,
-					 BfItem *item, int count, bool set)
+bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
+						  int count)
+{
+	uint32		shapes = bf_remote_shapes(remote);
+
+	bf_command_number(unit, remote->plan.header.layers);
+	bf_command_number(unit, shapes);
+	for (uint32 i = 0; i < shapes; i++)
+		bf_command_number(unit, bf_remote_layer(remote, i)->hashes);
+	for (int i = 0; i < count; i++)
+	{
+		for (uint32 j = 0; j < shapes; j++)
+		{
+			uint64		bits[BF_MAX_HASHES];
+
+			list_bits(&item[i], remote, j, bits);
+			for (uint32 bit = 0; bit < bf_remote_layer(remote, j)->hashes; bit++)
+				bf_command_number(unit, bits[bit]);
+		}
+	}
+}
+
+/* Append sub-commands of BITFIELD about the bits of items in one string. */
+void
+bf_items_append_bits(BfUnit *unit, const BfRemote *remote, BfItem *item,
+					 int count, bool set)
 {
 	for (int i = 0; i < count; i++)
 	{
 		uint64		bits[BF_MAX_HASHES];
-		uint32		hashes = bf_item_bits(&item[i], remote, layer, bits);
 
-		bf_command_bits(unit, set, bits, hashes);
+		list_bits(&item[i], remote, 0, bits);
+		bf_command_bits(unit, set, bits, remote->plan.first.hashes);
 	}
 }
 
@@ -139,8 +195,26 @@ bf_items_take_bits(BfConnection *connection, redisReply **bit, uint32 hashes,
 
 		for (uint32 j = 0; j < hashes; j++)
 			all &= bf_reply_bit(connection, *bit++);
-		item[i].answer |= all == set;
+		item[i].answer = all == set;
 	}
+}
+
+/* Take a character for each item, as many as there are; returns that number. */
+int
+bf_items_take_digits(BfConnection *connection, const redisReply *reply,
+					 BfItem *item, int count)
+{
+	const char *digit = bf_reply_string(connection, reply)->str;
+
+	if (reply->len > (size_t) count || strspn(digit, "01") != reply->len)
+		bf_connection_protocol_error(connection,
+									 "An answer for each element was expected.");
+	for (size_t i = 0; i < reply->len; i++)
+	{
+		item[i].answer = digit[i] == '1';
+		item[i].done = true;
+	}
+	return (int) reply->len;
 }
 
 /* ---- Filters that are made of strings ---- */
@@ -156,111 +230,100 @@ bf_strings_create(const BfRemote *remote, int64 ttl)
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_command_number(unit, ttl);
+	/* A string that is not made yet says nothing: the hash does. */
+	bf_command_number(unit, layout->trimmed ? 2 : 1);
 	if (layout->trimmed)
 		bf_command_text(unit, "");
 	else
 		bf_command_number(unit, bf_layout_bytes(layout, &remote->plan.first));
 	bf_command_bytes(unit, remote->head, bf_layout_head(layout));
 	bf_command_text(unit, remote->cursor_key ? "0" : "");
-	bf_remote_append_fields(unit, remote, false);
+	bf_remote_append_hashes(unit, remote);
 	return bf_ask_number(remote->server, remote->key, unit) == 1;
 }
 
-/* Is a string whose bits are asked for looked for first? */
-static bool
-asks_exists(const BfRemote *remote)
+/* Ask for the head of a string, and the bits of items: BfItemRun.append. */
+static void
+append_headed(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	return remote->configured && !remote->layout->trimmed;
+	const BfRemote *remote = run->remote;
+
+	bf_command_begin(unit, "BITFIELD_RO");
+	bf_command_text(unit, remote->key);
+	bf_command_text(unit, "GET");
+	bf_command_key(unit, psprintf("u%u", bf_layout_head(remote->layout) * 8));
+	bf_command_text(unit, "0");
+	bf_items_append_bits(unit, remote, item, count, false);
 }
 
-/*
- * Ask for items in all layers: for the head, or whether the strings are there,
- * and for the bits.
- */
+/* The head, as the integer that BITFIELD makes of it. */
+static uint64
+head_number(const BfRemote *remote)
+{
+	uint64		number = 0;
+
+	for (uint32 i = 0; i < bf_layout_head(remote->layout); i++)
+		number = number << 8 | remote->head[i];
+	return number;
+}
+
+/* Take these, unless the head is another one: BfItemRun.take. */
+static bool
+take_headed(BfConnection *connection, const redisReply *reply,
+			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	uint32		hashes = run->remote->plan.first.hashes;
+	redisReply **bit = bf_reply_array(connection, reply,
+									  1 + (size_t) hashes * count);
+
+	if ((uint64) bf_reply_integer(connection, *bit++) != head_number(run->remote))
+		return false;
+	bf_items_take_bits(connection, bit, hashes, item, count, true);
+	return true;
+}
+
+/* Ask for items by the script: BfItemRun.append. */
 static void
 append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const BfRemote *remote = run->remote;
-	uint32		head = bf_layout_head(remote->layout);
+	uint32		layers = remote->plan.header.layers;
 
-	bf_guard_begin(unit, remote);
-	for (uint32 i = 0; i < remote->plan.header.layers; i++)
-	{
-		if (asks_exists(remote))
-		{
-			bf_command_begin(unit, "EXISTS");
-			bf_command_key(unit, bf_remote_layer_key(remote, i));
-		}
-		bf_command_begin(unit, "BITFIELD_RO");
-		bf_command_key(unit, bf_remote_layer_key(remote, i));
-		if (head > 0)
-		{
-			bf_command_text(unit, "GET");
-			bf_command_key(unit, psprintf("u%u", head * 8));
-			bf_command_text(unit, "0");
-		}
-		bf_items_append_bits(unit, remote, i, item, count, false);
-	}
-	bf_guard_end(unit, remote);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_LAYERS BF_SCRIPT_LOOKUP);
+	bf_remote_append_keys(unit, remote, layers);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, remote, layers, false);
+	bf_remote_append_excuse(unit, remote, layers);
+	bf_items_append_positions(unit, remote, item, count);
 }
 
-/* Whether the head, as the integer that BITFIELD made of it, is unchanged. */
-static bool
-is_same_head(const BfRemote *remote, uint64 head)
-{
-	uint64		expected = 0;
-
-	for (uint32 i = 0; i < bf_layout_head(remote->layout); i++)
-		expected = expected << 8 | remote->head[i];
-	return head == expected;
-}
-
-/*
- * Take the reply to a lookup's unit: an item whose bits are all set in a layer is
- * there.  BfItemRun.take.
- */
+/* Take what it answers: BfItemRun.take. */
 static bool
 take_lookup(BfConnection *connection, const redisReply *reply,
 			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	const BfRemote *remote = run->remote;
-	bool		head = bf_layout_head(remote->layout) > 0;
-	redisReply **result = bf_guard_check(connection, remote, unit,
-										 (redisReply **) &reply);
-
-	for (uint32 i = 0; result && i < remote->plan.header.layers; i++)
-	{
-		uint32		hashes = bf_remote_layer(remote, i)->hashes;
-		redisReply **bit;
-
-		if (asks_exists(remote) &&
-			bf_reply_integer(connection, *result++) == 0)
-			return false;
-		bit = bf_reply_array(connection, *result++,
-							 head + (size_t) hashes * count);
-		if (head && !is_same_head(remote, bf_reply_integer(connection, *bit++)))
-			return false;
-		bf_items_take_bits(connection, bit, hashes, item, count, true);
-	}
-	return result != NULL;
+	if (!bf_reply_is_same(connection, run->remote, reply))
+		return false;
+	if (bf_items_take_digits(connection, reply, item, count) < count)
+		bf_connection_protocol_error(connection,
+									 "An answer for each element was expected.");
+	return true;
 }
 
 /* BfDriver.contains */
 bool
 bf_strings_contains(const BfRemote *remote, BfItems *items)
 {
+	bool		headed = bf_layout_head(remote->layout) > 0;
 	BfItemRun	run = {
 		.remote = remote,
 		.items = items,
-		.append = append_lookup,
-		.take = take_lookup
+		.batch = Max((headed ? BF_BITS_A_COMMAND : BITS_A_SCRIPT) /
+					 bf_remote_hashes(remote), 1),
+		.append = headed ? append_headed : append_lookup,
+		.take = headed ? take_headed : take_lookup
 	};
-	uint32		hashes = 0;
 
-	for (uint32 i = 0; i < remote->plan.header.layers; i++)
-		hashes += bf_remote_layer(remote, i)->hashes;
-	run.batch = Max((remote->configured ? BITS_A_TRANSACTION :
-					 BF_BITS_A_COMMAND) / hashes, 1);
 	return bf_items_run(&run);
 }
 
@@ -306,29 +369,47 @@ take_strings(BfConnection *connection, const BfRemote *remote,
 	return value.varlena;
 }
 
-/* BfDriver.fetch: without guards, by one GET. */
+/* Fetch a string that is a stream. */
+static struct varlena *
+fetch_stream(const BfRemote *remote, BfFunnel funnel)
+{
+	BfUnit	   *unit = bf_unit_make();
+	BfConnection *connection;
+	const redisReply *reply;
+	struct varlena *value;
+
+	bf_command_begin(unit, "GET");
+	bf_command_text(unit, remote->key);
+	reply = bf_ask(remote->server, remote->key, unit, FETCH_LIMIT, &connection);
+	value = take_stream(connection, remote->layout->stream, funnel, reply);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+	return value;
+}
+
+/* BfDriver.fetch */
 struct varlena *
 bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 {
-	BfUnit	   *unit = bf_unit_make();
-	struct varlena *value = NULL;
+	uint32		layers = remote->plan.header.layers;
+	BfUnit	   *unit;
 	BfConnection *connection;
 	const redisReply *reply;
-	redisReply **result;
+	struct varlena *value = NULL;
 
-	bf_guard_begin(unit, remote);
-	for (uint32 i = 0; i < remote->plan.header.layers; i++)
-	{
-		bf_command_begin(unit, "GET");
-		bf_command_key(unit, bf_remote_layer_key(remote, i));
-	}
-	bf_guard_end(unit, remote);
+	if (remote->layout->stream != NULL)
+		return fetch_stream(remote, funnel);
+	unit = bf_unit_make();
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_FETCH);
+	bf_remote_append_keys(unit, remote, layers);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, remote, layers, false);
+	bf_remote_append_excuse(unit, remote, layers);
+	bf_command_number(unit, layers);
 	reply = bf_ask(remote->server, remote->key, unit, FETCH_LIMIT, &connection);
-	result = bf_guard_check(connection, remote, unit, (redisReply **) &reply);
-	if (result != NULL)
-		value = remote->layout->stream == NULL ?
-			take_strings(connection, remote, funnel, result) :
-			take_stream(connection, remote->layout->stream, funnel, *result);
+	if (bf_reply_is_same(connection, remote, reply))
+		value = take_strings(connection, remote, funnel,
+							 bf_reply_array(connection, reply, layers));
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	return value;
@@ -367,7 +448,7 @@ bf_strings_measure(const BfRemote *remote, BfMeasure *measure)
 		measure->bytes += ask_about(remote, "STRLEN",
 									bf_remote_layer_key(remote, i), 0);
 	}
-	measure->ttl = ask_about(remote, "PTTL", remote->configured ?
-							 pstrdup(remote->config_key) :
+	measure->ttl = ask_about(remote, "PTTL", remote->hash[BF_CONFIG].there ?
+							 pstrdup(remote->hash[BF_CONFIG].key) :
 							 bf_remote_layer_key(remote, 0), 0);
 }

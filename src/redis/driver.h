@@ -34,24 +34,27 @@ typedef struct BfRemote
 	Oid			server;
 	const char *key;
 	const BfLayout *layout;		/* NULL: there is none */
-	const BfLayout *orphan;		/* only what describes one is there */
-	bool		occupied;		/* there is none, but something else is */
+	const BfLayout *orphan;		/* only what describes or notes one is there */
+	char	   *lost;			/* a key of it that must be there and is not */
+	int64		at_key;			/* bytes of the string at key; 0: nothing, -1:
+								 * something else is there */
+	int64		at_layer;		/* the same of the first layer's key */
 	int			shards;			/* it is spread over; 0: none */
-	char	   *config_key;		/* of the hash that may describe it, or NULL */
+	BfRemoteHash hash[BF_HASHES];
 	char	   *cursor_key;		/* of what says which layer is the newest, or NULL */
-	BfPlan		plan;			/* without layers: a sharded, or a native filter's */
+	char	   *cursor;			/* what that says; NULL: it is not there */
+	BfPlan		plan;			/* without layers: a sharded one's */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
-	bool		configured;		/* does its hash describe it? */
-	char	   *values[BF_MAX_FIELDS];	/* of the hash's fields, or NULL */
+	BfFunnel	bind;			/* to be noted with the first elements */
 } BfRemote;
 
 /* What was found at a key */
 typedef struct BfFoundString
 {
 	BfConnection *connection;	/* that says so */
-	const char *type;			/* of what is there */
+	const char *type;			/* of what is there, "none" without */
 	uint64		length;			/* of the string, */
-	const uint8 *head;			/* its first bytes, */
+	const uint8 *head;			/* its first bytes, or a native filter's header, */
 	size_t		head_length;	/* and how many these are */
 } BfFoundString;
 
@@ -60,9 +63,9 @@ typedef struct BfFound
 {
 	BfFoundString at;
 	bool		alone;			/* is it described in no other layout? */
-	char	   *values[BF_MAX_FIELDS];	/* of its hash's fields, or NULL */
+	char	  **values[BF_HASHES];	/* of its hashes' fields, or NULL */
 	char	   *cursor;			/* NULL: there is none */
-	char	   *layer;			/* of the first layer's string, or NULL */
+	int64		layer[2];		/* lengths of the first strings; 0: there is none */
 } BfFound;
 
 /* An element, hashed for one filter. */
@@ -93,15 +96,14 @@ typedef struct BfDriver
 {
 	/*
 	 * Whether what was found at a key is a filter of remote's layout.  Fills in
-	 * what there is of its plan, head, configured and values; or, where only
-	 * what describes one is there, sets orphan and says no.  The reply that it
-	 * looks at is still in use: it may not ask for more.
+	 * what there is of its plan, head and cursor; or sets orphan where only what
+	 * describes one is there, and lost where something is not, and says no.
 	 */
 	bool		(*recognize) (BfRemote *remote, const BfFound *found);
 	/*
-	 * Fill in the plan that only a command of its own tells, for who creates a
-	 * filter or tells about it; add, contains and fetch do with what recognize()
-	 * found.  NULL: that is all.
+	 * Fill in the plan, or raise why there is none, for who creates a filter or
+	 * tells about it; add, contains and fetch do with what recognize() found.
+	 * NULL: that is all.
 	 */
 	void		(*describe) (BfRemote *remote);
 	/* Make a filter as planned; false where any of its keys is there. */
@@ -109,7 +111,8 @@ typedef struct BfDriver
 	/*
 	 * Add items: their answers are whether they were surely new.  False where
 	 * the filter is not, or in the course of it is no more, what it was
-	 * described as: the items that are not done have not been added.
+	 * described as: the items that are not done have not been added.  Raises
+	 * 42704 where it is that, but a string of it is gone; as all of them do.
 	 */
 	bool		(*add) (const BfRemote *remote, BfItems *items);
 	/* Look items up; false as above, without answers for what is not done. */
@@ -139,6 +142,7 @@ bf_remote_layer(const BfRemote *remote, uint32 layer)
 /* remote.c */
 extern void bf_remote_describe(Oid server, const char *key,
 							   BfRemote *remote);
+extern void bf_remote_describe_fully(BfRemote *remote);
 extern bool bf_remote_read_config(BfRemote *remote, const BfFound *found);
 extern BfRemote bf_remote_at(Oid server, const char *key,
 							 const BfLayout *layout);
@@ -146,6 +150,7 @@ extern void bf_remote_plan(Oid server, const char *key,
 						   const BfLayout *layout, const BfPlan *plan,
 						   BfRemote *remote);
 extern void bf_remote_check_slots(const BfRemote *remote);
+extern bool bf_remote_is_unbound(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);
 extern void bf_remote_replace(const BfRemote *remote, char **temporary,
@@ -154,13 +159,20 @@ extern bool bf_remote_drop(const BfRemote *remote);
 extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
 extern void bf_remote_append_keys(BfUnit *unit, const BfRemote *remote,
 								  uint32 layers);
+extern void bf_remote_append_beside(BfUnit *unit, const BfRemote *remote);
+
+/* driver_hashes.c */
+extern bool bf_remote_note(const BfRemote *remote);
+extern void bf_remote_noted(BfRemote *remote);
 extern void bf_remote_append_fields(BfUnit *unit, const BfRemote *remote,
-									bool guards);
-extern void bf_guard_begin(BfUnit *unit, const BfRemote *remote);
-extern void bf_guard_end(BfUnit *unit, const BfRemote *remote);
-extern redisReply **bf_guard_check(BfConnection *connection,
-								   const BfRemote *remote,
-								   const BfUnit *unit, redisReply **reply);
+									BfHashRole role);
+extern void bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote);
+extern void bf_remote_append_guards(BfUnit *unit, const BfRemote *remote,
+									uint32 strings, bool noting);
+extern void bf_remote_append_note(BfUnit *unit, const BfRemote *remote,
+								  uint32 strings, bool adding);
+extern void bf_remote_append_excuse(BfUnit *unit, const BfRemote *remote,
+									uint32 strings);
 
 /* driver.c */
 
@@ -181,14 +193,20 @@ typedef struct BfItemRun
 } BfItemRun;
 
 extern bool bf_items_run(BfItemRun *run);
-extern uint32 bf_item_bits(BfItem *item, const BfRemote *remote,
-						   uint32 layer, uint64 *bits);
+extern bool bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
+							 const redisReply *reply);
+extern uint32 bf_remote_shapes(const BfRemote *remote);
+extern uint32 bf_remote_hashes(const BfRemote *remote);
+extern void bf_items_append_positions(BfUnit *unit, const BfRemote *remote,
+									  BfItem *item, int count);
 extern void bf_items_append_bits(BfUnit *unit, const BfRemote *remote,
-								 uint32 layer, BfItem *item, int count,
-								 bool set);
+								 BfItem *item, int count, bool set);
 extern void bf_items_take_bits(BfConnection *connection, redisReply **bit,
 							   uint32 hashes, BfItem *item, int count,
 							   bool set);
+extern int	bf_items_take_digits(BfConnection *connection,
+								 const redisReply *reply, BfItem *item,
+								 int count);
 extern bool bf_strings_create(const BfRemote *remote, int64 ttl);
 extern bool bf_strings_contains(const BfRemote *remote, BfItems *items);
 extern struct varlena *bf_strings_fetch(const BfRemote *remote,
@@ -205,7 +223,7 @@ typedef struct BfImage
 	const uint8 *bits;			/* of the layer, as a value has them */
 	uint64		bytes;			/* of the string */
 	int64		ttl;			/* ms; 0: none */
-	const char *config;			/* hash to write or remove with it, or NULL */
+	bool		hashes;			/* write, or remove, those beside it */
 	uint8	   *piece;			/* of bytes that are put into another order */
 } BfImage;
 
@@ -219,6 +237,7 @@ extern bool bf_image_refresh(const BfImage *image, uint64 *sent);
 /* What has a filter's elements: itself alone, or its shards. */
 typedef struct BfShards
 {
+	BfRemote	whole;
 	int			count;
 	BfRemote   *remote;
 } BfShards;
@@ -227,6 +246,8 @@ extern void bf_shards_describe(Oid server, const char *key,
 							   BfShards *shards);
 extern int	bf_shards_find(const BfShards *shards,
 						   const BfElementType *element, Datum value);
+extern void bf_shards_bind(BfShards *shards, BfFunnel funnel);
+extern bool bf_shards_are_same(const BfShards *shards);
 extern bool bf_shards_create(const BfRemote *whole, int64 ttl);
 extern void bf_shards_measure(BfShards *shards, BfMeasure *sum);
 extern bool bf_shards_drop(Oid server, const char *key);

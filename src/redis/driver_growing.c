@@ -25,26 +25,42 @@
 
 /* ---- Recognize ---- */
 
-/* Derive all layers from the first and the cursor. */
+/* Derive all layers from the first, and so many as there are. */
 static void
-read_cursor(BfPlan *plan, const BfFound *found)
+list_layers(BfPlan *plan, uint32 layers)
 {
-	uint64		newest = 0;
 	BfError		error;
 
-	if (found->cursor != NULL &&
-		!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest))
-		bf_connection_protocol_error(found->at.connection,
-									 "The cursor of a growing filter is no number of a layer.");
-	plan->header.layers = newest + 1;
-	plan->layers = palloc(sizeof(BfLayer) * plan->header.layers);
+	plan->header.layers = layers;
+	plan->layers = palloc(sizeof(BfLayer) * layers);
 	plan->layers[0] = plan->first;
-	for (uint32 i = 1; i <= newest; i++)
+	for (uint32 i = 1; i < layers; i++)
 	{
 		if (!bf_plan_next_layer(plan, &plan->layers[i - 1], &plan->layers[i],
 								&error))
 			bf_raise(&error);
 	}
+}
+
+/*
+ * How many layers there are, by the cursor.  One that is not there means one
+ * layer in what the original made; what has another layer, or is ours, lost it.
+ */
+static uint32
+count_layers(BfRemote *remote, const BfFound *found)
+{
+	uint32		least = bf_layout_least_layers(remote->hash[BF_CONFIG].values);
+	uint64		newest = 0;
+
+	remote->cursor = found->cursor;
+	if (found->cursor != NULL &&
+		!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest))
+		bf_connection_protocol_error(found->at.connection,
+									 "The cursor of a growing filter is no number of a layer.");
+	if (newest + 1 < least ||
+		(found->cursor == NULL && (least > 0 || found->layer[1] != 0)))
+		remote->lost = remote->cursor_key;
+	return Max((uint32) newest + 1, least);
 }
 
 /* BfDriver.recognize */
@@ -53,10 +69,13 @@ recognize_growing(BfRemote *remote, const BfFound *found)
 {
 	if (!bf_remote_read_config(remote, found))
 		return false;
-	read_cursor(&remote->plan, found);
-	if (found->layer == NULL)
-		remote->orphan = remote->layout;
-	return found->layer != NULL;
+	list_layers(&remote->plan, count_layers(remote, found));
+	if (found->layer[0] <= 0)
+		remote->lost = bf_remote_layer_key(remote, 0);
+	if (remote->lost == NULL)
+		return true;
+	remote->orphan = remote->layout;
+	return false;
 }
 
 /* ---- Add ---- */
@@ -64,7 +83,6 @@ recognize_growing(BfRemote *remote, const BfFound *found)
 /* How a filter goes on. */
 typedef struct Growth
 {
-	uint32		shapes;			/* sets of positions that an item has */
 	BfLayer		next;			/* the layer to come */
 	uint64		capacity;		/* of the newest */
 } Growth;
@@ -75,51 +93,25 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const Growth *growth = run->arg;
 	const BfRemote *remote = run->remote;
-	const BfLayout *layout = remote->layout;
 	uint32		layers = remote->plan.header.layers;
 
-	bf_script_begin(unit, BF_SCRIPT_GROW);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_LAYERS BF_SCRIPT_GROW);
 	bf_remote_append_keys(unit, remote, layers + 1);
 	bf_script_arguments(unit);
-	bf_command_number(unit, layers);
+	bf_remote_append_guards(unit, remote, layers + 1, true);
+	bf_remote_append_note(unit, remote, layers + 1, true);
 	bf_command_number(unit, growth->capacity);
-	bf_command_number(unit, bf_layout_bytes(layout, &growth->next) * 8 - 1);
-	bf_command_number(unit, layout->guards);
-	bf_remote_append_fields(unit, remote, true);
-	bf_command_number(unit, growth->shapes);
-	for (uint32 i = 0; i < growth->shapes; i++)
-		bf_command_number(unit, bf_remote_layer(remote, i)->hashes);
-	for (int i = 0; i < count; i++)
-	{
-		for (uint32 j = 0; j < growth->shapes; j++)
-		{
-			uint64		bits[BF_MAX_HASHES];
-			uint32		hashes = bf_item_bits(&item[i], remote, j, bits);
-
-			for (uint32 bit = 0; bit < hashes; bit++)
-				bf_command_number(unit, bits[bit]);
-		}
-	}
+	bf_command_number(unit, bf_layout_bytes(remote->layout, &growth->next) * 8 - 1);
+	bf_items_append_positions(unit, remote, item, count);
 }
 
-/* Take a character for each item done, or nil: BfItemRun.take. */
+/* Take a digit for each item done, or nil: BfItemRun.take. */
 static bool
 take_grown(BfConnection *connection, const redisReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	if (reply->type == REDIS_REPLY_NIL)
-		return false;
-	(void) bf_reply_string(connection, reply);
-	if (reply->len > (size_t) count ||
-		strspn(reply->str, "01") != reply->len)
-		bf_connection_protocol_error(connection,
-									 "An answer for each element was expected.");
-	for (size_t i = 0; i < reply->len; i++)
-	{
-		item[i].answer = reply->str[i] == '1';
-		item[i].done = true;
-	}
-	return reply->len == (size_t) count;
+	return bf_reply_is_same(connection, run->remote, reply) &&
+		bf_items_take_digits(connection, reply, item, count) == count;
 }
 
 /* Raise that a filter has as many layers, or as large ones, as can be. */
@@ -142,8 +134,6 @@ plan_growth(const BfRemote *remote, Growth *growth)
 
 	if (remote->plan.header.layers == BF_MAX_LAYERS)
 		refuse_growth(remote, psprintf("It has %d layers.", BF_MAX_LAYERS));
-	/* Layers that are all alike have one set of positions. */
-	growth->shapes = remote->plan.header.expansion == 1 ? 1 : remote->plan.header.layers;
 	growth->capacity = bf_plan_capacity(&remote->plan, newest);
 	if (!bf_plan_next_layer(&remote->plan, newest, &growth->next, &error))
 		bf_raise(&error);
@@ -163,14 +153,11 @@ add_to_growing(const BfRemote *remote, BfItems *items)
 		.append = append_grow,
 		.take = take_grown
 	};
-	uint32		hashes = 0;
 
 	if (items->count == 0)
 		return true;
 	plan_growth(remote, &growth);
-	for (uint32 i = 0; i < growth.shapes; i++)
-		hashes += bf_remote_layer(remote, i)->hashes;
-	run.batch = Max(POSITIONS_A_SCRIPT / hashes, 1);
+	run.batch = Max(POSITIONS_A_SCRIPT / bf_remote_hashes(remote), 1);
 	return bf_items_run(&run);
 }
 

@@ -10,9 +10,9 @@
  * BF.SCANDUMP reads a filter in several calls; what is added meanwhile may or
  * may not be in the result.
  *
- * BF.MEXISTS says 0 of a key that is missing: hence the transaction that looks
- * for the key, too.  A script would do the same, but takes Redis three times as
- * long.  RedisBloom hashes by itself, so elements go as their bytes.
+ * BF.MEXISTS says 0 of a key that is missing: hence the script that looks for the
+ * key, too.  A transaction would take Redis less time, but one that has no memory
+ * left refuses it.  RedisBloom hashes by itself, so elements go as their bytes.
  */
 #include "postgres.h"
 
@@ -32,13 +32,41 @@
 /* Elements added or asked for by a command. */
 #define BATCH			1000
 
-/* The type says all of it that is known without a dump. */
+/*
+ * Plan a filter by the header of its dump.  The length that the whole dump has
+ * follows from it if it makes sense: a link's header starts with the bytes of its
+ * bits.
+ */
+static bool
+read_header(const uint8 *head, size_t head_length, BfPlan *plan,
+			BfError *error)
+{
+	const BfStream *stream = bf_redisbloom.stream;
+	uint64		length = head_length;
+
+	for (size_t at = stream->head_size;
+		 at + stream->layer_head_size <= head_length;
+		 at += stream->layer_head_size)
+		length += bf_load_le64(head + at);
+	plan->layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
+	return stream->inspect(head, length, plan, error);
+}
+
+/*
+ * The type says that it is a filter; of which shape, its header, which not every
+ * account may read, and which may be of a shape that we do not know.
+ */
 static bool
 recognize_native(BfRemote *remote, const BfFound *found)
 {
+	BfError		error;
+
 	if (strcmp(found->at.type, remote->layout->native_type) != 0)
 		return false;
-	remote->plan.strategy = &bf_redisbloom;
+	if (found->at.head_length == 0 ||
+		!read_header(found->at.head, found->at.head_length, &remote->plan,
+					 &error))
+		remote->plan = (BfPlan) {.strategy = &bf_redisbloom};
 	return true;
 }
 
@@ -62,27 +90,19 @@ scan_dump(const BfRemote *remote, const char *key, uint64 cursor,
 	return result;
 }
 
-/* Fill in a filter's shape, from the header of its dump. */
+/* BfDriver.describe */
 static void
 describe_native(BfRemote *remote)
 {
-	const BfStream *stream = bf_redisbloom.stream;
 	BfConnection *connection;
-	redisReply **result = scan_dump(remote, remote->key, 0, &connection);
-	const uint8 *head = (const uint8 *) result[1]->str;
-	uint64		length = result[1]->len;
+	redisReply **result;
 	BfError		error;
 
-	/*
-	 * The length that the whole dump has, if what it says makes sense: a link's
-	 * header starts with the bytes of its bits.
-	 */
-	for (size_t at = stream->head_size;
-		 at + stream->layer_head_size <= result[1]->len;
-		 at += stream->layer_head_size)
-		length += bf_load_le64(head + at);
-	remote->plan.layers = palloc(sizeof(BfLayer) * BF_MAX_LAYERS);
-	if (!stream->inspect(head, length, &remote->plan, &error))
+	if (remote->plan.header.layers > 0)
+		return;
+	result = scan_dump(remote, remote->key, 0, &connection);
+	if (!read_header((const uint8 *) result[1]->str, result[1]->len,
+					 &remote->plan, &error))
 		bf_raise(&error);
 	bf_connection_done(connection);
 }
@@ -95,9 +115,10 @@ create_native(const BfRemote *remote, int64 ttl)
 	BfUnit	   *unit = bf_unit_make();
 
 	bf_script_begin(unit, BF_SCRIPT_NATIVE_CREATE);
-	bf_command_text(unit, remote->key);
+	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_command_number(unit, ttl);
+	bf_remote_append_hashes(unit, remote);
 	bf_command_key(unit, psprintf("%.17g", remote->plan.header.fpp));
 	bf_command_number(unit, remote->plan.header.expected);
 	bf_command_text(unit, grows ? "EXPANSION" : "NONSCALING");
@@ -106,21 +127,76 @@ create_native(const BfRemote *remote, int64 ttl)
 	return bf_ask_number(remote->server, remote->key, unit) == 1;
 }
 
-/* Append a command about items, and whether the key is there. */
+/* Append items as they are. */
 static void
-append_batch(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+append_items(BfUnit *unit, const BfItem *item, int count)
 {
-	const char *const *word = run->arg;
-
-	bf_transaction_begin(unit);
-	bf_command_begin(unit, "EXISTS");
-	bf_command_text(unit, run->remote->key);
-	bf_command_begin(unit, *word++);
-	bf_command_text(unit, run->remote->key);
-	for (; *word != NULL; word++)
-		bf_command_text(unit, *word);
 	for (int i = 0; i < count; i++)
 		bf_command_bytes(unit, item[i].hash.data, item[i].hash.length);
+}
+
+/* Ask for items by the script: BfItemRun.append. */
+static void
+append_questions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE_LOOKUP);
+	bf_remote_append_keys(unit, run->remote, 1);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, run->remote, 1, false);
+	append_items(unit, item, count);
+}
+
+/* Take what it answers: BfItemRun.take. */
+static bool
+take_answers(BfConnection *connection, const redisReply *reply,
+			 const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	if (reply->type == REDIS_REPLY_NIL)
+		return false;
+	if (bf_items_take_digits(connection, reply, item, count) < count)
+		bf_connection_protocol_error(connection,
+									 "An answer for each element was expected.");
+	return true;
+}
+
+/* BfDriver.contains */
+static bool
+contains_native(const BfRemote *remote, BfItems *items)
+{
+	BfItemRun	run = {
+		.remote = remote,
+		.items = items,
+		.batch = BATCH,
+		.append = append_questions,
+		.take = take_answers
+	};
+
+	return bf_items_run(&run);
+}
+
+/*
+ * Add items in a transaction, after a script that looks whether the filter is
+ * what it was described as: BfItemRun.append.  They are added even if it is not,
+ * which then is done again: a filter has no less for it.
+ */
+static void
+append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	const BfRemote *remote = run->remote;
+
+	bf_transaction_begin(unit);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTE);
+	bf_remote_append_keys(unit, remote, 1);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, remote, 1, true);
+	bf_command_text(unit, "");
+	bf_remote_append_excuse(unit, remote, 1);
+	bf_remote_append_note(unit, remote, 1, true);
+	bf_command_begin(unit, "BF.INSERT");
+	bf_command_text(unit, remote->key);
+	bf_command_text(unit, "NOCREATE");
+	bf_command_text(unit, "ITEMS");
+	append_items(unit, item, count);
 	bf_transaction_end(unit);
 }
 
@@ -130,7 +206,7 @@ append_batch(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
  * more.
  */
 static bool
-take_batch(BfConnection *connection, const redisReply *reply,
+take_inserted(BfConnection *connection, const redisReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	redisReply **result = bf_reply_results(connection, reply, unit);
@@ -148,38 +224,19 @@ take_batch(BfConnection *connection, const redisReply *reply,
 	return true;
 }
 
-/* Send items with a command; false where the key is gone. */
+/* BfDriver.add */
 static bool
-run_batches(const BfRemote *remote, BfItems *items, const char *const *words)
+add_native(const BfRemote *remote, BfItems *items)
 {
 	BfItemRun	run = {
 		.remote = remote,
 		.items = items,
 		.batch = BATCH,
-		.arg = words,
-		.append = append_batch,
-		.take = take_batch
+		.append = append_additions,
+		.take = take_inserted
 	};
 
 	return bf_items_run(&run);
-}
-
-/* BfDriver.contains */
-static bool
-contains_native(const BfRemote *remote, BfItems *items)
-{
-	static const char *const words[] = {"BF.MEXISTS", NULL};
-
-	return run_batches(remote, items, words);
-}
-
-/* BfDriver.add */
-static bool
-add_native(const BfRemote *remote, BfItems *items)
-{
-	static const char *const words[] = {"BF.INSERT", "NOCREATE", "ITEMS", NULL};
-
-	return run_batches(remote, items, words);
 }
 
 /* Read all of a filter's dump, and make a value of it. */

@@ -38,27 +38,18 @@
 
 /* ---- Recognize ---- */
 
-/*
- * Whether a string starts with a stream's head, of its length.  A hash beside it
- * counts if it is about the same shape.
- */
+/* Whether a string starts with a stream's head, and has its length. */
 static bool
 recognize_stream(BfRemote *remote, const BfStream *stream,
 				 const BfFound *found)
 {
-	BfPlan		plan = {0};
 	BfError		error;
 
-	if (found->at.head_length < stream->head_size ||
-		!stream->inspect(found->at.head, found->at.length, &plan, &error))
+	if (!found->alone || found->at.head_length < stream->head_size ||
+		!stream->inspect(found->at.head, found->at.length, &remote->plan,
+						 &error))
 		return false;
 	memcpy(remote->head, found->at.head, stream->head_size);
-	if (remote->configured && remote->plan.strategy == plan.strategy &&
-		remote->plan.first.bits == plan.first.bits &&
-		remote->plan.first.hashes == plan.first.hashes)
-		return true;
-	remote->configured = false;
-	remote->plan = plan;
 	return true;
 }
 
@@ -67,16 +58,19 @@ static bool
 recognize_string(BfRemote *remote, const BfFound *found)
 {
 	const BfLayout *layout = remote->layout;
-	bool		described = bf_remote_read_config(remote, found);
-	bool		there;
 
-	if (!described && (layout->stream == NULL || !found->alone))
+	if (layout->stream != NULL)
+		return recognize_stream(remote, layout->stream, found);
+	if (!bf_remote_read_config(remote, found))
 		return false;
-	there = layout->stream == NULL ? layout->trimmed || found->at.length > 0 :
-		recognize_stream(remote, layout->stream, found);
-	if (described && !there)
-		remote->orphan = layout;
-	return there;
+	if (found->at.length > 0)
+		return true;
+	if (layout->trimmed &&
+		!bf_layout_is_filled(found->values[BF_NOTE]))
+		return true;
+	remote->orphan = layout;
+	remote->lost = bf_remote_layer_key(remote, 0);
+	return false;
 }
 
 /* ---- Add ---- */
@@ -88,42 +82,36 @@ items_a_command(const BfRemote *remote)
 	return Max(BF_BITS_A_COMMAND / (int) remote->plan.first.hashes, 1);
 }
 
-/* Start a script about the string and its temporary name. */
-static void
-begin_script(BfUnit *unit, const BfItemRun *run, const char *script)
-{
-	bf_script_begin(unit, script);
-	bf_command_key(unit, bf_remote_layer_key(run->remote, 0));
-	bf_command_text(unit, run->arg);
-}
-
 /* Add items in a transaction: BfItemRun.append, whose arg is the name. */
 static void
 append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const BfRemote *remote = run->remote;
-	const BfLayout *layout = remote->layout;
 	int			slice = items_a_command(remote);
 
 	bf_transaction_begin(unit);
 	bf_command_begin(unit, "RPUSH");
 	bf_command_text(unit, run->arg);
 	bf_command_text(unit, "");
-	begin_script(unit, run, BF_SCRIPT_DETACH);
-	if (remote->configured)
-		bf_command_text(unit, remote->config_key);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_DETACH);
+	bf_command_text(unit, remote->key);
+	bf_command_text(unit, run->arg);
+	bf_remote_append_beside(unit, remote);
 	bf_script_arguments(unit);
-	bf_command_bytes(unit, remote->head, bf_layout_head(layout));
-	bf_command_number(unit, !layout->trimmed);
-	bf_remote_append_fields(unit, remote, true);
+	bf_remote_append_guards(unit, remote, 2, true);
+	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
+	bf_remote_append_excuse(unit, remote, 2);
+	bf_remote_append_note(unit, remote, 2, true);
 	for (int from = 0; from < count; from += slice)
 	{
 		bf_command_begin(unit, "BITFIELD");
 		bf_command_text(unit, run->arg);
-		bf_items_append_bits(unit, remote, 0, item + from,
+		bf_items_append_bits(unit, remote, item + from,
 							 Min(slice, count - from), true);
 	}
-	begin_script(unit, run, BF_SCRIPT_ATTACH);
+	bf_script_begin(unit, BF_SCRIPT_ATTACH);
+	bf_command_text(unit, remote->key);
+	bf_command_text(unit, run->arg);
 	bf_script_arguments(unit);
 	bf_transaction_end(unit);
 }
@@ -137,7 +125,7 @@ take_added(BfConnection *connection, const redisReply *reply,
 	uint32		hashes = run->remote->plan.first.hashes;
 	int			slice = items_a_command(run->remote);
 
-	if (bf_reply_integer(connection, *result++) == 0)
+	if (!bf_reply_is_same(connection, run->remote, *result++))
 		return false;
 	for (int from = 0; from < count; from += slice)
 	{
@@ -178,8 +166,7 @@ mirror_string(const BfRemote *remote, const BfRemote *old,
 	uint64		sent;
 
 	image.ttl = ttl;
-	/* Also a hash that we have not seen, or that is about another shape. */
-	image.config = remote->config_key;
+	image.hashes = true;
 	if (refresh && old->layout == remote->layout &&
 		bf_image_refresh(&image, &sent))
 		return sent;

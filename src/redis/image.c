@@ -153,30 +153,35 @@ byte_at(const BfImage *image, uint64 offset)
 	return word[offset & 7];
 }
 
-/* Write, or remove, the hash beside a string. */
+/* Write, or remove, a hash beside a string. */
 static void
-append_config(BfUnit *unit, const BfImage *image)
+append_hash(BfUnit *unit, const BfImage *image, BfHashRole role)
 {
+	const BfRemoteHash *hash = &image->remote->hash[role];
+
 	bf_command_begin(unit, "DEL");
-	bf_command_text(unit, image->config);
-	if (!image->remote->configured)
+	bf_command_text(unit, hash->key);
+	if (!hash->there)
 		return;
 	bf_command_begin(unit, "HSET");
-	bf_command_text(unit, image->config);
-	bf_remote_append_fields(unit, image->remote, false);
+	bf_command_text(unit, hash->key);
+	bf_remote_append_fields(unit, image->remote, role);
 	if (image->ttl == 0)
 		return;
 	bf_command_begin(unit, "PEXPIRE");
-	bf_command_text(unit, image->config);
+	bf_command_text(unit, hash->key);
 	bf_command_number(unit, image->ttl);
 }
 
-/* End a transaction: the hash, what is read back, and EXEC. */
+/* End a transaction: the hashes, what is read back, and EXEC. */
 static void
 append_end(BfUnit *unit, const BfImage *image)
 {
-	if (image->config != NULL)
-		append_config(unit, image);
+	for (int role = 0; image->hashes && role < BF_HASHES; role++)
+	{
+		if (image->remote->hash[role].key != NULL)
+			append_hash(unit, image, role);
+	}
 	bf_command_begin(unit, "STRLEN");
 	bf_command_text(unit, image->key);
 	bf_command_begin(unit, "BITFIELD_RO");

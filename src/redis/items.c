@@ -5,13 +5,15 @@
  *
  * A call site keeps what it knows of the filter, so that a query asks for it
  * once.  Every command compares it with what is there; when that has changed,
- * the filter is described anew and what was not done is done again.  What no
- * command can see, the hash of a Guava filter that had none, is looked for once
- * a second.
+ * the filter is described anew and what was not done is done again.  How many
+ * shards a filter has is compared after each round.
  *
- * Where a layout does not record the funnel, the element's type has its own.
- * Integers of different widths are equal in SQL, but 4 and 8 bytes in Guava:
- * a lookup asks for both, so that what was added as one is found as the other.
+ * Elements are added by the funnel that the filter has: the first one decides,
+ * or bf_redis_create did.  Integers of different widths are equal in SQL, but 4
+ * and 8 bytes in Guava; so where nothing says which of them a filter has, none
+ * is added.  A lookup asks for all that the element can be, unless the filter's
+ * own hash, which is compared in the same moment, says which one it is: a note
+ * beside a Guava filter may be lost or left over, and a "no" does not rest on it.
  *
  * Arrays are worked on in pieces, so that memory does not grow with them.  A
  * filter that grows cuts a round short, and the next one takes no more than
@@ -118,6 +120,27 @@ hash_shape(const BfShards *shards)
 	return hash;
 }
 
+/*
+ * Have a filter that holds nothing yet hold what the element is, from its first
+ * elements on.  One that is spread over shards is bound as its first shard is, at
+ * once; false where that is not what it was described as.
+ */
+static bool
+bind_filter(Call *call)
+{
+	BfRemote   *first = call->shards.remote;
+	BfFunnel	funnel;
+
+	if (!bf_remote_is_unbound(first) ||
+		first->bind != BF_FUNNEL_UNBOUND)
+		return true;
+	funnel = bf_element_bind(first->plan.strategy, BF_FUNNEL_UNBOUND,
+							 &call->element);
+	bf_shards_bind(&call->shards, funnel);
+	call->shape = hash_shape(&call->shards);
+	return call->shards.count == 1 || bf_remote_note(first);
+}
+
 /* Describe the filter anew, for as long as is_known() says. */
 static void
 describe(Call *call, Oid server, const char *key)
@@ -189,28 +212,60 @@ append_item(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 }
 
 /*
- * Append an element as a filter has it; and, to ask, as it may have it, too.  An
+ * Refuse to add an integer to a filter that may hold it as 4 bytes or as 8,
+ * where nothing says which.
+ */
+static void
+refuse_integer(const BfRemote *remote)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("filter at key \"%s\" does not say whether its integers are of 4 bytes or of 8",
+					remote->key),
+			 errdetail("An integer that is added as the one is not found as the other."),
+			 errhint("Say it once, by bf_redis_create with the filter's parameters and funnel => 'long' (or 'int').")));
+}
+
+/* Append an element to be added, as the filter has its elements. */
+static void
+append_addition(BfItems *items, const BfRemote *remote,
+				const BfElementType *element, Datum value, int source)
+{
+	const BfStrategy *strategy = remote->plan.strategy;
+	BfFunnel	known = remote->plan.header.funnel;
+	BfFunnel	funnel = bf_element_bind(strategy, known, element);
+
+	if (known == BF_FUNNEL_UNBOUND &&
+		(funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG))
+		refuse_integer(remote);
+	if (!append_item(items, remote, funnel, element, value, source))
+		bf_element_does_not_fit(element, value);
+}
+
+/*
+ * Append an element to be asked for: by the filter's own funnel if that is
+ * compared with the bits, else by every one that the element may have.  An
  * integer that is too wide for the filter is asked for all the same: the one
  * that has taken its place by now may hold it.
  */
 static void
-append_element(BfItems *items, const BfRemote *remote, const Call *call,
-			   Datum value, int source)
+append_question(BfItems *items, const BfRemote *remote,
+				const BfElementType *element, Datum value, int source)
 {
-	const BfElementType *element = &call->element;
-	BfFunnel	funnel = bf_element_bind(remote->plan.strategy,
-										 remote->plan.header.funnel, element);
-	bool		fits = append_item(items, remote, funnel, element, value,
-								   source);
+	const BfStrategy *strategy = remote->plan.strategy;
+	BfFunnel	known = remote->plan.header.funnel;
+	BfFunnel	funnel = bf_element_bind(strategy, known, element);
+	bool		sure = known != BF_FUNNEL_UNBOUND &&
+		bf_layout_head(remote->layout) == 0;
 
-	if (!fits && !call->ask)
-		bf_element_does_not_fit(element, value);
-	if (call->ask &&
-		(!fits || (remote->plan.header.funnel == BF_FUNNEL_UNBOUND &&
-				   (funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG))))
-		(void) append_item(items, remote, funnel == BF_FUNNEL_INT ?
-						   BF_FUNNEL_LONG : BF_FUNNEL_INT, element, value,
-						   source);
+	if (append_item(items, remote, funnel, element, value, source) && sure)
+		return;
+	for (int other = 1; other <= BF_FUNNEL_LAST; other++)
+	{
+		if (other != (int) funnel && bf_strategy_takes_funnel(strategy, other) &&
+			bf_element_fits(strategy, other, element))
+			(void) append_item(items, remote, other, element, value, source);
+	}
 }
 
 /*
@@ -221,6 +276,10 @@ static BfItems *
 hash_elements(const Call *call, Elements *elements, int batch)
 {
 	BfItems    *items = palloc0(sizeof(BfItems) * call->shards.count);
+	void		(*append) (BfItems *items, const BfRemote *remote,
+						   const BfElementType *element, Datum value,
+						   int source) =
+		call->ask ? append_question : append_addition;
 
 	for (int i = 0; i < elements->count && batch > 0; i++)
 	{
@@ -232,8 +291,8 @@ hash_elements(const Call *call, Elements *elements, int batch)
 		batch--;
 		shard = bf_shards_find(&call->shards, &call->element,
 							   elements->values[i]);
-		append_element(&items[shard], &call->shards.remote[shard], call,
-					   elements->values[i], i);
+		append(&items[shard], &call->shards.remote[shard], &call->element,
+			   elements->values[i], i);
 		elements->done[i] = true;
 		elements->left--;
 	}
@@ -256,25 +315,52 @@ note_answers(Elements *elements, const BfItems *items)
 	}
 }
 
+/* Forget the answers of a round: they are about shards that are others now. */
+static void
+forget_round(Elements *elements, const BfItems *items, int shards)
+{
+	for (int i = 0; i < shards; i++)
+	{
+		for (int j = 0; j < items[i].count; j++)
+		{
+			int			source = items[i].item[j].source;
+
+			elements->answers[source] = false;
+			elements->left += elements->done[source];
+			elements->done[source] = false;
+		}
+	}
+}
+
 /* Do a batch of elements; false where the filter has changed. */
 static bool
 run_round(Call *call, Elements *elements, int batch)
 {
-	BfItems    *items = hash_elements(call, elements, batch);
+	BfItems    *items;
 	bool		same = true;
 
+	if (!call->ask && !bind_filter(call))
+		return false;
+	items = hash_elements(call, elements, batch);
 	for (int i = 0; i < call->shards.count; i++)
 	{
-		const BfRemote *remote = &call->shards.remote[i];
+		BfRemote   *remote = &call->shards.remote[i];
 		const BfDriver *driver = remote->layout->driver;
 
 		if (items[i].count == 0)
 			continue;
-		same &= call->ask ? driver->contains(remote, &items[i]) :
-			driver->add(remote, &items[i]);
+		if (call->ask)
+			same &= driver->contains(remote, &items[i]);
+		else if (driver->add(remote, &items[i]))
+			bf_remote_noted(remote);
+		else
+			same = false;
 		note_answers(elements, &items[i]);
 	}
-	return same;
+	if (bf_shards_are_same(&call->shards))
+		return same;
+	forget_round(elements, items, call->shards.count);
+	return false;
 }
 
 /*

@@ -9,9 +9,8 @@
  *
  * guava: one string, the bytes of Guava's writeTo, which Java reads with one
  * GET.  It has its full length from the start: readFrom fails on a short one.
- * The stream does not say which funnel filled it.  Elements are taken to be of
- * the funnel that their SQL type has.  Where that would go wrong, for text by
- * funnel utf16, a hash beside the key says so, as it does for bitmap.
+ * The stream does not say which funnel filled it: a hash beside the key notes
+ * that, if we know.
  *
  * growing: the growing filter over Redis of 2021, a string a layer and a
  * cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order, each of its full
@@ -20,15 +19,17 @@
  * and k; the hash KEY-config says these, and more, to everybody else.  Layers
  * are all alike in the original (expansion 1).  With another expansion they
  * follow from the first by the rule that made them, so the hash need not list
- * them.
+ * them.  It says how many there are at least: we always write a cursor, so that
+ * one that is absent was lost.
  *
  * redisson: RBloomFilter's bit string, and a hash that says m and k.  Its
  * fields are compared as text by Redisson's scripts, so numbers are canonical
  * decimals.  falseProbability is written as Redisson does since 3.30.0, by
  * Java's Double.toString ("1.0E-5"); earlier ones write plain decimals
  * ("0.000010"), and both are read by all.  Redisson sizes nothing in advance:
- * what is missing is an empty filter if the hash is there.  Elements are what
- * its codecs make of them; see strategy/redisson.c.
+ * what is missing is an empty filter if the hash is there.  A note of ours says
+ * that a bit was set: then what is missing was lost.  Elements are what its
+ * codecs make of them; see strategy/redisson.c.
  *
  * bitmap: one bare bit string in SETBIT's order, for readers who know m and k.
  * It does not say what it is, so a small hash beside it does, for ourselves.
@@ -37,6 +38,12 @@
  *
  * redisbloom: a key of RedisBloom's own type, which BF.EXISTS reads from any
  * client.
+ *
+ * The hash that notes of what kind the elements are has the same fields in all
+ * layouts.  Its field funnel is empty until the first element is added.  What
+ * services make has none, and it can be lost, or left over from a filter that was
+ * there before: it is a note, and only what may be wrong without harm follows
+ * from it.  Where the hash describes the filter, it is right or nothing is.
  *
  * Keys are built so that all keys of a filter fall into one slot of a cluster
  * wherever the layout's original allows that: by a part in braces.  Those of
@@ -89,7 +96,7 @@ read_rate(const char *text, double *rate)
 
 /* ---- Hashes: of other implementations and of our own ---- */
 
-/* The fields of a layer, those of our own hashes, and the last one of each. */
+/* The fields of a layer, those of all our own hashes, and those of some. */
 enum
 {
 	BITS,
@@ -98,7 +105,10 @@ enum
 	FPP,
 	STRATEGY,
 	FUNNEL,
-	LAST_FIELD
+	LAYOUT,
+	EXPANSION = LAYOUT,			/* of growing */
+	FILLED,						/* of redisson: its string must be there */
+	LAYERS = FILLED				/* of growing: at least so many */
 };
 
 /* Write m and k; and n and p, which are empty where they are not known. */
@@ -155,7 +165,7 @@ write_shape(const BfLayout *layout, const BfPlan *plan, char **values)
 	write_layer(plan, values);
 	values[STRATEGY] = pstrdup(plan->strategy->name);
 	values[FUNNEL] = pstrdup(funnel ? funnel : "");
-	values[LAST_FIELD] = pstrdup(layout->name);
+	values[LAYOUT] = pstrdup(layout->name);
 }
 
 /* Read what write_shape() wrote: a plan of one layer. */
@@ -167,8 +177,8 @@ read_shape(char *const *values, BfPlan *plan, BfError *error)
 
 	plan->strategy = values[STRATEGY] ?
 		bf_strategy_by_name(values[STRATEGY]) : NULL;
-	if (plan->strategy == NULL || funnel == NULL ||
-		(funnel[0] != '\0' &&
+	if (plan->strategy == NULL ||
+		(funnel != NULL && !is_empty(funnel) &&
 		 (!bf_funnel_by_name(funnel, &bound) ||
 		  !bf_strategy_takes_funnel(plan->strategy, bound))))
 		return bf_fail(error, BF_ERROR_MALFORMED,
@@ -215,7 +225,8 @@ static void
 write_growing(const BfLayout *layout, const BfPlan *plan, char **values)
 {
 	write_shape(layout, plan, values);
-	values[LAST_FIELD] = psprintf("%u", plan->header.expansion);
+	values[EXPANSION] = psprintf("%u", plan->header.expansion);
+	bf_layout_set_layers(values, plan->header.layers);
 }
 
 /*
@@ -235,7 +246,7 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 	if (plan->strategy->counts_elements)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "strategy in Redis that grows another way");
-	if (!bf_read_number(values[LAST_FIELD], 1, BF_MAX_EXPANSION, &expansion))
+	if (!bf_read_number(values[EXPANSION], 1, BF_MAX_EXPANSION, &expansion))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid expansion in Redis");
 	header->expansion = (uint32) expansion;
@@ -315,7 +326,6 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 
 /* ---- The rows ---- */
 
-#define ANY_FUNNEL	(~UINT32_C(0))
 #define ANY_STRATEGY	(~UINT32_C(0))
 
 #define GUAVAS	(1 << BF_STRATEGY_GUAVA | 1 << BF_STRATEGY_GUAVA32)
@@ -330,12 +340,33 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 #define OWN_FIELDS \
 	"bits", "hashes", "expected", "fpp", "strategy", "funnel"
 
-#define OWN_HASH \
-	.config_suffix = ":bloomext", \
-	.fields = {OWN_FIELDS, "layout"}, \
-	.guards = LAST_FIELD + 1, \
-	.write_config = write_shape, \
-	.read_config = read_shape
+/* What notes the kind of elements; a bare bit string it describes, too. */
+static const BfHashShape own_hash = {
+	.suffix = ":bloomext",
+	.fields = {OWN_FIELDS, "layout", "filled"},
+	.guards = LAYOUT + 1,
+	.write = write_shape,
+	.read = read_shape
+};
+
+static const BfHashShape growing_hash = {
+	.suffix = "-config",
+	.fields = {OWN_FIELDS, "expansion", "layers"},
+	.guards = EXPANSION + 1,
+	.write = write_growing,
+	.read = read_growing
+};
+
+static const BfHashShape redisson_hash = {
+	/* RedissonBloomFilter's suffixName(getRawName(), "config") */
+	.suffix = ":config",
+	.fields = {
+		"size", "hashIterations", "expectedInsertions", "falseProbability"
+	},
+	.guards = HASHES + 1,
+	.write = write_redisson,
+	.read = read_redisson
+};
 
 const BfLayout bf_layouts[] = {
 	{
@@ -344,8 +375,7 @@ const BfLayout bf_layouts[] = {
 		.strategies = GUAVAS,
 		.default_for = GUAVAS,
 		.stream = &bf_guava_stream,
-		.config_funnels = 1 << BF_FUNNEL_UTF16,
-		OWN_HASH
+		.hash = {[BF_NOTE] = &own_hash}
 	},
 	{
 		.name = "growing",
@@ -356,12 +386,7 @@ const BfLayout bf_layouts[] = {
 		.accept = accept_growing,
 		.layer_suffix = "-",
 		.cursor_suffix = "-cursor",
-		.config_suffix = "-config",
-		.config_funnels = ANY_FUNNEL,
-		.fields = {OWN_FIELDS, "expansion"},
-		.guards = LAST_FIELD + 1,
-		.write_config = write_growing,
-		.read_config = read_growing
+		.hash = {[BF_CONFIG] = &growing_hash}
 	},
 	{
 		.name = "redisson",
@@ -369,15 +394,7 @@ const BfLayout bf_layouts[] = {
 		.strategies = 1 << BF_STRATEGY_REDISSON,
 		.default_for = 1 << BF_STRATEGY_REDISSON,
 		.trimmed = true,
-		/* RedissonBloomFilter's suffixName(getRawName(), "config") */
-		.config_suffix = ":config",
-		.config_funnels = ANY_FUNNEL,
-		.fields = {
-			"size", "hashIterations", "expectedInsertions", "falseProbability"
-		},
-		.guards = HASHES + 1,
-		.write_config = write_redisson,
-		.read_config = read_redisson
+		.hash = {[BF_CONFIG] = &redisson_hash, [BF_NOTE] = &own_hash}
 	},
 	{
 		.name = "bitmap",
@@ -385,8 +402,7 @@ const BfLayout bf_layouts[] = {
 		.strategies = ANY_STRATEGY,
 		.default_for = BARE_STRINGS,
 		.bare = true,
-		.config_funnels = ANY_FUNNEL,
-		OWN_HASH
+		.hash = {[BF_CONFIG] = &own_hash}
 	},
 	{
 		.name = "redisbloom",
@@ -394,7 +410,9 @@ const BfLayout bf_layouts[] = {
 		.strategies = 1 << BF_STRATEGY_REDISBLOOM,
 		.default_for = 1 << BF_STRATEGY_REDISBLOOM,
 		.grows = true,
-		.native_type = "MBbloom--"
+		.native_type = "MBbloom--",
+		.native_header = "BF.SCANDUMP",
+		.hash = {[BF_NOTE] = &own_hash}
 	}
 };
 
@@ -528,45 +546,107 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 	}
 }
 
-/* How many fields the hash beside it has. */
+/* How many fields a hash has. */
 int
-bf_layout_fields(const BfLayout *layout)
+bf_hash_fields(const BfHashShape *shape)
 {
 	int			count = 0;
 
-	while (layout->fields[count] != NULL)
+	while (shape->fields[count] != NULL)
 		count++;
 	return count;
 }
 
 /* Whether the values of a hash's fields are of such a hash of this layout. */
 bool
-bf_layout_owns(const BfLayout *layout, char *const *values)
+bf_layout_owns(const BfLayout *layout, BfHashRole role, char *const *values)
 {
-	if (layout->write_config == write_shape)
-		return values[LAST_FIELD] != NULL &&
-			strcmp(values[LAST_FIELD], layout->name) == 0;
+	if (layout->hash[role] == &own_hash)
+		return values[LAYOUT] != NULL &&
+			strcmp(values[LAYOUT], layout->name) == 0;
 	/* Anything else may have a hash of that name: its fields tell. */
 	return values[0] != NULL && values[1] != NULL;
 }
 
 /*
  * Write what describes a filter: what its string has before the bits, and the
- * values of its hash's fields; false where it comes without a hash.
+ * values of its hashes' fields.
  */
-bool
+void
 bf_layout_write(const BfLayout *layout, const BfPlan *plan, uint8_t *head,
-				char **values)
+				BfRemoteHash *hash)
 {
 	BfFilter	filter = {.plan = *plan};
-	bool		configured =
-		(layout->config_funnels & (1 << plan->header.funnel)) != 0;
 
 	if (layout->stream != NULL)
 		layout->stream->write_head(&filter, head);
-	if (configured)
-		layout->write_config(layout, plan, values);
-	return configured;
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		hash[role].there = layout->hash[role] != NULL;
+		if (hash[role].there)
+			layout->hash[role]->write(layout, plan, hash[role].values);
+	}
+}
+
+/* Which hash says of what kind the elements are. */
+BfHashRole
+bf_layout_kind_role(const BfLayout *layout)
+{
+	return layout->hash[BF_NOTE] != NULL ? BF_NOTE : BF_CONFIG;
+}
+
+/* By which of its fields. */
+int
+bf_layout_kind_field(void)
+{
+	return FUNNEL;
+}
+
+/* Whether that says that there are none yet, so that the first one decides. */
+bool
+bf_layout_is_unbound(char *const *values)
+{
+	return is_empty(values[FUNNEL]);
+}
+
+/* Say of what kind they are; NULL: that is not known. */
+void
+bf_layout_set_kind(char **values, BfFunnel funnel)
+{
+	values[FUNNEL] = unconstify(char *, bf_funnel_name(funnel));
+}
+
+/* Whether it says that a bit was set in a string that is else not there. */
+bool
+bf_layout_is_filled(char *const *values)
+{
+	return values[FILLED] != NULL;
+}
+
+/* Say so. */
+void
+bf_layout_set_filled(char **values)
+{
+	static char filled[] = "1";
+
+	values[FILLED] = filled;
+}
+
+/* Say how many layers there are, at least. */
+void
+bf_layout_set_layers(char **values, uint32_t layers)
+{
+	values[LAYERS] = psprintf("%u", layers);
+}
+
+/* How many; 0 where that is not said. */
+uint32_t
+bf_layout_least_layers(char *const *values)
+{
+	uint64		layers;
+
+	return bf_read_number(values[LAYERS], 1, BF_MAX_LAYERS, &layers) ?
+		(uint32) layers : 0;
 }
 
 /* Bytes of a string before the bits. */
@@ -588,6 +668,18 @@ uint64_t
 bf_layout_bytes(const BfLayout *layout, const BfLayer *layer)
 {
 	return bf_layout_head(layout) + (layer->bits + 7) / 8;
+}
+
+/*
+ * Whether a string of so many bytes, which nothing describes, may be the first of
+ * a filter: bits of just its length, whose hash is gone or never was.
+ */
+bool
+bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan, int64_t bytes)
+{
+	return layout->stream == NULL && !layout->trimmed &&
+		layout->native_type == NULL &&
+		bytes == (int64_t) bf_layout_bytes(layout, &plan->first);
 }
 
 /* Turn positions in a layer into where SETBIT and GETBIT find them. */
@@ -619,9 +711,9 @@ bf_shard_key(const char *key, int shard)
 	return psprintf("%s:%d", key, shard);
 }
 
-/* A key to write a layer to before it is put in place; nobody else's. */
+/* A name that nothing else has. */
 char *
-bf_temporary_key(const char *key, uint32_t number)
+bf_random_name(void)
 {
 	uint64		random;
 
@@ -629,6 +721,13 @@ bf_temporary_key(const char *key, uint32_t number)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random values")));
-	return bf_suffixed_key(key, psprintf(":bloomext-tmp-%016llx-%u",
-										 (unsigned long long) random, number));
+	return psprintf("%016llx", (unsigned long long) random);
+}
+
+/* A key to write a layer to before it is put in place; nobody else's. */
+char *
+bf_temporary_key(const char *key, uint32_t number)
+{
+	return bf_suffixed_key(key, psprintf(":bloomext-tmp-%s-%u",
+										 bf_random_name(), number));
 }

@@ -9,10 +9,45 @@
 
 #include "strategy/plan.h"
 
-#define BF_MAX_FIELDS		8
+#define BF_MAX_FIELDS		10
 
 /* Filters that one can be spread over. */
 #define BF_MAX_SHARDS		1024
+
+struct BfLayout;
+
+/* A hash beside a filter. */
+typedef struct BfHashShape
+{
+	const char *suffix;			/* of its key */
+	const char *fields[BF_MAX_FIELDS];	/* up to a NULL */
+	int			guards;			/* so many of them, the first, must not change */
+	/* Values of the fields; and a plan out of such values (or NULLs). */
+	void		(*write) (const struct BfLayout *layout, const BfPlan *plan,
+						  char **values);
+	bool		(*read) (char *const *values, BfPlan *plan, BfError *error);
+} BfHashShape;
+
+/*
+ * The hashes that a layout may have: one that describes a filter, without which
+ * there is none; and one of ours that notes of what kind the elements are, where
+ * the former does not say it or is not needed.
+ */
+typedef enum BfHashRole
+{
+	BF_CONFIG,
+	BF_NOTE
+} BfHashRole;
+
+#define BF_HASHES	(BF_NOTE + 1)
+
+/* A hash of a filter in Redis. */
+typedef struct BfRemoteHash
+{
+	char	   *key;			/* NULL: there can be none */
+	bool		there;			/* it is about this filter; or is to be */
+	char	   *values[BF_MAX_FIELDS];	/* of its fields, or NULLs */
+} BfRemoteHash;
 
 /*
  * A layout.  Its keys are named by what follows the filter's own, KEY; see
@@ -32,17 +67,7 @@ typedef struct BfLayout
 	const char *layer_suffix;
 	/* The string that says which layer is the newest; NULL: there is one. */
 	const char *cursor_suffix;
-	/* The hash that describes a filter; NULL: there is none. */
-	const char *config_suffix;
-	uint32_t	config_funnels; /* with which it is written: 1 << funnel */
-	const char *fields[BF_MAX_FIELDS];	/* its fields, up to a NULL */
-	/* The first ones must not change: positions and funnel follow from them. */
-	int			guards;
-	/* Values of these fields; and a plan out of such values (or NULLs). */
-	void		(*write_config) (const struct BfLayout *layout,
-								 const BfPlan *plan, char **values);
-	bool		(*read_config) (char *const *values, BfPlan *plan,
-								BfError *error);
+	const BfHashShape *hash[BF_HASHES]; /* NULL: there is none */
 
 	/* The stream that its string is; NULL: bits in SETBIT's order. */
 	const BfStream *stream;
@@ -52,6 +77,8 @@ typedef struct BfLayout
 	bool		trimmed;
 	/* The type that Redis has for it, with commands of its own; or NULL. */
 	const char *native_type;
+	/* Whose header is read by this, with the key and 0. */
+	const char *native_header;
 } BfLayout;
 
 extern const struct BfDriver bf_driver_string;
@@ -67,18 +94,30 @@ extern const BfLayout *bf_layout_argument(FunctionCallInfo fcinfo,
 extern const BfLayout *bf_layout_default(const BfPlan *plan);
 extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
-extern int	bf_layout_fields(const BfLayout *layout);
-extern bool bf_layout_owns(const BfLayout *layout, char *const *values);
-extern bool bf_layout_write(const BfLayout *layout, const BfPlan *plan,
-							uint8_t *head, char **values);
+extern bool bf_layout_owns(const BfLayout *layout, BfHashRole role,
+						   char *const *values);
+extern void bf_layout_write(const BfLayout *layout, const BfPlan *plan,
+							uint8_t *head, BfRemoteHash *hash);
+extern BfHashRole bf_layout_kind_role(const BfLayout *layout);
+extern int	bf_layout_kind_field(void);
+extern bool bf_layout_is_unbound(char *const *values);
+extern void bf_layout_set_kind(char **values, BfFunnel funnel);
+extern bool bf_layout_is_filled(char *const *values);
+extern void bf_layout_set_filled(char **values);
+extern void bf_layout_set_layers(char **values, uint32_t layers);
+extern uint32_t bf_layout_least_layers(char *const *values);
+extern int	bf_hash_fields(const BfHashShape *shape);
 extern uint32_t bf_layout_head(const BfLayout *layout);
 extern BfBitOrder bf_layout_order(const BfLayout *layout);
 extern uint64_t bf_layout_bytes(const BfLayout *layout, const BfLayer *layer);
+extern bool bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan,
+							  int64_t bytes);
 extern void bf_layout_offsets(const BfLayout *layout, uint64_t *positions,
 							  uint32_t count);
 
 extern char *bf_suffixed_key(const char *key, const char *suffix);
 extern char *bf_shard_key(const char *key, int shard);
+extern char *bf_random_name(void);
 extern char *bf_temporary_key(const char *key, uint32_t number);
 
 /* The suffix of the hash that says how many shards a filter has. */

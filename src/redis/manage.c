@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(bloomext_fetch_sized);
 
 /*
  * bf_redis_create(server, key, expected, fpp, strategy, layout, expansion,
- * ttl): true: made; false: one of the same parameters is there.
+ * ttl, funnel): true: made; false: one of the same parameters is there.
  */
 Datum
 bloomext_redis_create(PG_FUNCTION_ARGS)
@@ -36,6 +36,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	static const char *const names[] = {
 		"server", "key", "expected", "fpp", "strategy", NULL, "expansion"
 	};
+	const BfStrategy *strategy;
 	const BfLayout *layout;
 	BfPlan		plan;
 	BfRemote	remote;
@@ -53,9 +54,10 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	layout = bf_layout_argument(fcinfo, 5, &shards);
 	if (shards > 0 && expected > 0)
 		expected = (expected - 1) / shards + 1;
-	bf_value_plan(bf_strategy_argument(fcinfo, 4), expected,
-				  PG_GETARG_FLOAT8(3), BF_FUNNEL_UNBOUND,
-				  PG_GETARG_INT32(6), &plan);
+	strategy = bf_strategy_argument(fcinfo, 4);
+	bf_value_plan(strategy, expected, PG_GETARG_FLOAT8(3),
+				  bf_funnel_argument(fcinfo, 8, strategy), PG_GETARG_INT32(6),
+				  &plan);
 	if (layout == NULL)
 		layout = bf_layout_default(&plan);
 	bf_remote_plan(server, key, layout, &plan, &remote);
@@ -116,10 +118,16 @@ bloomext_redis_drop(PG_FUNCTION_ARGS)
 								  bf_key_argument(fcinfo, 1)));
 }
 
-/* Refuse to write over a filter in another layout, whose hash would stay. */
+/*
+ * Refuse to write over a filter in another layout, whose hash would stay, and
+ * over what is no filter.
+ */
 static void
 check_old(const BfRemote *remote, const BfRemote *old)
 {
+	int64		bytes = remote->layout->layer_suffix != NULL ? old->at_layer :
+		old->at_key;
+
 	if (old->layout != NULL &&
 		(old->layout != remote->layout || old->shards > 0))
 		ereport(ERROR,
@@ -129,6 +137,15 @@ check_old(const BfRemote *remote, const BfRemote *old)
 						old->shards > 0 ? " and several shards" : "",
 						remote->layout->name),
 				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
+	if (old->layout != NULL || bytes == 0 ||
+		(bytes > 0 && old->orphan == remote->layout) ||
+		bf_layout_is_bare(remote->layout, &remote->plan, bytes))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("key \"%s\" holds something that is no filter",
+					bf_remote_layer_key(remote, 0)),
+			 errhint("Choose another key; or delete it, by DEL in Redis.")));
 }
 
 /*
@@ -208,6 +225,17 @@ wanted_layout(FunctionCallInfo fcinfo, int argument)
 	return layout;
 }
 
+/* The funnel that is wanted: NULL is the one that the strategy has for text. */
+static BfFunnel
+wanted_funnel(FunctionCallInfo fcinfo, int argument,
+			  const BfStrategy *strategy)
+{
+	BfFunnel	funnel = bf_funnel_argument(fcinfo, argument, strategy);
+
+	return funnel != BF_FUNNEL_UNBOUND ? funnel :
+		strategy->funnels[BF_KIND_TEXT];
+}
+
 /* Refuse a filter that is not the one asked for, or no single one. */
 static void
 check_found(const BfRemote *remote, const BfLayout *wanted)
@@ -233,14 +261,11 @@ Datum
 bloomext_fetch(PG_FUNCTION_ARGS)
 {
 	const BfLayout *wanted;
-	const char *funnel_name;
 	Oid			server;
 	char	   *key;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	bf_refuse_null(fcinfo, 3, "funnel");
-	funnel_name = text_to_cstring(PG_GETARG_TEXT_PP(3));
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
 	wanted = wanted_layout(fcinfo, 2);
@@ -254,7 +279,7 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 		check_found(&remote, wanted);
 		funnel = remote.plan.header.funnel;
 		if (funnel == BF_FUNNEL_UNBOUND)
-			funnel = bf_funnel_named(funnel_name, remote.plan.strategy);
+			funnel = wanted_funnel(fcinfo, 3, remote.plan.strategy);
 		value = remote.layout->driver->fetch(&remote, funnel);
 		if (value != NULL)
 			PG_RETURN_POINTER(value);
@@ -267,7 +292,7 @@ Datum
 bloomext_fetch_sized(PG_FUNCTION_ARGS)
 {
 	static const char *const names[] = {
-		"layout", "expected", "fpp", "strategy", "funnel"
+		"layout", "expected", "fpp", "strategy"
 	};
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
@@ -282,7 +307,9 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 						  bf_key_argument(fcinfo, 1),
 						  wanted_layout(fcinfo, 2));
 	bf_layout_check_bare(remote.layout);
-	funnel = bf_funnel_argument(fcinfo, 6, strategy);
+	/* Who says what it is need not be told by a hash. */
+	remote.hash[BF_CONFIG].key = NULL;
+	funnel = wanted_funnel(fcinfo, 6, strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4), funnel, 0,
 				  &remote.plan);
 	value = remote.layout->driver->fetch(&remote, funnel);

@@ -1,6 +1,6 @@
 /*
  * remote.c
- *	  What filter is at a key of a Redis server, and that it still is.
+ *	  What filter is at a key of a Redis server; and its keys.
  *
  * One script reads, in one moment, all that may say so: the key's type, length
  * and first bytes, and the hashes and strings that the layouts have beside it.
@@ -11,9 +11,9 @@
  * derived from it.  What is described as one filter has all its layers, unless
  * its server has them; what is described as sharded has none, and is no shard.
  *
- * Guards are what says that a filter still is what it was described as: the
- * fields of its hash that bits and hashes follow from, and the cursor.  They are
- * read, or compared, in the same moment as the bits.
+ * Of a filter that is described, every key must be there: one that is not was
+ * lost, and what it said cannot be answered.  Only a note may be missing, and one
+ * that is about another shape than what is there is none.
  */
 #include "postgres.h"
 
@@ -24,97 +24,151 @@
 /* Elements of the description before those of the keys beside. */
 #define FIRST_BESIDE	3
 
-/* Keys beside, at most: shards, and of each layout hash, cursor and a string. */
-#define MAX_BESIDE		(1 + 3 * bf_layout_count)
+/* Keys beside a layout has at most: hashes, cursor, and two layers. */
+#define BESIDE_A_LAYOUT		(BF_HASHES + 3)
 
-/* A key beside the filter's own. */
+/* A key beside the filter's own, and what is there. */
 typedef struct Beside
 {
 	char	   *key;
 	const char *const *fields;	/* of a hash; NULL: a string */
 	int			count;			/* of the fields */
-	char	  **into;			/* what is there: values of these, or bytes */
+	char	   *values[BF_MAX_FIELDS];	/* of these, or NULLs */
+	int64		length;			/* of the string; 0: it is not there */
+	char	   *bytes;			/* its first ones, or NULL */
 } Beside;
 
-static const char *const shards_fields[] = {"layout", "shards"};
+typedef struct BesideList
+{
+	Beside	   *beside;
+	int			count;
+	unsigned	slot;			/* in a cluster, only of keys of this one */
+	bool		cluster;
+} BesideList;
+
+static const char *const shards_fields[] = {"layout", "shards", "id"};
 
 /* ---- Describe ---- */
 
 /*
- * List the keys beside a filter's own that can be read with it: on a cluster,
- * those of the same slot.
+ * The key of a name in the list of those that are read; NULL where it cannot be
+ * read with the others, in the same slot of a cluster.
  */
-static int
-list_beside(const char *key, bool cluster, const BfRemote *candidates,
-			char **shards, BfFound *found, Beside *beside)
+static Beside *
+look_beside(BesideList *list, char *key, const char *const *fields, int count)
 {
-	int			listed = 0;
-	int			count = 0;
+	Beside	   *beside = list->beside;
 
-	beside[listed++] = (Beside) {bf_suffixed_key(key, BF_SHARDS_SUFFIX),
-		shards_fields, lengthof(shards_fields), shards};
-	for (int i = 0; i < bf_layout_count; i++)
+	if (list->cluster && bf_cluster_slot(key) != list->slot)
+		return NULL;
+	for (; beside < list->beside + list->count; beside++)
 	{
-		const BfRemote *at = &candidates[i];
-		const BfLayout *layout = at->layout;
-
-		beside[listed++] = (Beside) {at->config_key, layout->fields,
-			bf_layout_fields(layout), found[i].values};
-		beside[listed++] = (Beside) {at->cursor_key, NULL, 0, &found[i].cursor};
-		if (layout->layer_suffix != NULL)
-			beside[listed++] = (Beside) {bf_remote_layer_key(at, 0), NULL, 0,
-				&found[i].layer};
+		if (beside->fields == fields && strcmp(beside->key, key) == 0)
+			return beside;
 	}
-	for (int i = 0; i < listed; i++)
-	{
-		if (beside[i].key != NULL &&
-			(!cluster ||
-			 bf_cluster_slot(beside[i].key) == bf_cluster_slot(key)))
-			beside[count++] = beside[i];
-	}
-	return count;
+	list->count++;
+	*beside = (Beside) {.key = key,.fields = fields,.count = count};
+	return beside;
 }
 
-/* The types that are not read as a string is, which for others is an error. */
-static char *
-list_types(void)
+/* What is to be found of a layout's filter; keys that are not read are forgotten. */
+typedef struct Places
 {
-	StringInfoData types;
+	Beside	   *hash[BF_HASHES];
+	Beside	   *cursor;
+	Beside	   *layer[2];
+} Places;
 
-	initStringInfo(&types);
+/* List the keys that a layout has beside the filter's own. */
+static void
+list_places(BesideList *list, BfRemote *candidate, Places *places)
+{
+	const BfLayout *layout = candidate->layout;
+
+	memset(places, 0, sizeof(*places));
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		const BfHashShape *shape = layout->hash[role];
+
+		if (shape == NULL)
+			continue;
+		places->hash[role] = look_beside(list, candidate->hash[role].key,
+										 shape->fields, bf_hash_fields(shape));
+		if (places->hash[role] == NULL)
+			candidate->hash[role].key = NULL;
+	}
+	if (candidate->cursor_key != NULL)
+		places->cursor = look_beside(list, candidate->cursor_key, NULL, 0);
+	for (int i = 0; i < 2 && layout->layer_suffix != NULL; i++)
+		places->layer[i] = look_beside(list, bf_remote_layer_key(candidate, i),
+									   NULL, 0);
+}
+
+/* Take what was found there; nothing is where it was not looked. */
+static void
+find_places(const Places *places, BfFound *found)
+{
+	static char *nothing[BF_MAX_FIELDS];
+
+	for (int role = 0; role < BF_HASHES; role++)
+		found->values[role] = places->hash[role] ?
+			places->hash[role]->values : nothing;
+	found->cursor = places->cursor ? places->cursor->bytes : NULL;
+	for (int i = 0; i < 2; i++)
+		found->layer[i] = places->layer[i] ? places->layer[i]->length : 0;
+}
+
+/* Append the types that are not strings, and what gives their headers. */
+static void
+append_types(BfUnit *unit)
+{
+	int			count = 0;
+
+	for (int i = 0; i < bf_layout_count; i++)
+		count += bf_layouts[i].native_type != NULL;
+	bf_command_number(unit, count);
 	for (int i = 0; i < bf_layout_count; i++)
 	{
-		if (bf_layouts[i].native_type != NULL)
-			appendStringInfo(&types, "%s ", bf_layouts[i].native_type);
+		if (bf_layouts[i].native_type == NULL)
+			continue;
+		bf_command_text(unit, bf_layouts[i].native_type);
+		bf_command_text(unit, bf_layouts[i].native_header);
 	}
-	return types.data;
 }
 
 /* Ask what there is: lua/describe.lua. */
 static BfUnit *
-make_question(const char *key, const Beside *beside, int count)
+make_question(const char *key, const BesideList *list)
 {
 	BfUnit	   *unit = bf_unit_make();
 
 	bf_script_begin(unit, BF_SCRIPT_DESCRIBE);
 	bf_command_text(unit, key);
-	for (int i = 0; i < count; i++)
-		bf_command_text(unit, beside[i].key);
+	for (int i = 0; i < list->count; i++)
+		bf_command_text(unit, list->beside[i].key);
 	bf_script_arguments(unit);
-	bf_command_key(unit, list_types());
-	for (int i = 0; i < count; i++)
+	append_types(unit);
+	for (int i = 0; i < list->count; i++)
 	{
-		bf_command_number(unit, beside[i].count);
-		for (int j = 0; j < beside[i].count; j++)
-			bf_command_text(unit, beside[i].fields[j]);
+		bf_command_number(unit, list->beside[i].count);
+		for (int j = 0; j < list->beside[i].count; j++)
+			bf_command_text(unit, list->beside[i].fields[j]);
 	}
 	return unit;
 }
 
+/* The bytes that a reply is, in our memory, and a zero. */
+static char *
+reply_text(BfConnection *connection, const redisReply *reply)
+{
+	const char *bytes = bf_reply_string(connection, reply)->str;
+
+	return memcpy(palloc0(reply->len + 1), bytes, reply->len);
+}
+
 /* Read what was found at a key beside, if it is there. */
 static void
-read_beside(BfConnection *connection, const redisReply *reply,
-			const Beside *beside)
+read_beside(BfConnection *connection, const redisReply *reply, Beside *beside)
 {
 	redisReply **element;
 
@@ -122,16 +176,16 @@ read_beside(BfConnection *connection, const redisReply *reply,
 		return;
 	if (beside->fields == NULL)
 	{
-		*beside->into = bf_reply_string(connection, reply)->str;
+		element = bf_reply_array(connection, reply, 2);
+		beside->length = bf_reply_integer(connection, element[0]);
+		beside->bytes = reply_text(connection, element[1]);
 		return;
 	}
 	element = bf_reply_array(connection, reply, beside->count);
 	for (int i = 0; i < beside->count; i++)
 	{
 		if (element[i]->type != REDIS_REPLY_NIL)
-			beside->into[i] =
-				pnstrdup(bf_reply_string(connection, element[i])->str,
-						 element[i]->len);
+			beside->values[i] = reply_text(connection, element[i]);
 	}
 }
 
@@ -149,36 +203,75 @@ read_shards(BfConnection *connection, char **values, BfRemote *remote)
 		bf_connection_protocol_error(connection,
 									 "A filter's shards are not described as they should be.");
 	remote->shards = (int) shards;
-	remote->config_key = bf_suffixed_key(remote->key, BF_SHARDS_SUFFIX);
-}
-
-/* Take what a hash says for the plan of a filter; false where there is none. */
-bool
-bf_remote_read_config(BfRemote *remote, const BfFound *found)
-{
-	BfError		error;
-
-	if (!bf_layout_owns(remote->layout, found->values))
-		return false;
-	remote->configured = true;
-	remote->plan.header = (BfHeader) {.layers = 1,.cell_bits = BF_CELL_BIT};
-	if (!remote->layout->read_config(found->values, &remote->plan, &error))
-		bf_raise(&error);
-	memcpy(remote->values, found->values, sizeof(found->values));
-	return true;
+	memcpy(remote->hash[BF_CONFIG].values, values,
+		   sizeof(char *) * lengthof(shards_fields));
+	remote->hash[BF_CONFIG].key = bf_suffixed_key(remote->key,
+												  BF_SHARDS_SUFFIX);
 }
 
 /*
- * The layout that a key is described as a filter in, if any.  A hash does so
- * even where its string is gone, but not where a filter's first layer is.
+ * Take what the hash that describes filters says for the plan of one; false
+ * where there is none.
+ */
+bool
+bf_remote_read_config(BfRemote *remote, const BfFound *found)
+{
+	const BfLayout *layout = remote->layout;
+	BfRemoteHash *config = &remote->hash[BF_CONFIG];
+	char	  **values = found->values[BF_CONFIG];
+	BfError		error;
+
+	if (layout->hash[BF_CONFIG] == NULL ||
+		!bf_layout_owns(layout, BF_CONFIG, values))
+		return false;
+	config->there = true;
+	memcpy(config->values, values, sizeof(config->values));
+	remote->plan.header = (BfHeader) {.layers = 1,.cell_bits = BF_CELL_BIT};
+	if (!layout->hash[BF_CONFIG]->read(values, &remote->plan, &error))
+		bf_raise(&error);
+	return true;
+}
+
+/* Take what a note says of a filter, if it is about a filter of this shape. */
+static void
+read_note(BfRemote *remote, const BfFound *found)
+{
+	BfRemoteHash *note = &remote->hash[BF_NOTE];
+	BfHeader   *header = &remote->plan.header;
+	const BfHashShape *shape = remote->layout->hash[BF_NOTE];
+	BfPlan		plan = {0};
+	BfError		error;
+
+	if (shape == NULL)
+		return;
+	memcpy(note->values, found->values[BF_NOTE], sizeof(note->values));
+	note->there = bf_layout_owns(remote->layout, BF_NOTE, note->values) &&
+		shape->read(note->values, &plan, &error) &&
+		plan.strategy == remote->plan.strategy &&
+		plan.first.bits == remote->plan.first.bits &&
+		plan.first.hashes == remote->plan.first.hashes;
+	if (!note->there)
+		return;
+	header->funnel = plan.header.funnel;
+	if (header->fpp == 0)
+	{
+		header->expected = plan.header.expected;
+		header->fpp = plan.header.fpp;
+	}
+}
+
+/*
+ * The layout that a key is described as a filter in, if any.  The hash that
+ * describes it does so even where its string is gone, but not where a filter's
+ * first layer is.
  */
 static const BfLayout *
 described_layout(const BfRemote *remote)
 {
 	if (remote->layout != NULL)
 		return remote->layout;
-	return remote->orphan != NULL && remote->orphan->layer_suffix == NULL ?
-		remote->orphan : NULL;
+	return remote->hash[BF_CONFIG].there &&
+		remote->orphan->layer_suffix == NULL ? remote->orphan : NULL;
 }
 
 /* Take what a layout's driver makes of what was found, if it is a filter. */
@@ -188,8 +281,15 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 	const BfLayout *layout = candidate->layout;
 	const BfLayout *other = described_layout(remote);
 
-	if (!layout->driver->recognize(candidate, found))
+	if (layout->driver->recognize(candidate, found))
+		read_note(candidate, found);
+	else
+	{
+		if (layout->hash[BF_NOTE] != NULL &&
+			bf_layout_owns(layout, BF_NOTE, found->values[BF_NOTE]))
+			candidate->orphan = layout;
 		candidate->layout = NULL;
+	}
 	if (other != NULL && other != layout && described_layout(candidate) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -199,6 +299,24 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 	if (remote->layout == NULL &&
 		(candidate->layout != NULL || candidate->orphan != NULL))
 		*remote = *candidate;
+}
+
+/* Read the reply to the question; what is read stays after it is freed. */
+static void
+read_answer(BfConnection *connection, const redisReply *reply,
+			BesideList *list, BfFoundString *at)
+{
+	redisReply **element = bf_reply_array(connection, reply,
+										  FIRST_BESIDE + list->count);
+
+	/* Not the one that was asked first, where that has redirected us. */
+	at->connection = connection;
+	at->type = reply_text(connection, element[0]);
+	at->head = (const uint8 *) reply_text(connection, element[1]);
+	at->head_length = element[1]->len;
+	at->length = bf_reply_integer(connection, element[2]);
+	for (int i = 0; i < list->count; i++)
+		read_beside(connection, element[FIRST_BESIDE + i], &list->beside[i]);
 }
 
 /*
@@ -211,44 +329,55 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 {
 	BfConnection *connection = bf_cluster_route(server, key);
 	BfRemote   *candidates = palloc(sizeof(BfRemote) * bf_layout_count);
-	BfFound    *found = palloc0(sizeof(BfFound) * bf_layout_count);
-	char	   *shards[lengthof(shards_fields)] = {NULL};
-	Beside	   *beside = palloc(sizeof(Beside) * MAX_BESIDE);
+	Places	   *places = palloc(sizeof(Places) * bf_layout_count);
+	BesideList	list = {
+		.beside = palloc(sizeof(Beside) * (1 + BESIDE_A_LAYOUT * bf_layout_count)),
+		.slot = bf_cluster_slot(key),
+		.cluster = connection->cluster
+	};
+	Beside	   *shards;
 	const redisReply *reply;
-	BfFoundString at;
-	redisReply **element;
+	BfFound		found;
 	BfUnit	   *unit;
-	int			count;
+	int64		at_layer = 0;
 
 	*remote = bf_remote_at(server, key, NULL);
+	shards = look_beside(&list, bf_suffixed_key(key, BF_SHARDS_SUFFIX),
+						 shards_fields, lengthof(shards_fields));
 	for (int i = 0; i < bf_layout_count; i++)
+	{
 		candidates[i] = bf_remote_at(server, remote->key, &bf_layouts[i]);
-	count = list_beside(key, connection->cluster, candidates, shards, found,
-						beside);
-	unit = make_question(key, beside, count);
+		list_places(&list, &candidates[i], &places[i]);
+	}
+	unit = make_question(key, &list);
 	reply = bf_ask(server, key, unit, 0, &connection);
-	element = bf_reply_array(connection, reply, FIRST_BESIDE + count);
-	/* Not the one that was asked first, where that has redirected us. */
-	at.connection = connection;
-	at.type = bf_reply_string(connection, element[0])->str;
-	at.head = (const uint8 *) bf_reply_string(connection, element[1])->str;
-	at.head_length = element[1]->len;
-	at.length = bf_reply_integer(connection, element[2]);
-	for (int i = 0; i < count; i++)
-		read_beside(connection, element[FIRST_BESIDE + i], &beside[i]);
-	read_shards(connection, shards, remote);
+	read_answer(connection, reply, &list, &found.at);
+	if (shards != NULL)
+		read_shards(connection, shards->values, remote);
 	for (int i = bf_layout_count - 1; i >= 0; i--)
 	{
-		found[i].at = at;
-		found[i].alone = remote->layout == NULL;
-		try_layout(remote, &candidates[i], &found[i]);
+		find_places(&places[i], &found);
+		found.alone = remote->layout == NULL;
+		try_layout(remote, &candidates[i], &found);
+		if (places[i].layer[0] != NULL)
+			at_layer = places[i].layer[0]->length;
 	}
-	remote->occupied = remote->layout == NULL && at.length > 0;
+	remote->at_key = strcmp(found.at.type, "none") == 0 ? 0 :
+		strcmp(found.at.type, "string") == 0 ? (int64) found.at.length : -1;
+	remote->at_layer = at_layer;
 	bf_connection_done(connection);
 	bf_unit_free(unit);
-	pfree(beside);
+	pfree(list.beside);
+	pfree(places);
 	pfree(candidates);
-	pfree(found);
+}
+
+/* Fill in what only a command of the filter's kind tells. */
+void
+bf_remote_describe_fully(BfRemote *remote)
+{
+	if (remote->layout->driver->describe != NULL)
+		remote->layout->driver->describe(remote);
 }
 
 /* ---- Plan, put in place and drop ---- */
@@ -259,8 +388,12 @@ bf_remote_at(Oid server, const char *key, const BfLayout *layout)
 {
 	BfRemote	remote = {.server = server,.key = pstrdup(key),.layout = layout};
 
-	if (layout != NULL && layout->config_suffix != NULL)
-		remote.config_key = bf_suffixed_key(key, layout->config_suffix);
+	for (int role = 0; layout != NULL && role < BF_HASHES; role++)
+	{
+		if (layout->hash[role] != NULL)
+			remote.hash[role].key = bf_suffixed_key(key,
+													layout->hash[role]->suffix);
+	}
 	if (layout != NULL && layout->cursor_suffix != NULL)
 		remote.cursor_key = bf_suffixed_key(key, layout->cursor_suffix);
 	return remote;
@@ -274,22 +407,32 @@ bf_remote_plan(Oid server, const char *key, const BfLayout *layout,
 	bf_layout_check(layout, plan);
 	*remote = bf_remote_at(server, key, layout);
 	remote->plan = *plan;
-	remote->configured = bf_layout_write(layout, plan, remote->head,
-										 remote->values);
+	bf_layout_write(layout, plan, remote->head, remote->hash);
+}
+
+/* Whether all keys of a filter are in one slot. */
+static bool
+has_one_slot(const BfRemote *remote)
+{
+	unsigned	slot = bf_cluster_slot(remote->key);
+
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		const char *key = remote->hash[role].key;
+
+		if (key != NULL && bf_cluster_slot(key) != slot)
+			return false;
+	}
+	return bf_cluster_slot(bf_remote_layer_key(remote, 0)) == slot &&
+		bf_cluster_slot(bf_temporary_key(remote->key, 0)) == slot;
 }
 
 /* Raise that a cluster would scatter the keys of a filter. */
 void
 bf_remote_check_slots(const BfRemote *remote)
 {
-	unsigned	slot = bf_cluster_slot(remote->key);
-
-	if (!bf_cluster_route(remote->server, remote->key)->cluster)
-		return;
-	if (bf_cluster_slot(bf_remote_layer_key(remote, 0)) == slot &&
-		bf_cluster_slot(bf_temporary_key(remote->key, 0)) == slot &&
-		(remote->config_key == NULL ||
-		 bf_cluster_slot(remote->config_key) == slot))
+	if (!bf_cluster_route(remote->server, remote->key)->cluster ||
+		has_one_slot(remote))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -298,10 +441,28 @@ bf_remote_check_slots(const BfRemote *remote)
 			 errhint("Put a part of the key into braces, as in \"{titles}\": only that part decides about the slot.")));
 }
 
+/* Whether a filter's first element decides of what kind all are. */
+bool
+bf_remote_is_unbound(const BfRemote *remote)
+{
+	const BfRemoteHash *hash =
+		&remote->hash[bf_layout_kind_role(remote->layout)];
+
+	return hash->there && bf_layout_is_unbound(hash->values);
+}
+
 /* Raise that there is no filter at a key, which is never a "no". */
 void
 bf_remote_missing(const BfRemote *remote)
 {
+	if (remote->lost != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("filter at key \"%s\" in Redis is not whole",
+						remote->key),
+				 errdetail("Key \"%s\" is not there: it was evicted or deleted.",
+						   remote->lost),
+				 errhint("Mirror the filter again; or drop it with bf_redis_drop, make it and add its elements again.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no filter at key \"%s\" in Redis", remote->key),
@@ -328,33 +489,26 @@ bf_remote_layer_key(const BfRemote *remote, uint32 layer)
 		psprintf("%s%s%u", remote->key, layout->layer_suffix, layer);
 }
 
-/* Append the keys of so many layers, and those of hash and cursor. */
+/* Append the keys of hashes and cursor. */
+void
+bf_remote_append_beside(BfUnit *unit, const BfRemote *remote)
+{
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		if (remote->hash[role].key != NULL)
+			bf_command_text(unit, remote->hash[role].key);
+	}
+	if (remote->cursor_key != NULL)
+		bf_command_text(unit, remote->cursor_key);
+}
+
+/* Append the keys of so many layers, and those of hashes and cursor. */
 void
 bf_remote_append_keys(BfUnit *unit, const BfRemote *remote, uint32 layers)
 {
 	for (uint32 i = 0; i < layers; i++)
 		bf_command_key(unit, bf_remote_layer_key(remote, i));
-	if (remote->config_key != NULL)
-		bf_command_text(unit, remote->config_key);
-	if (remote->cursor_key != NULL)
-		bf_command_text(unit, remote->cursor_key);
-}
-
-/*
- * Append the fields of its hash, if it has one, each with its value: all of
- * them, or those that guard it.
- */
-void
-bf_remote_append_fields(BfUnit *unit, const BfRemote *remote, bool guards)
-{
-	const BfLayout *layout = remote->layout;
-	int			count = guards ? layout->guards : bf_layout_fields(layout);
-
-	for (int i = 0; remote->configured && i < count; i++)
-	{
-		bf_command_text(unit, layout->fields[i]);
-		bf_command_text(unit, remote->values[i]);
-	}
+	bf_remote_append_beside(unit, remote);
 }
 
 /*
@@ -383,7 +537,7 @@ bf_remote_replace(const BfRemote *remote, char **temporary, uint32 count,
 		bf_command_number(unit, count - 1);
 	else
 		bf_command_text(unit, "");
-	bf_remote_append_fields(unit, remote, false);
+	bf_remote_append_hashes(unit, remote);
 	if (bf_ask_number(remote->server, remote->key, unit) == 1)
 		return;
 	ereport(ERROR,
@@ -406,74 +560,4 @@ bf_remote_drop(const BfRemote *remote)
 	bf_remote_append_keys(unit, remote, remote->shards > 0 ? 0 :
 						  Max(remote->plan.header.layers, 1));
 	return bf_ask_number(remote->server, remote->key, unit) > 0;
-}
-
-/* ---- Guards ---- */
-
-/*
- * Begin to ask about a filter: if it has guards, in a transaction that reads them
- * first.
- */
-void
-bf_guard_begin(BfUnit *unit, const BfRemote *remote)
-{
-	if (!remote->configured)
-		return;
-	bf_transaction_begin(unit);
-	bf_command_begin(unit, "HMGET");
-	bf_command_text(unit, remote->config_key);
-	for (int i = 0; i < remote->layout->guards; i++)
-		bf_command_text(unit, remote->layout->fields[i]);
-	if (remote->cursor_key == NULL)
-		return;
-	bf_command_begin(unit, "GET");
-	bf_command_text(unit, remote->cursor_key);
-}
-
-/* End it. */
-void
-bf_guard_end(BfUnit *unit, const BfRemote *remote)
-{
-	if (remote->configured)
-		bf_transaction_end(unit);
-}
-
-/* Whether the cursor, which may be missing, is unchanged. */
-static bool
-is_same_cursor(const BfRemote *remote, const redisReply *reply)
-{
-	char		expected[16];
-
-	snprintf(expected, sizeof(expected), "%u", remote->plan.header.layers - 1);
-	if (reply->type == REDIS_REPLY_NIL)
-		return remote->plan.header.layers == 1;
-	return reply->type == REDIS_REPLY_STRING &&
-		strcmp(reply->str, expected) == 0;
-}
-
-/*
- * The replies to what was asked in between, or NULL where the filter has
- * changed.
- */
-redisReply **
-bf_guard_check(BfConnection *connection, const BfRemote *remote,
-			   const BfUnit *unit, redisReply **reply)
-{
-	int			guards = remote->layout->guards;
-	redisReply **result;
-	redisReply **value;
-
-	if (!remote->configured)
-		return reply;
-	result = bf_reply_results(connection, *reply, unit);
-	value = bf_reply_array(connection, *result++, guards);
-	for (int i = 0; i < guards; i++)
-	{
-		if (value[i]->type != REDIS_REPLY_STRING ||
-			strcmp(value[i]->str, remote->values[i]) != 0)
-			return NULL;
-	}
-	if (remote->cursor_key != NULL && !is_same_cursor(remote, *result++))
-		return NULL;
-	return result;
 }

@@ -11,7 +11,10 @@
  * there, none: of two who create the same filter at the same time, one finds
  * the other's.  Shards are made before the hash, and who makes that has made
  * the filter; they are dropped after it, so that no reader takes some of them
- * for all.
+ * for all.  The hash has a number of its own: who asks or adds looks afterwards
+ * whether it still is the one that said which shard has an element.
+ *
+ * Its first shard says of what kind a filter's elements are.
  */
 #include "postgres.h"
 
@@ -23,16 +26,11 @@
 #include "redis/scripts.h"
 #include "type/elements.h"
 
+/* Which field of the hash is its number. */
+#define SHARDS_ID	2
+
 /* Times that a filter is made, only to be found made by another and gone. */
 #define MAX_TRIES	2
-
-/* Fill in what only a command of the filter's kind tells. */
-static void
-describe_fully(BfRemote *remote)
-{
-	if (remote->layout->driver->describe != NULL)
-		remote->layout->driver->describe(remote);
-}
 
 /* The filter itself or its shard of a number, which must be one filter. */
 static void
@@ -50,15 +48,48 @@ describe_shard(const BfRemote *whole, int number, BfRemote *shard)
 void
 bf_shards_describe(Oid server, const char *key, BfShards *shards)
 {
-	BfRemote	whole;
+	BfRemote   *whole = &shards->whole;
 
-	bf_remote_describe(server, key, &whole);
-	if (whole.layout == NULL)
-		bf_remote_missing(&whole);
-	shards->count = Max(whole.shards, 1);
+	bf_remote_describe(server, key, whole);
+	if (whole->layout == NULL)
+		bf_remote_missing(whole);
+	shards->count = Max(whole->shards, 1);
 	shards->remote = palloc(sizeof(BfRemote) * shards->count);
 	for (int i = 0; i < shards->count; i++)
-		describe_shard(&whole, i, &shards->remote[i]);
+		describe_shard(whole, i, &shards->remote[i]);
+	bf_shards_bind(shards, shards->remote[0].plan.header.funnel);
+}
+
+/* Have a filter that holds nothing yet, and shards that do not, hold a kind. */
+void
+bf_shards_bind(BfShards *shards, BfFunnel funnel)
+{
+	for (int i = 0; i < shards->count; i++)
+	{
+		BfRemote   *remote = &shards->remote[i];
+
+		if (funnel == BF_FUNNEL_UNBOUND || !bf_remote_is_unbound(remote))
+			continue;
+		remote->bind = funnel;
+		remote->plan.header.funnel = funnel;
+	}
+}
+
+/* Whether it still is the hash that was read that says which shards there are. */
+bool
+bf_shards_are_same(const BfShards *shards)
+{
+	const BfRemote *whole = &shards->whole;
+	const char *id = whole->hash[BF_CONFIG].values[SHARDS_ID];
+	const char *new_id;
+	BfRemote	now;
+
+	if (whole->shards == 0)
+		return true;
+	bf_remote_describe(whole->server, whole->key, &now);
+	new_id = now.hash[BF_CONFIG].values[SHARDS_ID];
+	return now.shards == whole->shards && now.layout == whole->layout &&
+		strcmp(id ? id : "", new_id ? new_id : "") == 0;
 }
 
 /* CRC-32 */
@@ -106,17 +137,20 @@ bf_shards_find(const BfShards *shards, const BfElementType *element,
 static char *
 outline(const BfRemote *remote)
 {
-	if (remote->occupied)
+	const char *funnel = bf_funnel_name(remote->plan.header.funnel);
+
+	if (remote->layout == NULL)
 		return pstrdup("something that is no filter");
 	if (remote->shards > 0)
 		return psprintf("layout %s, %d shards", remote->layout->name,
 						remote->shards);
-	return psprintf("layout %s, %s, %llu bits, %u hashes, expansion %u",
+	return psprintf("layout %s, %s, %llu bits, %u hashes, expansion %u%s%s",
 					remote->layout->name,
 					remote->plan.strategy->name,
 					(unsigned long long) remote->plan.first.bits,
 					remote->plan.first.hashes,
-					remote->plan.header.expansion);
+					remote->plan.header.expansion,
+					funnel ? ", funnel " : "", funnel ? funnel : "");
 }
 
 /* Is what is there what is wanted, but for what has been added to it? */
@@ -131,24 +165,57 @@ is_same(const BfRemote *found, const BfRemote *wanted)
 		  found->plan.first.hashes == wanted->plan.first.hashes));
 }
 
-/* Whether a key has the wanted filter; 22023 if it has something else. */
+/* Raise that a key does not have the wanted filter. */
+static void
+refuse_found(const BfRemote *wanted, const BfRemote *found)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("key \"%s\" already holds something else", wanted->key),
+			 errdetail("Wanted: %s. Found: %s.", outline(wanted),
+					   outline(found))));
+}
+
+/*
+ * Have the filter that was found hold the wanted kind of elements, if it does not
+ * say which it holds; false where it has changed.
+ */
 static bool
-is_there(const BfRemote *wanted)
+agree_on_kind(const BfRemote *wanted, BfRemote *found)
+{
+	BfFunnel	funnel = wanted->plan.header.funnel;
+
+	if (funnel == BF_FUNNEL_UNBOUND || wanted->shards > 0 ||
+		found->plan.header.funnel == funnel)
+		return true;
+	if (found->plan.header.funnel != BF_FUNNEL_UNBOUND)
+		refuse_found(wanted, found);
+	found->bind = funnel;
+	return bf_remote_note(found);
+}
+
+/*
+ * Look whether a key has the wanted filter; 22023 if it has something else.
+ * False where that is to be done again.
+ */
+static bool
+look_for(const BfRemote *wanted, bool *there)
 {
 	BfRemote	found;
 
 	bf_remote_describe(wanted->server, wanted->key, &found);
-	if (found.layout == NULL && !found.occupied)
-		return false;
-	if (found.layout != NULL && found.shards == 0)
-		describe_fully(&found);
-	if (found.occupied || !is_same(&found, wanted))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key \"%s\" already holds something else",
-						wanted->key),
-				 errdetail("Wanted: %s. Found: %s.", outline(wanted),
-						   outline(&found))));
+	*there = found.layout != NULL;
+	if (*there)
+	{
+		if (found.shards == 0)
+			bf_remote_describe_fully(&found);
+		if (!is_same(&found, wanted))
+			refuse_found(wanted, &found);
+		return agree_on_kind(wanted, &found);
+	}
+	if (found.at_key != 0 ||
+		(wanted->layout->layer_suffix != NULL && found.at_layer != 0))
+		refuse_found(wanted, &found);
 	return true;
 }
 
@@ -163,12 +230,17 @@ create_hash(const BfRemote *whole, int64 ttl)
 	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
 	bf_script_arguments(unit);
 	bf_command_number(unit, ttl);
+	bf_command_number(unit, 2);
 	for (int i = 0; i < 3; i++)
 		bf_command_text(unit, "");
+	bf_command_number(unit, 1);
+	bf_command_number(unit, 6);
 	bf_command_text(unit, "layout");
 	bf_command_text(unit, whole->layout->name);
 	bf_command_text(unit, "shards");
 	bf_command_number(unit, whole->shards);
+	bf_command_text(unit, "id");
+	bf_command_key(unit, bf_random_name());
 	return bf_ask_number(whole->server, whole->key, unit) == 1;
 }
 
@@ -178,7 +250,11 @@ create_one(const BfRemote *remote, int64 ttl)
 {
 	for (int tries = 0; tries < MAX_TRIES; tries++)
 	{
-		if (is_there(remote))
+		bool		there;
+
+		if (!look_for(remote, &there))
+			continue;
+		if (there)
 			return false;
 		if (remote->shards > 0 ? create_hash(remote, ttl) :
 			remote->layout->driver->create(remote, ttl))
@@ -191,11 +267,12 @@ create_one(const BfRemote *remote, int64 ttl)
 bool
 bf_shards_create(const BfRemote *whole, int64 ttl)
 {
-	bool		there;
+	bool		there = false;
 	bool		created = false;
 
 	bf_remote_check_slots(whole);
-	there = whole->shards > 0 && is_there(whole);
+	if (whole->shards > 0)
+		(void) look_for(whole, &there);
 	for (int i = 0; i < whole->shards; i++)
 	{
 		BfRemote	shard;
@@ -221,7 +298,7 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 		BfMeasure	measure = {.ttl = -1};
 
 		CHECK_FOR_INTERRUPTS();
-		describe_fully(shard);
+		bf_remote_describe_fully(shard);
 		if (shard->layout->driver->measure != NULL)
 			shard->layout->driver->measure(shard, &measure);
 		else
@@ -250,7 +327,7 @@ bf_shards_drop(Oid server, const char *key)
 	bool		dropped;
 
 	bf_remote_describe(server, key, &whole);
-	if (whole.occupied)
+	if (whole.layout == NULL && whole.orphan == NULL && whole.at_key != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" holds something that is no filter", key)));

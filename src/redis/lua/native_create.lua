@@ -1,8 +1,17 @@
 -- Make a filter of RedisBloom's, if nothing is there.
--- KEYS: the filter.
--- ARGV: ttl in ms (0: none); the arguments of BF.RESERVE.
+-- KEYS: the filter; its hash, if there can be one.
+-- ARGV: ttl in ms (0: none); number of hashes, 0 or 1; how many fields and values
+-- it has, and these; the arguments of BF.RESERVE.
 -- Answers 1, or 0 where the key is there.
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('BF.RESERVE', KEYS[1], unpack(ARGV, 2))
-if ARGV[1] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+local c, rest = redis.call, 3
+if c('EXISTS', KEYS[1]) == 1 then return 0 end
+if ARGV[2] == '1' then
+  rest = 4 + ARGV[3]
+  c('DEL', KEYS[2])
+end
+c('BF.RESERVE', KEYS[1], unpack(ARGV, rest))
+if rest > 4 then c('HSET', KEYS[2], unpack(ARGV, 4, rest - 1)) end
+if ARGV[1] ~= '0' then
+  for i = 1, #KEYS do c('PEXPIRE', KEYS[i], ARGV[1]) end
+end
 return 1

@@ -1,0 +1,219 @@
+/*
+ * driver_hashes.c
+ *	  The hashes beside a filter: written, compared and noted.
+ *
+ * Guards are what says that a filter still is what it was described as: the
+ * fields of its hashes that bits and hashes follow from, and the cursor.  A
+ * script compares them with what they were in the moment in which it reads or
+ * sets bits; and that nothing was there is compared, too.
+ *
+ * What the first elements decide, as of what kind they all are, is noted in that
+ * moment as well.  Who comes second, with something else, finds the filter
+ * changed.
+ */
+#include "postgres.h"
+
+#include "redis/driver.h"
+#include "redis/scripts.h"
+
+/* ---- Write ---- */
+
+/* Append the fields of a hash that have values, each with its own. */
+static void
+append_fields(BfUnit *unit, const BfHashShape *shape, char *const *values)
+{
+	for (int i = 0; shape->fields[i] != NULL; i++)
+	{
+		if (values[i] == NULL)
+			continue;
+		bf_command_text(unit, shape->fields[i]);
+		bf_command_text(unit, values[i]);
+	}
+}
+
+/* Those that a filter's hash is to have. */
+void
+bf_remote_append_fields(BfUnit *unit, const BfRemote *remote, BfHashRole role)
+{
+	append_fields(unit, remote->layout->hash[role], remote->hash[role].values);
+}
+
+/* Append how many fields and values a hash is to have, and these. */
+static void
+append_counted(BfUnit *unit, const BfHashShape *shape, char *const *values)
+{
+	int			count = 0;
+
+	for (int i = 0; shape->fields[i] != NULL; i++)
+		count += values[i] ? 2 : 0;
+	bf_command_number(unit, count);
+	append_fields(unit, shape, values);
+}
+
+/* Append the number of hashes whose keys are appended, and what they are to say. */
+void
+bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote)
+{
+	int			count = 0;
+
+	for (int role = 0; role < BF_HASHES; role++)
+		count += remote->hash[role].key != NULL;
+	bf_command_number(unit, count);
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		if (remote->hash[role].key != NULL)
+			append_counted(unit, remote->layout->hash[role],
+						   remote->hash[role].values);
+	}
+}
+
+/* ---- Compare ---- */
+
+/* The number that the key of a hash has in a script, after so many strings. */
+static uint32
+hash_number(const BfRemote *remote, BfHashRole role, uint32 strings)
+{
+	return strings + 1 +
+		(role == BF_NOTE && remote->hash[BF_CONFIG].key != NULL);
+}
+
+/* What a value is to be, still: with = before it, or nothing. */
+static void
+append_wanted(BfUnit *unit, const char *value)
+{
+	if (value != NULL)
+		bf_command_key(unit, psprintf("=%s", value));
+	else
+		bf_command_text(unit, "");
+}
+
+/* Append what the guards of a hash are to be, but for what is noted. */
+static void
+append_guards_of(BfUnit *unit, const BfRemote *remote, BfHashRole role,
+				 uint32 strings, bool noting)
+{
+	const BfHashShape *shape = remote->layout->hash[role];
+	char *const *values = remote->hash[role].values;
+	int			skipped = -1;
+
+	if (noting && remote->bind != BF_FUNNEL_UNBOUND &&
+		role == bf_layout_kind_role(remote->layout))
+		skipped = bf_layout_kind_field();
+	bf_command_number(unit, hash_number(remote, role, strings));
+	bf_command_number(unit, shape->guards - (skipped >= 0));
+	for (int i = 0; i < shape->guards; i++)
+	{
+		if (i != skipped)
+			bf_command_text(unit, shape->fields[i]);
+	}
+	for (int i = 0; i < shape->guards; i++)
+	{
+		if (i != skipped)
+			append_wanted(unit, values[i]);
+	}
+}
+
+/*
+ * Append the guards of a filter, for lua/guard.lua, after so many keys of
+ * strings.  What is noted next is compared then.
+ */
+void
+bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
+						bool noting)
+{
+	int			hashes = 0;
+
+	for (int role = 0; role < BF_HASHES; role++)
+		hashes += remote->hash[role].key != NULL;
+	bf_command_number(unit, hashes + (remote->cursor_key != NULL));
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		if (remote->hash[role].key != NULL)
+			append_guards_of(unit, remote, role, strings, noting);
+	}
+	if (remote->cursor_key == NULL)
+		return;
+	bf_command_number(unit, strings + hashes + 1);
+	bf_command_number(unit, 0);
+	append_wanted(unit, remote->cursor);
+}
+
+/* ---- Note ---- */
+
+/*
+ * Append what is to be noted with the first elements, for lua/guard.lua: their
+ * kind and, if they are added now, that a string must be there from now on.
+ * What another implementation has made gets a note that says no more.
+ */
+void
+bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
+					  bool adding)
+{
+	const BfLayout *layout = remote->layout;
+	BfHashRole	role = bf_layout_kind_role(layout);
+	const BfRemoteHash *hash = &remote->hash[role];
+	char	   *values[BF_MAX_FIELDS] = {NULL};
+	bool		fills = adding && layout->trimmed &&
+		!(hash->there && bf_layout_is_filled(hash->values));
+
+	if (hash->key == NULL || (remote->bind == BF_FUNNEL_UNBOUND && !fills))
+	{
+		bf_command_number(unit, 0);
+		return;
+	}
+	if (!hash->there)
+		layout->hash[role]->write(layout, &remote->plan, values);
+	if (!hash->there || remote->bind != BF_FUNNEL_UNBOUND)
+		bf_layout_set_kind(values, remote->bind);
+	if (fills)
+		bf_layout_set_filled(values);
+	bf_command_number(unit, hash_number(remote, role, strings));
+	bf_command_number(unit, !hash->there);
+	append_counted(unit, layout->hash[role], values);
+}
+
+/*
+ * Append what excuses a string that is not there: the hash, without whose field
+ * filled it need not be; or that nothing does.
+ */
+void
+bf_remote_append_excuse(BfUnit *unit, const BfRemote *remote, uint32 strings)
+{
+	bf_command_number(unit, remote->layout->trimmed ?
+					  hash_number(remote, remote->hash[BF_NOTE].there ?
+								  BF_NOTE : BF_CONFIG, strings) : 0);
+}
+
+/*
+ * Note of what kind a filter's elements are, as `bind` says; false where it is
+ * not what it was described as.
+ */
+bool
+bf_remote_note(const BfRemote *remote)
+{
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTE);
+	bf_remote_append_keys(unit, remote, 1);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, remote, 1, true);
+	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
+	bf_remote_append_excuse(unit, remote, 1);
+	bf_remote_append_note(unit, remote, 1, false);
+	return bf_ask_number(remote->server, remote->key, unit) == 1;
+}
+
+/* Remember that so much was noted, with elements that were added. */
+void
+bf_remote_noted(BfRemote *remote)
+{
+	BfRemoteHash *hash = &remote->hash[bf_layout_kind_role(remote->layout)];
+
+	if (!hash->there)
+		return;
+	if (remote->bind != BF_FUNNEL_UNBOUND)
+		bf_layout_set_kind(hash->values, remote->bind);
+	remote->bind = BF_FUNNEL_UNBOUND;
+	if (remote->layout->trimmed && !bf_layout_is_filled(hash->values))
+		bf_layout_set_filled(hash->values);
+}
