@@ -197,6 +197,8 @@ bf_remote_note(const BfRemote *remote)
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 1, true);
+	bf_command_text(unit, remote->layout->native_type ?
+					remote->layout->native_type : "string");
 	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
 	bf_remote_append_excuse(unit, remote, 1);
 	bf_remote_append_note(unit, remote, 1, false);

@@ -10,8 +10,8 @@
  * BF.SCANDUMP reads a filter in several calls; what is added meanwhile may or
  * may not be in the result.
  *
- * BF.MEXISTS says 0 of a key that is missing: hence the script that looks for the
- * key, too.  A transaction would take Redis less time, but one that has no memory
+ * BF.MEXISTS says 0 of a key that is missing, or of another type: hence the
+ * script that looks at the key, too.  A transaction would take Redis less time, but one that has no memory
  * left refuses it.  RedisBloom hashes by itself, so elements go as their bytes.
  */
 #include "postgres.h"
@@ -143,6 +143,7 @@ append_questions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_remote_append_keys(unit, run->remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, run->remote, 1, false);
+	bf_command_text(unit, run->remote->layout->native_type);
 	append_items(unit, item, count);
 }
 
@@ -189,6 +190,7 @@ append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 1, true);
+	bf_command_text(unit, remote->layout->native_type);
 	bf_command_text(unit, "");
 	bf_remote_append_excuse(unit, remote, 1);
 	bf_remote_append_note(unit, remote, 1, true);
