@@ -2,6 +2,9 @@
 #	Redis servers for the tests: real ones, alone or as a cluster, and one that
 #	misbehaves as it is told.  All live in temporary directories, listen on unix
 #	sockets or loopback, and end with the test.
+#
+#	BLOOMEXT_REDIS_SERVER names another program than the redis-server of the
+#	search path: that of another release, or valkey-server.
 package RedisServer;
 
 use strict;
@@ -13,11 +16,14 @@ use IO::Socket::INET;
 use IO::Socket::UNIX;
 use Time::HiRes qw(sleep);
 
+my $program = $ENV{BLOOMEXT_REDIS_SERVER} || 'redis-server';
 my @running;
 
 sub available
 {
-	return system('command -v redis-server redis-cli >/dev/null 2>&1') == 0;
+	return 1 if system("command -v '$program' redis-cli >/dev/null 2>&1") == 0;
+	croak "BLOOMEXT_REDIS_SERVER is $program" if $ENV{BLOOMEXT_REDIS_SERVER};
+	return 0;
 }
 
 # A TCP port of loopback that nobody listens on.  A cluster's nodes use a second
@@ -57,7 +63,7 @@ sub start
 		open STDOUT, '>>', "$self->{dir}/log";
 		open STDERR, '>&', \*STDOUT;
 		open STDIN, '<', '/dev/null';
-		exec 'redis-server', '--port', $self->{port}, '--bind', '127.0.0.1',
+		exec $program, '--port', $self->{port}, '--bind', '127.0.0.1',
 		  '--unixsocket', $self->{socket}, '--unixsocketperm', '777',
 		  '--dir', "$self->{dir}", '--save', '', '--appendonly', 'no',
 		  @{ $self->{options} };
