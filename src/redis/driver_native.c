@@ -107,6 +107,24 @@ describe_native(BfRemote *remote)
 	bf_connection_done(connection);
 }
 
+/*
+ * Refuse parameters of which RedisBloom before 2.4.10 and 2.6.13 makes a filter
+ * of no bits: it divides by their number when it is asked, which ends Redis.
+ * A filter that grows starts at half of the fpp, which needs more than a bit.
+ */
+static void
+check_bits(const BfHeader *header)
+{
+	if (header->expansion == 0 &&
+		bf_redisbloom_bits(header->expected, header->fpp) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("RedisBloom has no filter of %llu elements with a false positive probability of %g",
+						(unsigned long long) header->expected, header->fpp),
+				 errdetail("Some of its releases would make one without any bits."),
+				 errhint("Expect more elements, or choose a lower probability.")));
+}
+
 /* BF.RESERVE, unless the key is there (false). */
 static bool
 create_native(const BfRemote *remote, int64 ttl)
@@ -114,6 +132,7 @@ create_native(const BfRemote *remote, int64 ttl)
 	bool		grows = remote->plan.header.expansion > 0;
 	BfUnit	   *unit = bf_unit_make();
 
+	check_bits(&remote->plan.header);
 	bf_script_begin(unit, BF_SCRIPT_NATIVE_CREATE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);

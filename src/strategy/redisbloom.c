@@ -83,12 +83,22 @@ hashes_for(double bpe)
 	return ceil(REDISBLOOM_LN2 * bpe);
 }
 
+/*
+ * bloom_init(): the bits that a link needs, before they are rounded up.  Where
+ * that is none, newer releases take one.
+ */
+double
+bf_redisbloom_bits(uint64_t entries, double error_rate)
+{
+	return floor((double) entries * bits_per_element(error_rate));
+}
+
 /* bloom_init(): the size of a link. */
 static bool
 link_shape(uint64_t entries, double error_rate, BfLayer *layer, BfError *error)
 {
 	double		bpe = bits_per_element(error_rate);
-	double		bits = floor((double) entries * bpe);
+	double		bits = bf_redisbloom_bits(entries, error_rate);
 
 	if (bits < 1)
 		bits = 1;

@@ -238,6 +238,8 @@ extern const BfStrategy bf_tale2009;
 extern const BfStrategy bf_cassandra;
 extern const BfStrategy bf_redisbloom;
 
+extern double bf_redisbloom_bits(uint64_t entries, double error_rate);
+
 extern const BfStrategy *bf_strategy_by_id(uint8_t id);
 extern const BfStrategy *bf_strategy_by_name(const char *name);
 extern const BfStrategy *bf_strategy_at(size_t index);

@@ -114,6 +114,16 @@ is(state_of("SELECT bf_redis_add('cache', 'kinds', '\\x0061ff'::bytea)"), '22023
 is( sql("SELECT bf_redis_create('cache', 'bytes', 100, 0.01, 'redisbloom'), bf_redis_add('cache', 'bytes', '\\x0061ff'::bytea),
 		bf_redis_contains('cache', 'bytes', '\\x0061ff'::bytea)"), 't|t|t', 'and go into a filter of their own');
 
+# Of these older releases make a filter without bits, and end Redis when they are
+# asked.
+is(state_of("SELECT bf_redis_create('cache', 'bitless', 3, 0.9, 'redisbloom')"), '22023', 'a filter without bits is refused');
+is($redis->cli('EXISTS', 'bitless'), 0, 'and not made');
+for my $least ('5, 0.9, expansion => 0', '3, 0.9, expansion => 1')
+{
+	is(sql("SELECT bf_redis_create('cache', '$least', $least, strategy => 'redisbloom'), bf_redis_contains('cache', '$least', 'x')"),
+		't|f', "one with bits: $least");
+}
+
 # More than one chunk of BF.SCANDUMP and BF.LOADCHUNK.
 is( sql("SELECT bf_mirror(f, 'cache', 'large') = length(bf_export(f)) AND bf_fetch('cache', 'large') = f
 		FROM (SELECT bf_agg(title, 12000000, 0.001, 'redisbloom') AS f FROM titles) AS f"),
