@@ -88,6 +88,7 @@ typedef struct BfItems
 typedef struct BfMeasure
 {
 	BfFill		fill;
+	bool		only_counted;	/* bits_set and fpp of that are not known */
 	uint64		bytes;
 	int64		ttl;			/* ms; negative: none */
 } BfMeasure;
@@ -126,7 +127,7 @@ typedef struct BfDriver
 	 */
 	uint64		(*mirror) (const BfRemote *remote, const BfRemote *old,
 						   const BfFilter *filter, int64 ttl, bool refresh);
-	/* Measure a described filter; NULL: the server does not tell. */
+	/* Measure a described filter. */
 	void		(*measure) (const BfRemote *remote, BfMeasure *measure);
 	/* The server hashes: items are the elements' bytes. */
 	bool		hashes_itself;

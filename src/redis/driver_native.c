@@ -389,6 +389,38 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 	return length;
 }
 
+/*
+ * BfDriver.measure: elements, bytes and time to live, lua/native_measure.lua;
+ * how many bits are set is not told.
+ */
+static void
+measure_native(const BfRemote *remote, BfMeasure *measure)
+{
+	BfUnit	   *unit = bf_unit_make();
+	BfConnection *connection;
+	const redisReply *reply;
+	redisReply **number;
+
+	for (uint32 i = 0; i < remote->plan.header.layers; i++)
+		measure->fill.bits += bf_remote_layer(remote, i)->bits;
+	measure->only_counted = true;
+	bf_script_begin(unit, BF_SCRIPT_NATIVE_MEASURE);
+	bf_command_text(unit, remote->key);
+	bf_script_arguments(unit);
+	reply = bf_ask(remote->server, remote->key, unit, 0, &connection);
+	if (reply->type == REDIS_REPLY_NIL)
+	{
+		bf_connection_done(connection);
+		bf_remote_missing(remote);
+	}
+	number = bf_reply_array(connection, reply, 3);
+	measure->fill.count = bf_reply_integer(connection, number[0]);
+	measure->bytes = bf_reply_integer(connection, number[1]);
+	measure->ttl = bf_reply_integer(connection, number[2]);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+}
+
 const BfDriver bf_driver_native = {
 	.recognize = recognize_native,
 	.describe = describe_native,
@@ -397,5 +429,6 @@ const BfDriver bf_driver_native = {
 	.contains = contains_native,
 	.fetch = fetch_native,
 	.mirror = mirror_native,
+	.measure = measure_native,
 	.hashes_itself = true
 };

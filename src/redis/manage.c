@@ -77,14 +77,12 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	Datum		values[16];
 	bool		nulls[16] = {false};
 	const char *funnel;
-	bool		untold;
 
 	bf_shards_describe(bf_server_argument(fcinfo, 0),
 					   bf_key_argument(fcinfo, 1), &shards);
 	bf_shards_measure(&shards, &sum);
 	first = &shards.remote[0];
 	header = &first->plan.header;
-	untold = first->layout->driver->measure == NULL;
 	funnel = bf_funnel_name(header->funnel);
 
 	values[0] = CStringGetTextDatum(first->layout->name);
@@ -105,8 +103,8 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	values[13] = Float8GetDatum(fill->fpp);
 	values[14] = Int64GetDatum((int64) sum.bytes);
 	values[15] = Int64GetDatum(sum.ttl);
-	nulls[7] = nulls[8] = nulls[12] = nulls[13] = nulls[14] = untold;
-	nulls[15] = untold || sum.ttl < 0;
+	nulls[7] = nulls[8] = nulls[13] = sum.only_counted;
+	nulls[15] = sum.ttl < 0;
 	return bf_row(fcinfo, values, nulls);
 }
 

@@ -284,10 +284,7 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	return there ? created : create_one(whole, ttl);
 }
 
-/*
- * Measure a filter, the sum of its shards, as far as its server tells: bits at
- * least.
- */
+/* Measure a filter, the sum of its shards. */
 void
 bf_shards_measure(BfShards *shards, BfMeasure *sum)
 {
@@ -299,10 +296,8 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 
 		CHECK_FOR_INTERRUPTS();
 		bf_remote_describe_fully(shard);
-		if (shard->layout->driver->measure != NULL)
-			shard->layout->driver->measure(shard, &measure);
-		else
-			measure.fill.bits = shard->plan.first.bits;
+		shard->layout->driver->measure(shard, &measure);
+		sum->only_counted |= measure.only_counted;
 		sum->fill.bits += measure.fill.bits;
 		sum->fill.bits_set += measure.fill.bits_set;
 		sum->fill.count += measure.fill.count;

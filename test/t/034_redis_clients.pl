@@ -138,6 +138,12 @@ my $module = FaultServer->new(sub {
 		return FaultServer::array(FaultServer::bulk($there ? 'MBbloom--' : 'none'), FaultServer::bulk(''),
 			FaultServer::integer(0), (FaultServer::bulk(undef)) x ($arguments[1] - 1));
 	}
+	if ($name eq 'EVAL' && $arguments[0] =~ /BF.INFO/)
+	{
+		my $filter = $keys{ $arguments[2] };
+		return FaultServer::array(FaultServer::integer(unpack 'Q<', $filter->{header}),
+			FaultServer::integer(length $filter->{bits}), FaultServer::integer(-1));
+	}
 	if ($name eq 'EVAL' && $arguments[0] =~ /RENAME/)
 	{
 		$keys{ $arguments[3] } = delete $keys{ $arguments[2] };
@@ -154,7 +160,9 @@ for my $expansion (0, 2)
 		't', "redisbloom, expansion $expansion: loaded");
 	is( sql("SELECT bf_export(bf_fetch('module', 'bloom$expansion')) = bf_export($filter) FROM titles"),
 		't', "redisbloom, expansion $expansion: and dumped, byte for byte");
-	is( sql("SELECT expansion FROM bf_redis_info('module', 'bloom$expansion')"), $expansion, 'and described');
+	is( sql("SELECT expansion, estimated_count, bytes = bits / 8, ttl_ms FROM bf_redis_info('module', 'bloom$expansion')"),
+		sql("SELECT $expansion, get_byte(dump, 0) + 256 * get_byte(dump, 1), true, NULL FROM (SELECT bf_export($filter) AS dump FROM titles) AS d"),
+		'and described');
 	is(sql("SELECT bf_redis_drop('module', 'bloom$expansion')"), 't', 'and dropped');
 }
 sql("SELECT bf_mirror(bf_agg(title, 2000000, 0.001::float8, 'redisbloom'), 'module', 'large') FROM titles");

@@ -54,8 +54,8 @@ while (my $line = <$file>)
 		$v{added}, "$key: so many were new");
 	is( sql("SELECT encode(bf_export(bf_fetch('cache', '$key')), 'hex') = '$v{header_hex}$v{data_hex}'"),
 		't', "$key: as in the file");
-	is( sql("SELECT layout, layers, expansion FROM bf_redis_info('cache', '$key')"),
-		"redisbloom|$v{links}|$expansion", "$key: as info says");
+	is( sql("SELECT layout, layers, expansion, estimated_count FROM bf_redis_info('cache', '$key')"),
+		"redisbloom|$v{links}|$expansion|$v{added}", "$key: as info says");
 	is(state_of("SELECT bf_redis_add('cache', '$key', ARRAY['one', 'two', 'three'])"), '38000', "$key: full")
 	  if $v{no_scaling};
 }
@@ -102,6 +102,20 @@ for my $expansion (0, 1, 2)
 	is(sql("SELECT bf_redis_drop('cache', '$key'), bf_redis_drop('cache', '$key')"), 't|f', "$key: dropped once");
 }
 is($redis->cli('EVAL', "return #redis.call('KEYS', '*tmp*')", 0), 0, 'no temporary keys left');
+
+# What info tells, and what only RedisBloom knows.
+sql("SELECT bf_mirror(bf_agg(title, 1000, 0.02::float8, 'redisbloom', 1), 'cache', 'told', ttl => '1 hour') FROM titles");
+my $told = info('told');
+is( sql("SELECT estimated_count, bytes, ttl_ms BETWEEN 3500000 AND 3600000, bits = (SELECT bits FROM bf_info(bf_fetch('cache', 'told'))),
+		bits_set, fill, estimated_fpp FROM bf_redis_info('cache', 'told')"),
+	"$told->{'number of items inserted'}|$told->{size}|t|t|||", 'info tells what BF.INFO does');
+sql("SELECT bf_mirror(bf_create(100, 0.01, 'redisbloom'), 'cache', 'forever')");
+is(sql("SELECT estimated_count, ttl_ms IS NULL FROM bf_redis_info('cache', 'forever')"), '0|t', 'and of an empty one that stays');
+sql("SELECT bf_redis_create('cache', 'sharded', 1000, 0.02, 'redisbloom', 'redisbloom;shards=2', ttl => '1 hour');
+	 SELECT bf_redis_add('cache', 'sharded', ARRAY(SELECT title FROM titles WHERE i <= 500))");
+is( sql("SELECT estimated_count, bytes, ttl_ms > 3500000 FROM bf_redis_info('cache', 'sharded')"),
+	join('|', map({ my $field = $_; info('sharded:0')->{$field} + info('sharded:1')->{$field} } 'number of items inserted', 'size'), 't'),
+	'and the sum of shards');
 
 # Other elements, and none.
 sql("SELECT bf_redis_create('cache', 'kinds', 100, 0.01, 'redisbloom', ttl => '1 hour')");
