@@ -154,8 +154,6 @@ extern void bf_remote_check_slots(const BfRemote *remote);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);
-extern void bf_remote_replace(const BfRemote *remote, char **temporary,
-							  uint32 count, uint32 old_layers, int64 ttl);
 extern bool bf_remote_drop(const BfRemote *remote);
 extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
 extern void bf_remote_append_keys(BfUnit *unit, const BfRemote *remote,
@@ -221,17 +219,34 @@ typedef struct BfImage
 {
 	const BfRemote *remote;
 	const char *key;
-	const uint8 *bits;			/* of the layer, as a value has them */
+	const uint8 *bits;			/* of the layer, as a value has them; or NULL */
 	uint64		bytes;			/* of the string */
 	int64		ttl;			/* ms; 0: none */
 	bool		hashes;			/* write, or remove, those beside it */
-	uint8	   *piece;			/* of bytes that are put into another order */
+	uint8	   *buffer;			/* for bytes that are put into another order */
 } BfImage;
+
+/* Bytes of that, and bytes of a string that are looked at again. */
+#define BF_IMAGE_BUFFER		((size_t) 64 * 1024)
+#define BF_SAMPLE			64
 
 extern BfImage bf_image_of_layer(const BfRemote *remote,
 								 const BfFilter *filter, uint32 layer);
+extern const void *bf_image_bytes(void *arg, uint64 offset, size_t *length);
+extern void bf_image_sample(const BfImage *image, uint8 *sample);
 extern void bf_image_write(BfImage *image);
 extern bool bf_image_refresh(const BfImage *image, uint64 *sent);
+
+/* temporary.c */
+extern bool bf_temporary_room(const BfRemote *remote, uint64 bytes);
+extern uint64 bf_temporary_mirror(const BfRemote *remote, BfImage *images,
+								  uint32 count, bool whole, uint32 old_layers,
+								  int64 ttl);
+extern void bf_temporary_finish(BfPipeline *pipeline, const BfImage *images,
+								uint32 count);
+extern void bf_temporary_replace(const BfRemote *remote,
+								 const BfImage *images, uint32 count,
+								 uint32 old_layers, int64 ttl);
 
 /* shards.c */
 

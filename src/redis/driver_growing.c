@@ -169,20 +169,17 @@ mirror_growing(const BfRemote *remote, const BfRemote *old,
 			   const BfFilter *filter, int64 ttl, bool refresh)
 {
 	uint32		layers = remote->plan.header.layers;
-	char	  **temporary = palloc(sizeof(char *) * layers);
-	uint64		sent = 0;
+	BfImage    *images = palloc(sizeof(BfImage) * layers);
+	uint64		bytes = 0;
 
 	for (uint32 i = 0; i < layers; i++)
 	{
-		BfImage		image = bf_image_of_layer(remote, filter, i);
-
-		image.key = temporary[i] = bf_temporary_key(remote->key, i);
-		image.ttl = BF_TEMPORARY_TTL;
-		bf_image_write(&image);
-		sent += image.bytes;
+		images[i] = bf_image_of_layer(remote, filter, i);
+		bytes += images[i].bytes;
 	}
-	bf_remote_replace(remote, temporary, layers, old->plan.header.layers, ttl);
-	return sent;
+	return bf_temporary_mirror(remote, images, layers,
+							   bf_temporary_room(remote, bytes),
+							   old->plan.header.layers, ttl);
 }
 
 const BfDriver bf_driver_growing = {

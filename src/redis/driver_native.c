@@ -369,7 +369,10 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 {
 	const BfStream *stream = bf_redisbloom.stream;
 	size_t		head_size = bf_stream_head_size(stream, remote->plan.header.layers);
-	char	   *temporary = bf_temporary_key(remote->key, 0);
+	BfImage		image = {
+		.remote = remote,
+		.key = bf_temporary_key(remote->key, 0)
+	};
 	BfPipeline	pipeline;
 	uint64		length;
 	uint8	   *dump;
@@ -377,14 +380,15 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 
 	if (!stream->measure(filter, &length, &error))
 		bf_raise(&error);
+	(void) bf_temporary_room(remote, length);
 	dump = palloc_extended(length, MCXT_ALLOC_HUGE);
 	bf_stream_write(stream, filter, dump);
-	bf_pipeline_start(&pipeline, remote->server, temporary, expect_success,
+	bf_pipeline_start(&pipeline, remote->server, image.key, expect_success,
 					  NULL);
 	send_dump(&pipeline, remote, dump, head_size);
-	bf_pipeline_finish(&pipeline);
-	check_head(remote, temporary, dump, head_size);
-	bf_remote_replace(remote, &temporary, 1, 0, ttl);
+	bf_temporary_finish(&pipeline, &image, 1);
+	check_head(remote, image.key, dump, head_size);
+	bf_temporary_replace(remote, &image, 1, 0, ttl);
 	pfree(dump);
 	return length;
 }

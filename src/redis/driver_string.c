@@ -26,7 +26,8 @@
  * WATCH would do without a temporary name, but a round trip a transaction more,
  * and in vain whenever others add to the same filter.
  *
- * A mirror is written in place, by one transaction.
+ * A mirror is written in place, by one transaction; or put there by a script where
+ * Redis has no room for that.
  */
 #include "postgres.h"
 
@@ -170,6 +171,8 @@ mirror_string(const BfRemote *remote, const BfRemote *old,
 	if (refresh && old->layout == remote->layout &&
 		bf_image_refresh(&image, &sent))
 		return sent;
+	if (!bf_temporary_room(remote, image.bytes))
+		return bf_temporary_mirror(remote, &image, 1, false, 0, ttl);
 	bf_image_write(&image);
 	return image.bytes;
 }

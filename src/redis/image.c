@@ -5,7 +5,7 @@
  * A string is written by one SET whose value goes from the filter's memory to
  * the socket: in the stored order without a copy, else by pieces.  Redis
  * executes it when it has all of it, so the old value survives whatever happens
- * on the way.
+ * on the way.  Where it has no room for that, see temporary.c.
  *
  * Of a string that was written before, only what differs is sent.  No mark says
  * what was sent the last time: none could be trusted, as between two calls the
@@ -46,12 +46,6 @@
 
 #include "redis/driver.h"
 #include "redis/scripts.h"
-
-/* Bytes of a string that are read back. */
-#define SAMPLES		64
-
-/* Bytes that are put into another order at a time. */
-#define PIECE		((size_t) 64 * 1024)
 
 /* Bytes that are compared, and sent, at a time. */
 #define BLOCK		1024
@@ -115,8 +109,8 @@ copy_bytes(const BfImage *image, uint64 offset, uint8 *into, size_t length)
 }
 
 /* The bytes of an image, from an offset on: BfPayload. */
-static const void *
-image_bytes(void *arg, uint64 offset, size_t *length)
+const void *
+bf_image_bytes(void *arg, uint64 offset, size_t *length)
 {
 	const BfImage *image = arg;
 	const BfLayout *layout = image->remote->layout;
@@ -128,30 +122,36 @@ image_bytes(void *arg, uint64 offset, size_t *length)
 		*length = left;
 		return image->bits + offset - head;
 	}
-	*length = offset < head ? head - offset : Min(PIECE, left);
-	copy_bytes(image, offset, image->piece, *length);
-	return image->piece;
+	*length = offset < head ? head - offset : Min(BF_IMAGE_BUFFER, left);
+	copy_bytes(image, offset, image->buffer, *length);
+	return image->buffer;
 }
-
-/* ---- Write it whole ---- */
 
 /* Where to look at a string again. */
 static uint64
-sample_offset(const BfImage *image, int sample)
+sample_offset(const BfImage *image, int number)
 {
-	return (image->bytes - 1) / (SAMPLES - 1) * sample +
-		(image->bytes - 1) % (SAMPLES - 1) * sample / (SAMPLES - 1);
+	uint64		last = image->bytes - 1;
+
+	return last / (BF_SAMPLE - 1) * number +
+		last % (BF_SAMPLE - 1) * number / (BF_SAMPLE - 1);
 }
 
-/* The byte that a string has at an offset. */
-static uint8
-byte_at(const BfImage *image, uint64 offset)
+/* The bytes that are to be there; see lua/replace.lua, too. */
+void
+bf_image_sample(const BfImage *image, uint8 *sample)
 {
-	uint8		word[8];
+	for (int i = 0; i < BF_SAMPLE; i++)
+	{
+		uint64		offset = sample_offset(image, i);
+		uint8		word[8];
 
-	copy_bytes(image, offset & ~(uint64) 7, word, (offset & 7) + 1);
-	return word[offset & 7];
+		copy_bytes(image, offset & ~(uint64) 7, word, (offset & 7) + 1);
+		sample[i] = word[offset & 7];
+	}
 }
+
+/* ---- Write it whole ---- */
 
 /* Write, or remove, a hash beside a string. */
 static void
@@ -186,7 +186,7 @@ append_end(BfUnit *unit, const BfImage *image)
 	bf_command_text(unit, image->key);
 	bf_command_begin(unit, "BITFIELD_RO");
 	bf_command_text(unit, image->key);
-	for (int i = 0; i < SAMPLES; i++)
+	for (int i = 0; i < BF_SAMPLE; i++)
 	{
 		bf_command_text(unit, "GET");
 		bf_command_text(unit, "u8");
@@ -202,15 +202,16 @@ check_end(BfConnection *connection, redisReply **result, size_t count,
 {
 	redisReply **last = result + count - 2;
 	redisReply **bytes;
+	uint8		sample[BF_SAMPLE];
 	bool		same;
 
 	for (; result < last; result++)
 		(void) bf_reply_integer(connection, *result);
 	same = bf_reply_integer(connection, last[0]) == (int64) image->bytes;
-	bytes = bf_reply_array(connection, last[1], SAMPLES);
-	for (int i = 0; i < SAMPLES; i++)
-		same = same && bf_reply_integer(connection, bytes[i]) ==
-			byte_at(image, sample_offset(image, i));
+	bytes = bf_reply_array(connection, last[1], BF_SAMPLE);
+	bf_image_sample(image, sample);
+	for (int i = 0; i < BF_SAMPLE; i++)
+		same = same && bf_reply_integer(connection, bytes[i]) == sample[i];
 	if (!same)
 		bf_connection_protocol_error(connection,
 									 "What was written does not read back the same.");
@@ -225,11 +226,11 @@ bf_image_write(BfImage *image)
 	const redisReply *reply;
 	redisReply **result;
 
-	image->piece = palloc(PIECE);
+	image->buffer = palloc(BF_IMAGE_BUFFER);
 	bf_transaction_begin(unit);
 	bf_command_begin(unit, "SET");
 	bf_command_text(unit, image->key);
-	bf_command_payload(unit, image->bytes, image_bytes, image);
+	bf_command_payload(unit, 0, image->bytes, bf_image_bytes, image);
 	if (image->ttl != 0)
 	{
 		bf_command_text(unit, "PX");
@@ -245,7 +246,7 @@ bf_image_write(BfImage *image)
 	check_end(connection, result + 1, reply->elements - 1, image);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
-	pfree(image->piece);
+	pfree(image->buffer);
 }
 
 /* ---- Send what differs ---- */

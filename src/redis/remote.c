@@ -512,42 +512,6 @@ bf_remote_append_keys(BfUnit *unit, const BfRemote *remote, uint32 layers)
 }
 
 /*
- * Rename so many temporary keys to the keys of a filter, and write its hash and
- * cursor; or, if a temporary key is gone, do nothing and raise.  It is a script
- * and not a transaction because a transaction would go on after a temporary key
- * was found to have expired, and leave new parameters over old bits: false
- * negatives.
- */
-void
-bf_remote_replace(const BfRemote *remote, char **temporary, uint32 count,
-				  uint32 old_layers, int64 ttl)
-{
-	BfUnit	   *unit = bf_unit_make();
-
-	bf_script_begin(unit, BF_SCRIPT_REPLACE);
-	for (uint32 i = 0; i < count; i++)
-		bf_command_text(unit, temporary[i]);
-	bf_remote_append_keys(unit, remote, count);
-	for (uint32 i = count; i < old_layers; i++)
-		bf_command_key(unit, bf_remote_layer_key(remote, i));
-	bf_script_arguments(unit);
-	bf_command_number(unit, count);
-	bf_command_number(unit, ttl);
-	if (remote->cursor_key != NULL)
-		bf_command_number(unit, count - 1);
-	else
-		bf_command_text(unit, "");
-	bf_remote_append_hashes(unit, remote);
-	if (bf_ask_number(remote->server, remote->key, unit) == 1)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("mirror of \"%s\" was not finished in time",
-					remote->key),
-			 errdetail("Its temporary keys are gone; what was there before is still there.")));
-}
-
-/*
  * Remove all keys that a filter has, or what is left of it; of one that is
  * spread over shards, what says so.
  */

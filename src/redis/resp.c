@@ -188,11 +188,13 @@ bf_command_bits(BfUnit *unit, bool set, const uint64 *bits, int count)
 
 /* An argument whose bytes a function yields when they are sent: one a unit. */
 void
-bf_command_payload(BfUnit *unit, uint64 length, BfPayload payload, void *arg)
+bf_command_payload(BfUnit *unit, uint64 from, uint64 length,
+				   BfPayload payload, void *arg)
 {
 	append_length(&unit->bytes, length);
 	unit->payload = payload;
 	unit->payload_arg = arg;
+	unit->payload_from = from;
 	unit->payload_length = length;
 	unit->payload_start = unit->bytes.len;
 	appendBinaryStringInfo(&unit->bytes, "\r\n", 2);

@@ -33,7 +33,8 @@ typedef struct BfUnit
 	/* The payload, which is sent when its turn has come. */
 	BfPayload	payload;		/* NULL: there is none */
 	void	   *payload_arg;
-	uint64		payload_length;
+	uint64		payload_from;	/* of its bytes the first that is sent, */
+	uint64		payload_length; /* and how many are */
 	int			payload_start;	/* where in bytes it belongs */
 } BfUnit;
 
@@ -48,8 +49,8 @@ extern void bf_command_key(BfUnit *unit, char *key);
 extern void bf_command_number(BfUnit *unit, uint64 number);
 extern void bf_command_bits(BfUnit *unit, bool set, const uint64 *bits,
 							int count);
-extern void bf_command_payload(BfUnit *unit, uint64 length, BfPayload payload,
-							   void *arg);
+extern void bf_command_payload(BfUnit *unit, uint64 from, uint64 length,
+							   BfPayload payload, void *arg);
 
 extern void bf_script_begin(BfUnit *unit, const char *script);
 extern void bf_script_arguments(BfUnit *unit);

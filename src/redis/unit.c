@@ -141,8 +141,10 @@ write_unit(BfConnection *connection, const BfUnit *unit)
 		bf_socket_send(&connection->socket, bytes, before);
 	for (uint64 at = 0; at < unit->payload_length; at += length)
 	{
-		const void *piece = unit->payload(unit->payload_arg, at, &length);
+		const void *piece = unit->payload(unit->payload_arg,
+										  unit->payload_from + at, &length);
 
+		length = Min(length, unit->payload_length - at);
 		bf_socket_send(&connection->socket, piece, length);
 	}
 	bf_socket_send(&connection->socket, bytes + before, unit->bytes.len - before);
@@ -262,28 +264,37 @@ follow(BfPipeline *pipeline, BfUnit *unit)
 }
 
 /*
- * Receive what is due, send again what was turned away, and raise errors.  The
- * pipeline may be used again.
+ * Receive what is due, and send again what was turned away; returns the first
+ * error that was answered, or NULL: then the pipeline may be used again.
  */
-void
-bf_pipeline_finish(BfPipeline *pipeline)
+const char *
+bf_pipeline_end(BfPipeline *pipeline)
 {
 	ListCell   *cell;
 
 	while (pipeline->sent != NIL)
 		receive_oldest(pipeline);
-	if (pipeline->error != NULL)
-		bf_connection_raise(pipeline->connection, pipeline->error);
 	if (pipeline->connection != NULL)
 		bf_connection_done(pipeline->connection);
-	if (pipeline->redirected == NIL)
-		return;
+	if (pipeline->error != NULL || pipeline->redirected == NIL)
+		return pipeline->error;
 	/* What follows goes elsewhere; and this one may be closed on the way. */
 	pipeline->connection = NULL;
 	foreach(cell, pipeline->redirected)
 		follow(pipeline, lfirst(cell));
 	list_free(pipeline->redirected);
 	pipeline->redirected = NIL;
+	return NULL;
+}
+
+/* The same, but raise the error. */
+void
+bf_pipeline_finish(BfPipeline *pipeline)
+{
+	const char *error = bf_pipeline_end(pipeline);
+
+	if (error != NULL)
+		bf_connection_raise(pipeline->connection, error);
 }
 
 /* Ask for an integer, by a unit that is freed. */

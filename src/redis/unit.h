@@ -36,6 +36,7 @@ extern void bf_pipeline_start(BfPipeline *pipeline, Oid server,
 							  void *arg);
 extern BfUnit *bf_pipeline_unit(BfPipeline *pipeline);
 extern void bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit);
+extern const char *bf_pipeline_end(BfPipeline *pipeline);
 extern void bf_pipeline_finish(BfPipeline *pipeline);
 
 /* reply_limit 0: BF_REPLY_LIMIT */

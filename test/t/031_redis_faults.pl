@@ -94,6 +94,7 @@ my $faults = FaultServer->new(sub {
 		return "@arguments" =~ /early:error/ ? "-ERR something\r\n" : undef;
 	}
 	return FaultServer::ok() if $name =~ /^(PING|MULTI|AUTH)$/;
+	return FaultServer::bulk("# Memory\r\nused_memory:1\r\nmaxmemory:0\r\n") if $name eq 'INFO';
 	return '' if "@arguments" =~ /stuck:/ && $name ne 'EVAL';
 	my ($key) = grep { /^(describe|set|bits|early|stuck|silent|closed|error):/ } @arguments;
 	$key //= $state->{key};

@@ -1,0 +1,326 @@
+/*
+ * temporary.c
+ *	  Filters that are written under temporary names and then put in place; and
+ *	  whether Redis has room for that.
+ *
+ * A SET takes its value's size twice, and what is there before stays until it
+ * is executed: Redis takes the value out of the buffer that it came in, and
+ * makes a buffer of the same size for what comes next.  In pieces a string takes
+ * its size once, and the buffers of a piece; the time is a quarter more.  So
+ * one SET is for where there is room, and where there may be none, or to keep
+ * several strings from being seen before all are there, they go in pieces to
+ * temporary keys.
+ *
+ * The last piece of a string goes first, and makes it in its full length, which
+ * is what the reply to every other piece must then be.  Otherwise the key has
+ * been evicted or removed, and was made anew by that piece, full of zeros where
+ * bits were set.  The pieces are no transaction: what is queued in one takes
+ * room, too.
+ *
+ * A temporary key has a time to live from the script that makes it, and gets it
+ * anew with each piece, so that also what a piece made anew has one.  On an error
+ * that Redis answers the keys are removed; what a lost connection, a cancel or a
+ * crash leaves of them expires.
+ *
+ * Where Redis evicts any key to make room, a mirror may not cost others theirs
+ * (or itself the old filter): it is refused before anything is sent.  Keys with
+ * a time to live are another matter, as that is what they have it for.
+ */
+#include "postgres.h"
+
+#include "redis/driver.h"
+#include "redis/scripts.h"
+
+/*
+ * Bytes of a piece.  Smaller ones cost more time, larger ones room for their
+ * buffers.
+ */
+#define PIECE			((uint64) 256 * 1024)
+
+/* Pieces under way: more are none the faster, and an error is noticed later. */
+#define WINDOW			4
+
+/* For a filter of no more bytes the memory is not asked for. */
+#define MAX_UNASKED		((uint64) 1024 * 1024)
+
+/* Times its size that a filter must have free, for SET. */
+#define SET_TAKES		3
+
+/* What pieces take: jemalloc may round a string up by a quarter. */
+#define PIECES_TAKE(bytes)	((bytes) + (bytes) / 4 + 4 * PIECE)
+
+/* ---- Room ---- */
+
+typedef struct Memory
+{
+	bool		told;
+	uint64		limit;			/* maxmemory; 0: there is none */
+	uint64		used;			/* of that */
+	bool		evicts_any;		/* key, when it is used up */
+} Memory;
+
+/* Read a number of INFO's, if it is there. */
+static bool
+read_info(const char *info, const char *name, uint64 *number)
+{
+	char	   *start = psprintf("\n%s:", name);
+	const char *at = strstr(info, start);
+
+	if (at == NULL)
+		return false;
+	at += strlen(start);
+	return bf_read_number(pnstrdup(at, strspn(at, "0123456789")), 0, INT64_MAX,
+						  number);
+}
+
+/* Take what is said of the memory: BfReplyHandler. */
+static void
+take_memory(BfConnection *connection, const redisReply *reply,
+			const BfUnit *unit, void *arg)
+{
+	Memory	   *memory = arg;
+	uint64		uncounted = 0;
+
+	if (reply->type != REDIS_REPLY_STRING)
+		return;
+	(void) read_info(reply->str, "mem_not_counted_for_evict", &uncounted);
+	memory->told = read_info(reply->str, "maxmemory", &memory->limit) &&
+		read_info(reply->str, "used_memory", &memory->used);
+	memory->used -= Min(memory->used, uncounted);
+	memory->evicts_any = strstr(reply->str, "\nmaxmemory_policy:allkeys-") != NULL;
+}
+
+/* Ask for the memory of a filter's server; who may not knows nothing of it. */
+static void
+ask_memory(const BfRemote *remote, Memory *memory)
+{
+	BfPipeline	pipeline;
+	BfUnit	   *unit;
+
+	bf_pipeline_start(&pipeline, remote->server, remote->key, take_memory,
+					  memory);
+	unit = bf_pipeline_unit(&pipeline);
+	bf_command_begin(unit, "INFO");
+	bf_command_text(unit, "memory");
+	bf_pipeline_send(&pipeline, unit);
+	(void) bf_pipeline_end(&pipeline);
+}
+
+/*
+ * Whether there is room to SET so many bytes, beside what is there.  An error is
+ * raised where even pieces would make Redis evict keys of others.
+ */
+bool
+bf_temporary_room(const BfRemote *remote, uint64 bytes)
+{
+	Memory		memory = {0};
+	uint64		unused;
+
+	if (bytes <= MAX_UNASKED)
+		return true;
+	ask_memory(remote, &memory);
+	unused = memory.limit - Min(memory.limit, memory.used);
+	if (!memory.told || memory.limit == 0 || unused >= SET_TAKES * bytes)
+		return memory.told;
+	if (memory.evicts_any && unused < PIECES_TAKE(bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("Redis has no room for a mirror of \"%s\" beside what is there",
+						remote->key),
+				 errdetail("It may take %llu bytes. Of its maxmemory, %llu bytes, Redis uses %llu, and it would evict other keys.",
+						   (unsigned long long) PIECES_TAKE(bytes),
+						   (unsigned long long) memory.limit,
+						   (unsigned long long) memory.used),
+				 errhint("Raise maxmemory, or remove keys; or keep filters in a Redis of their own, with maxmemory-policy noeviction.")));
+	return false;
+}
+
+/* ---- Write ---- */
+
+/* Remove temporary keys. */
+static void
+discard(const BfImage *images, uint32 count)
+{
+	const BfRemote *remote = images->remote;
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_command_begin(unit, "UNLINK");
+	for (uint32 i = 0; i < count; i++)
+		bf_command_text(unit, images[i].key);
+	(void) bf_ask_number(remote->server, remote->key, unit);
+}
+
+/* Raise that temporary keys are not what was written. */
+static void
+refuse_unfinished(const BfRemote *remote)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("mirror of \"%s\" could not be finished", remote->key),
+			 errdetail("Its temporary keys were evicted, have expired or were changed; what was there before is still there.")));
+}
+
+/* End what has been written: on an error nothing is left of it. */
+void
+bf_temporary_finish(BfPipeline *pipeline, const BfImage *images, uint32 count)
+{
+	const char *error = bf_pipeline_end(pipeline);
+
+	if (error == NULL)
+		return;
+	discard(images, count);
+	bf_connection_raise(pipeline->connection, error);
+}
+
+/* Check that a string is set, or has its full length: BfReplyHandler. */
+static void
+check_piece(BfConnection *connection, const redisReply *reply,
+			const BfUnit *unit, void *arg)
+{
+	const BfImage *image = unit->payload_arg;
+	bool	   *lost = arg;
+
+	if (!bf_reply_is_ok(reply) &&
+		bf_reply_integer(connection, reply) != (int64) image->bytes)
+		*lost = true;
+}
+
+/* Append a string's key and the time that it has to live until it is in place. */
+static void
+append_temporary(BfUnit *unit, const BfImage *image)
+{
+	bf_command_text(unit, image->key);
+	bf_command_number(unit, BF_TEMPORARY_TTL);
+}
+
+/* Send a piece: all of a string, or the one that ends and makes it, or another. */
+static void
+send_piece(BfPipeline *pipeline, BfImage *image, uint64 from, uint64 length)
+{
+	BfUnit	   *unit = bf_pipeline_unit(pipeline);
+
+	if (length == image->bytes)
+	{
+		bf_command_begin(unit, "PSETEX");
+		append_temporary(unit, image);
+	}
+	else if (from + length == image->bytes)
+	{
+		bf_script_begin(unit, BF_SCRIPT_FIRST_PIECE);
+		bf_command_text(unit, image->key);
+		bf_script_arguments(unit);
+		bf_command_number(unit, BF_TEMPORARY_TTL);
+		bf_command_number(unit, from);
+	}
+	else
+	{
+		bf_command_begin(unit, "PEXPIRE");
+		append_temporary(unit, image);
+		bf_command_begin(unit, "SETRANGE");
+		bf_command_text(unit, image->key);
+		bf_command_number(unit, from);
+	}
+	bf_command_payload(unit, from, length, bf_image_bytes, image);
+	bf_pipeline_send(pipeline, unit);
+}
+
+/* Send a string, its last piece first; nothing more once it is in vain. */
+static void
+send_image(BfPipeline *pipeline, BfImage *image, uint64 piece,
+		   const bool *lost)
+{
+	uint64		last = (image->bytes - 1) / piece * piece;
+
+	send_piece(pipeline, image, last, image->bytes - last);
+	for (uint64 from = 0; from < last && !*lost && pipeline->error == NULL;
+		 from += piece)
+		send_piece(pipeline, image, from, piece);
+}
+
+/* ---- Put in place ---- */
+
+/* Append what a temporary key must hold: a string's length and sample. */
+static void
+append_check(BfUnit *unit, const BfImage *image)
+{
+	uint8		sample[BF_SAMPLE];
+
+	if (image->bits == NULL)
+	{
+		bf_command_text(unit, "");
+		bf_command_text(unit, "");
+		return;
+	}
+	bf_image_sample(image, sample);
+	bf_command_number(unit, image->bytes);
+	bf_command_bytes(unit, sample, sizeof(sample));
+}
+
+/*
+ * Give temporary keys the names of a filter's, and write its hashes and cursor; or,
+ * if one is not what was written, do nothing but remove them, and raise.  It is
+ * a script and not a transaction because a transaction would go on after a
+ * temporary key was found to have expired, and leave new parameters over old
+ * bits: false negatives.
+ */
+void
+bf_temporary_replace(const BfRemote *remote, const BfImage *images,
+					 uint32 count, uint32 old_layers, int64 ttl)
+{
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_script_begin(unit, BF_SCRIPT_REPLACE);
+	for (uint32 i = 0; i < count; i++)
+		bf_command_text(unit, images[i].key);
+	bf_remote_append_keys(unit, remote, count);
+	for (uint32 i = count; i < old_layers; i++)
+		bf_command_key(unit, bf_remote_layer_key(remote, i));
+	bf_script_arguments(unit);
+	bf_command_number(unit, count);
+	bf_command_number(unit, ttl);
+	if (remote->cursor_key != NULL)
+		bf_command_number(unit, count - 1);
+	else
+		bf_command_text(unit, "");
+	for (uint32 i = 0; i < count; i++)
+		append_check(unit, &images[i]);
+	bf_remote_append_hashes(unit, remote);
+	if (bf_ask_number(remote->server, remote->key, unit) != 1)
+		refuse_unfinished(remote);
+}
+
+/*
+ * Write a filter's strings under temporary names, whole or in pieces, and put
+ * them in place; returns their bytes.
+ */
+uint64
+bf_temporary_mirror(const BfRemote *remote, BfImage *images, uint32 count,
+					bool whole, uint32 old_layers, int64 ttl)
+{
+	BfPipeline	pipeline;
+	uint8	   *buffer = palloc(BF_IMAGE_BUFFER);
+	bool		lost = false;
+	uint64		sent = 0;
+
+	bf_pipeline_start(&pipeline, remote->server, remote->key, check_piece,
+					  &lost);
+	pipeline.window = WINDOW;
+	for (uint32 i = 0; i < count; i++)
+		images[i].key = bf_temporary_key(remote->key, i);
+	for (uint32 i = 0; i < count && !lost && pipeline.error == NULL; i++)
+	{
+		images[i].buffer = buffer;
+		send_image(&pipeline, &images[i], whole ? images[i].bytes : PIECE,
+				   &lost);
+		sent += images[i].bytes;
+	}
+	bf_temporary_finish(&pipeline, images, count);
+	if (lost)
+	{
+		discard(images, count);
+		refuse_unfinished(remote);
+	}
+	bf_temporary_replace(remote, images, count, old_layers, ttl);
+	pfree(buffer);
+	return sent;
+}
