@@ -147,6 +147,20 @@ bf_bits_to_order(BfBitOrder order, const uint8_t *stored,
 }
 
 /*
+ * How many bytes a whole array has up to its highest bit, in orders other than
+ * the stored one; 0 where no bit is set.
+ */
+uint64_t
+bf_bits_end(const uint8_t *bits, size_t bytes)
+{
+	while (bytes > 0 && bf_load_le64(bits + bytes - 8) == 0)
+		bytes -= 8;
+	while (bytes > 0 && bits[(bytes - 1) ^ 7] == 0)
+		bytes--;
+	return bytes;
+}
+
+/*
  * Store an array that comes in another order.  The stored array must be at
  * least as long, rounded up to a word; bytes beyond the foreign ones are left
  * alone.

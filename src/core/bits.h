@@ -129,6 +129,7 @@ extern void bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes);
 extern void bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes);
 extern bool bf_bits_tail_is_zero(const uint8_t *bits, size_t bytes,
 								 uint64_t used);
+extern uint64_t bf_bits_end(const uint8_t *bits, size_t bytes);
 extern void bf_bits_to_order(BfBitOrder order, const uint8_t *stored,
 							 uint8_t *foreign, size_t foreign_bytes);
 extern void bf_bits_from_order(BfBitOrder order, const uint8_t *foreign,

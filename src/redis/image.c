@@ -84,11 +84,14 @@ typedef struct Refresh
 BfImage
 bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 {
+	const BfLayer *of = bf_remote_layer(remote, layer);
+	const uint8 *bits = filter->bytes + of->offset;
+
 	return (BfImage) {
 		.remote = remote,
 		.key = bf_remote_layer_key(remote, layer),
-		.bits = filter->bytes + bf_remote_layer(remote, layer)->offset,
-		.bytes = bf_layout_bytes(remote->layout, bf_remote_layer(remote, layer))
+		.bits = bits,
+		.bytes = bf_layout_used_bytes(remote->layout, of, bits)
 	};
 }
 
@@ -131,7 +134,7 @@ bf_image_bytes(void *arg, uint64 offset, size_t *length)
 static uint64
 sample_offset(const BfImage *image, int number)
 {
-	uint64		last = image->bytes - 1;
+	uint64		last = Max(image->bytes, 1) - 1;
 
 	return last / (BF_SAMPLE - 1) * number +
 		last % (BF_SAMPLE - 1) * number / (BF_SAMPLE - 1);
@@ -217,6 +220,21 @@ check_end(BfConnection *connection, redisReply **result, size_t count,
 									 "What was written does not read back the same.");
 }
 
+/* Set a string; or remove it, where that is how one without bits is. */
+static void
+append_string(BfUnit *unit, BfImage *image)
+{
+	bf_command_begin(unit, image->bytes > 0 ? "SET" : "DEL");
+	bf_command_text(unit, image->key);
+	if (image->bytes == 0)
+		return;
+	bf_command_payload(unit, 0, image->bytes, bf_image_bytes, image);
+	if (image->ttl == 0)
+		return;
+	bf_command_text(unit, "PX");
+	bf_command_number(unit, image->ttl);
+}
+
 /* Write an image whole. */
 void
 bf_image_write(BfImage *image)
@@ -228,20 +246,13 @@ bf_image_write(BfImage *image)
 
 	image->buffer = palloc(BF_IMAGE_BUFFER);
 	bf_transaction_begin(unit);
-	bf_command_begin(unit, "SET");
-	bf_command_text(unit, image->key);
-	bf_command_payload(unit, 0, image->bytes, bf_image_bytes, image);
-	if (image->ttl != 0)
-	{
-		bf_command_text(unit, "PX");
-		bf_command_number(unit, image->ttl);
-	}
+	append_string(unit, image);
 	append_end(unit, image);
 	reply = bf_ask(image->remote->server, image->key, unit, 0, &connection);
 	result = bf_reply_results(connection, reply, unit);
 	if (result[0]->type == REDIS_REPLY_ERROR)
 		bf_connection_raise(connection, result[0]->str);
-	if (!bf_reply_is_ok(result[0]))
+	if (image->bytes > 0 && !bf_reply_is_ok(result[0]))
 		bf_connection_protocol_error(connection, "The string was not set.");
 	check_end(connection, result + 1, reply->elements - 1, image);
 	bf_connection_done(connection);

@@ -682,6 +682,15 @@ bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan, int64_t bytes)
 		bytes == (int64_t) bf_layout_bytes(layout, &plan->first);
 }
 
+/* The length of its string when its bits are these. */
+uint64_t
+bf_layout_used_bytes(const BfLayout *layout, const BfLayer *layer,
+					 const uint8_t *bits)
+{
+	return layout->trimmed ? bf_bits_end(bits, layer->bytes) :
+		bf_layout_bytes(layout, layer);
+}
+
 /* Turn positions in a layer into where SETBIT and GETBIT find them. */
 void
 bf_layout_offsets(const BfLayout *layout, uint64_t *positions, uint32_t count)

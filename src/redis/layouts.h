@@ -112,6 +112,9 @@ extern BfBitOrder bf_layout_order(const BfLayout *layout);
 extern uint64_t bf_layout_bytes(const BfLayout *layout, const BfLayer *layer);
 extern bool bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan,
 							  int64_t bytes);
+extern uint64_t bf_layout_used_bytes(const BfLayout *layout,
+									 const BfLayer *layer,
+									 const uint8_t *bits);
 extern void bf_layout_offsets(const BfLayout *layout, uint64_t *positions,
 							  uint32_t count);
 

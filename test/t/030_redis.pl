@@ -103,6 +103,12 @@ sql("SELECT bf_redis_create('cache', 'small', 100, 0.00001, 'redisson')");
 is($redis->cli('HGET', '{small}:config', 'falseProbability'), '1.0E-5', 'redisson: as Double.toString');
 is($redis->cli('EXISTS', 'small'), 0, 'redisson: an empty filter has no string');
 is(sql("SELECT bf_count(bf_fetch('cache', 'small'))"), 0, 'redisson: and is read as empty');
+sql("SELECT bf_redis_create('cache', 'sparse', 100000, 0.01, 'redisson'), bf_redis_add('cache', 'sparse', '{a,b}'::text[]);
+	 SELECT bf_mirror(bf_create(100000, 0.01, 'redisson') || 'a' || 'b', 'cache', 'mirrored')");
+is($redis->bytes('mirrored'), $redis->bytes('sparse'), 'redisson: a mirrored string ends where one added to does');
+is(sql("SELECT bf_mirror(bf_create(100000, 0.01, 'redisson'), 'cache', 'mirrored', ttl => '1 hour'),
+		bf_count(bf_fetch('cache', 'mirrored'))"), '0|0', 'redisson: an empty filter is mirrored');
+is($redis->cli('EXISTS', 'mirrored'), 0, 'redisson: without a string');
 $redis->cli('HSET', '{old}:config', 'size', 2396, 'hashIterations', 17, 'expectedInsertions', 100,
 	'falseProbability', '0.000010');
 is(sql("SELECT bf_redis_add('cache', 'old', 'a'), bf_redis_contains('cache', 'old', 'a'), (bf_info(bf_fetch('cache', 'old'))).fpp"),

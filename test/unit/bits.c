@@ -80,7 +80,10 @@ test_sets(void)
 	}
 }
 
-/* Whether any bit at or beyond `used` is set, for every `used`. */
+/*
+ * Whether any bit at or beyond `used` is set, for every `used`; and where an array
+ * ends in other orders.
+ */
 static void
 test_tail(void)
 {
@@ -91,8 +94,10 @@ test_tail(void)
 		for (uint64_t last = 0; last < 8 * bytes; last++)
 		{
 			memset(bits, 0, bytes);
+			CHECK(bf_bits_end(bits, bytes) == 0, "end of %zu empty bytes", bytes);
 			bf_bit_set(bits, last);
 			bf_bit_set(bits, last / 2);
+			CHECK(bf_bits_end(bits, bytes) == last / 8 + 1, "end, bit %" PRIu64, last);
 			for (uint64_t used = 8 * (bytes - 8) + 1; used <= 8 * bytes; used++)
 				CHECK(bf_bits_tail_is_zero(bits, bytes, used) == (last < used),
 					  "tail from %" PRIu64 ", bit %" PRIu64, used, last);
