@@ -19,9 +19,10 @@
  * changed; the time to live goes with the filter.  If Redis refuses any of
  * these commands, it refuses all.
  *
- * In a transaction of Redis 6.2 time goes on, so that a filter may expire under
- * its temporary name, and BITFIELD make it anew.  What had a time to live there
- * is therefore only given its name back with one.
+ * In a transaction time goes on for scripts up to Redis 7.0, and before 6.2.5 for
+ * all commands: so a filter may expire under its temporary name, and BITFIELD of
+ * the latter make it anew.  What had a time to live there is therefore only
+ * given its name back with one.
  *
  * WATCH would do without a temporary name, but a round trip a transaction more,
  * and in vain whenever others add to the same filter.

@@ -16,8 +16,8 @@
  *
  * The key is watched from before the first digest is taken: had anything been
  * done to it since, were it the expiry of the key, EXEC would execute nothing
- * (Redis 6.0.9 or newer; a transaction has one idea of what time it is).  Then
- * we start over, and after some times the caller sends all, which needs no
+ * (Redis 6.2.5 or newer; its commands, scripts apart, then are all of one time).
+ * Then we start over, and after some times the caller sends all, which needs no
  * luck.  A script that checks and writes would not need WATCH, but compare
  * everything at once, and copying the blocks through Lua takes three times as
  * long as SETRANGE; all that time nobody else is served.
