@@ -164,16 +164,19 @@ static uint64
 mirror_string(const BfRemote *remote, const BfRemote *old,
 			  const BfFilter *filter, int64 ttl, bool refresh)
 {
-	BfImage		image = bf_image_of_layer(remote, filter, 0);
+	BfRemote	written = *remote;
+	BfImage		image = bf_image_of_layer(&written, filter, 0);
 	uint64		sent;
 
+	if (remote->layout->trimmed && image.bytes > 0)
+		bf_layout_set_filled(written.hash[BF_NOTE].values);
 	image.ttl = ttl;
 	image.hashes = true;
 	if (refresh && old->layout == remote->layout &&
 		bf_image_refresh(&image, &sent))
 		return sent;
 	if (!bf_temporary_room(remote, image.bytes))
-		return bf_temporary_mirror(remote, &image, 1, false, 0, ttl);
+		return bf_temporary_mirror(&written, &image, 1, false, 0, ttl);
 	bf_image_write(&image);
 	return image.bytes;
 }

@@ -106,6 +106,8 @@ is(sql("SELECT bf_count(bf_fetch('cache', 'small'))"), 0, 'redisson: and is read
 sql("SELECT bf_redis_create('cache', 'sparse', 100000, 0.01, 'redisson'), bf_redis_add('cache', 'sparse', '{a,b}'::text[]);
 	 SELECT bf_mirror(bf_create(100000, 0.01, 'redisson') || 'a' || 'b', 'cache', 'mirrored')");
 is($redis->bytes('mirrored'), $redis->bytes('sparse'), 'redisson: a mirrored string ends where one added to does');
+$redis->cli('DEL', 'mirrored');
+is(state_of("SELECT bf_redis_contains('cache', 'mirrored', 'a')"), '42704', 'redisson: and is not taken for an empty one when it is lost');
 is(sql("SELECT bf_mirror(bf_create(100000, 0.01, 'redisson'), 'cache', 'mirrored', ttl => '1 hour'),
 		bf_count(bf_fetch('cache', 'mirrored'))"), '0|0', 'redisson: an empty filter is mirrored');
 is($redis->cli('EXISTS', 'mirrored'), 0, 'redisson: without a string');
