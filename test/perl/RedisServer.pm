@@ -43,6 +43,9 @@ sub free_port
 }
 
 # Start a server; more options as redis-server takes them.
+# The options that load RedisBloom, if a variable names it.
+sub bloom { return $ENV{BLOOMEXT_REDISBLOOM} ? ('--loadmodule', $ENV{BLOOMEXT_REDISBLOOM}) : () }
+
 sub new
 {
 	my ($class, %args) = @_;

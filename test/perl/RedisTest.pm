@@ -29,7 +29,7 @@ sub start_servers
 	my (@settings) = @_;
 	plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 	$log = "$PostgreSQL::Test::Utils::tmp_check/commands";
-	my $redis = RedisServer->new;
+	my $redis = RedisServer->new(options => [ RedisServer->bloom ]);
 	start_postgres(join "\n", @settings, '');
 	sql("CREATE EXTENSION bloomext;
 		 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');

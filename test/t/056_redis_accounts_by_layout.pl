@@ -15,7 +15,7 @@ use RedisTest qw(start_postgres sql outcome);
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
 my $module = $ENV{BLOOMEXT_REDISBLOOM};
-my $redis = RedisServer->new(options => [ $module ? ('--loadmodule', $module) : () ]);
+my $redis = RedisServer->new(options => [ RedisServer->bloom ]);
 my $node = start_postgres();
 
 # What Redis answers to an account.

@@ -21,8 +21,7 @@ use RedisTest qw(start_postgres sql session server outcome);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
-my $module = $ENV{BLOOMEXT_REDISBLOOM};
-my $redis = RedisServer->new(options => $module ? [ '--loadmodule', $module ] : []);
+my $redis = RedisServer->new(options => [ RedisServer->bloom ]);
 my $node = start_postgres("restart_after_crash = on\nbloomext.overfull_notice = off\n");
 sql(qq{
 	CREATE EXTENSION bloomext;
@@ -34,7 +33,7 @@ sql(qq{
 		FROM generate_series(1, 3000) AS i \$\$;
 	SELECT bf_redis_create('cache', 'stop', 10);
 });
-my @layouts = ('guava', 'redisson', 'bitmap', 'growing', $module ? 'redisbloom' : ());
+my @layouts = ('guava', 'redisson', 'bitmap', 'growing', RedisServer->bloom ? 'redisbloom' : ());
 
 # What Redis says of itself.
 sub info { my ($section, $name) = @_; return $redis->cli('INFO', $section) =~ /\b$name:(?:calls=)?(\w+)/ ? $1 : 0; }
