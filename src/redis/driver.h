@@ -144,6 +144,8 @@ bf_remote_layer(const BfRemote *remote, uint32 layer)
 extern void bf_remote_describe(Oid server, const char *key,
 							   BfRemote *remote);
 extern void bf_remote_describe_fully(BfRemote *remote);
+extern bool bf_remote_is_left_over(const BfRemote *found,
+								   const BfRemote *wanted);
 extern bool bf_remote_read_config(BfRemote *remote, const BfFound *found);
 extern BfRemote bf_remote_at(Oid server, const char *key,
 							 const BfLayout *layout);

@@ -135,6 +135,12 @@ check_old(const BfRemote *remote, const BfRemote *old)
 						old->shards > 0 ? " and several shards" : "",
 						remote->layout->name),
 				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
+	if (bf_remote_is_left_over(old, remote))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key \"%s\" holds what is left of a filter in layout \"%s\"",
+						old->key, old->orphan->name),
+				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
 	if (old->layout != NULL || bytes == 0 ||
 		(bytes > 0 && old->orphan == remote->layout) ||
 		bf_layout_is_bare(remote->layout, &remote->plan, bytes))

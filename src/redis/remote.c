@@ -260,6 +260,14 @@ read_note(BfRemote *remote, const BfFound *found)
 	}
 }
 
+/* Whether a hash still describes a filter in another layout, which has gone. */
+bool
+bf_remote_is_left_over(const BfRemote *found, const BfRemote *wanted)
+{
+	return found->layout == NULL && found->orphan != NULL &&
+		found->orphan != wanted->layout && found->hash[BF_CONFIG].there;
+}
+
 /*
  * The layout that a key is described as a filter in, if any.  The hash that
  * describes it does so even where its string is gone, but not where a filter's

@@ -139,6 +139,9 @@ outline(const BfRemote *remote)
 {
 	const char *funnel = bf_funnel_name(remote->plan.header.funnel);
 
+	if (remote->layout == NULL && remote->orphan != NULL)
+		return psprintf("what is left of a filter in layout %s",
+						remote->orphan->name);
 	if (remote->layout == NULL)
 		return pstrdup("something that is no filter");
 	if (remote->shards > 0)
@@ -213,7 +216,7 @@ look_for(const BfRemote *wanted, bool *there)
 			refuse_found(wanted, &found);
 		return agree_on_kind(wanted, &found);
 	}
-	if (found.at_key != 0 ||
+	if (found.at_key != 0 || bf_remote_is_left_over(&found, wanted) ||
 		(wanted->layout->layer_suffix != NULL && found.at_layer != 0))
 		refuse_found(wanted, &found);
 	return true;

@@ -238,6 +238,21 @@ for my $layout (sort keys %layouts)
 	is(session("SELECT $mirror > 0; SELECT bf_redis_contains('cache', 'theirs', 'x')"), 't t', "$layout: over one whose hash is gone");
 }
 
+# What is left of a filter in one layout is in the way of those in others.
+for my $layout ('bitmap', 'redisson')
+{
+	for my $other (grep { $_ ne $layout } sort keys %layouts)
+	{
+		my ($strategy, $expansion) = @{ $layouts{$other} };
+		$redis->cli('FLUSHALL');
+		sql("SELECT @{[ create($layout, 'left') ]}, bf_redis_add('cache', 'left', 'x'::text)");
+		$redis->cli('DEL', 'left');
+		is(state_of("SELECT $_"), '22023', "$other over what is left of $layout: $_")
+		  for create($other, 'left'), "bf_mirror(bf_create(1000, 0.01, '$strategy', 'utf8', $expansion), 'cache', 'left', '$other')";
+		is(sql("SELECT bf_redis_drop('cache', 'left'), @{[ create($other, 'left') ]}"), 't|t', "$other: after it was dropped");
+	}
+}
+
 # A bit string that a service made is of the kind that its strategy has for text.
 for my $strategy (qw(tale2009 cassandra magnuss guava))
 {
