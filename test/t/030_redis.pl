@@ -90,7 +90,7 @@ is( sql("SELECT bf_export(bf_agg(title, 1000, 0.02)) = decode('" . do {
 	't', 'guava: the key is the stream that Java reads');
 my @positions = split /,/, sql("SELECT array_to_string(bf_positions(bf_fetch('cache', 'stream'), 'Title 7'), ',')");
 my @bits = map { $redis->cli('GETBIT', 'stream', 48 + 64 * ($_ >> 6) + 63 - ($_ & 63)) } @positions;
-is("@bits", join(' ', (1) x @positions), 'guava: GETBIT finds the bits where doc/redis.md says');
+is("@bits", join(' ', (1) x @positions), 'guava: GETBIT finds the bits where doc/redis-readers.md says');
 is($redis->cli('BITCOUNT', 'stream', 6, -1),
 	sql("SELECT bits_set FROM bf_info(bf_fetch('cache', 'stream'))"), 'guava: BITCOUNT');
 

@@ -1,5 +1,5 @@
 # Other programs and the same filters: real Guava and real Redisson, a reader in
-# Python written from doc/redis.md, and RedisBloom's commands.
+# Python written from doc/redis-readers.md, and RedisBloom's commands.
 use strict;
 use warnings;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ask a filter in Redis, in layout guava: redis_reader.py SOCKET KEY < elements
 
-Written from doc/redis.md alone, with nothing but the standard library: the
+Written from doc/redis-readers.md alone, with nothing but the standard library: the
 protocol, murmur3 and the positions.  Prints 1 or 0 for each line.
 """
 import socket
@@ -54,12 +54,16 @@ class Redis:
         self.socket.connect(path)
         self.file = self.socket.makefile('rb')
 
-    def call(self, *arguments):
+    @staticmethod
+    def encoded(*arguments):
         out = b'*%d\r\n' % len(arguments)
         for argument in arguments:
             argument = argument if isinstance(argument, bytes) else str(argument).encode()
             out += b'$%d\r\n%s\r\n' % (len(argument), argument)
-        self.socket.sendall(out)
+        return out
+
+    def call(self, *arguments):
+        self.socket.sendall(self.encoded(*arguments))
         return self.reply()
 
     def reply(self):
@@ -105,4 +109,5 @@ def main():
             print(int(found))
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Positions by each strategy: positions.py < lines "strategy m k hex", a line each.
+
+The hashes are written from doc/strategies.md; guava and guava32, the formulas
+that doc/redis-readers.md has in Python, which test/t/021_redis_documents.pl puts
+into a module "document".
+"""
+import hashlib
+import sys
+
+import document
+from redis_reader import murmur3, rotate
+
+M32 = (1 << 32) - 1
+M64 = (1 << 64) - 1
+
+
+def little(data):
+    return int.from_bytes(data, 'little')
+
+
+def signed(x):
+    """A 32-bit integer, or a byte of 8 bits, as two's complement."""
+    return x - (1 << 32) if x >> 31 else x
+
+
+def remainder(x, m):
+    """Of a division that truncates, as C's and Java's, without its sign."""
+    return abs(x) % m
+
+
+class Highway:
+    """HighwayHash with 128 bits, as published."""
+    KEY = [0x9e3779b97f4a7c15, 0xf39cc0605cedc834, 0x1082276bf3a27251, 0xf86c6a11d0c18e95]
+    MUL0 = [0xdbe6d5d5fe4cce2f, 0xa4093822299f31d0, 0x13198a2e03707344, 0x243f6a8885a308d3]
+    MUL1 = [0x3bd39e10cb0ef593, 0xc0acf169b5f18a8c, 0xbe5466cf34e90c6c, 0x452821e638d01377]
+
+    def __init__(self, data):
+        self.mul0, self.mul1 = self.MUL0[:], self.MUL1[:]
+        self.v0 = [m ^ key for m, key in zip(self.MUL0, self.KEY)]
+        self.v1 = [m ^ self.swapped(key) for m, key in zip(self.MUL1, self.KEY)]
+        whole = len(data) // 32 * 32
+        for at in range(0, whole, 32):
+            self.packet(data[at:at + 32])
+        if data[whole:]:
+            self.rest(data[whole:])
+        for _ in range(6):
+            self.update([self.swapped(self.v0[i]) for i in (2, 3, 0, 1)])
+        self.halves = [self.v0[i] + self.mul0[i] + self.v1[i + 2] + self.mul1[i + 2] & M64 for i in (0, 1)]
+
+    @staticmethod
+    def swapped(x):
+        return x >> 32 | (x & M32) << 32
+
+    def packet(self, data):
+        self.update([little(data[at:at + 8]) for at in range(0, 32, 8)])
+
+    def update(self, lanes):
+        v0, v1, mul0, mul1 = self.v0, self.v1, self.mul0, self.mul1
+        for i in range(4):
+            v1[i] = v1[i] + mul0[i] + lanes[i] & M64
+            mul0[i] ^= (v1[i] & M32) * (v0[i] >> 32)
+            v0[i] = v0[i] + mul1[i] & M64
+            mul1[i] ^= (v0[i] & M32) * (v1[i] >> 32)
+        self.zipper(v1, v0)
+        self.zipper(v0, v1)
+
+    @staticmethod
+    def zipper(source, target):
+        for i in (0, 2):
+            b = source[i].to_bytes(8, 'little') + source[i + 1].to_bytes(8, 'little')
+            for lane, order in (i, (3, 12, 2, 5, 14, 1, 15, 0)), (i + 1, (11, 4, 10, 13, 9, 6, 8, 7)):
+                target[lane] = target[lane] + little(bytes(b[j] for j in order)) & M64
+
+    def rest(self, data):
+        r = len(data)
+        self.v0 = [v + (r << 32) + r & M64 for v in self.v0]
+        self.v1 = [sum((half << r & M32 | half >> 32 - r) << at for half, at in ((v & M32, 0), (v >> 32, 32)))
+                   for v in self.v1]
+        words, packet = r & ~3, bytearray(32)
+        packet[:words] = data[:words]
+        tail, q = data[words:], r & 3
+        if r & 16:
+            packet[28:] = data[-4:]
+        elif q:
+            packet[16:19] = bytes([tail[0], tail[q // 2], tail[q - 1]])
+        self.packet(packet)
+
+
+def city(data):
+    """CityHash64 of at most 16 bytes."""
+    k2, n = 0x9ae16a3b2f90404f, len(data)
+    if n == 0:
+        return k2
+    if n < 4:
+        y, z = data[0] + (data[n >> 1] << 8), n + (data[-1] << 2)
+        x = y * k2 & M64 ^ z * 0xc3a5c85c97cb3127 & M64
+        return (x ^ x >> 47) * k2 & M64
+    mul = k2 + 2 * n
+    if n < 8:
+        u, v = n + (little(data[:4]) << 3), little(data[-4:])
+    else:
+        a, b = little(data[:8]) + k2 & M64, little(data[-8:])
+        u, v = rotate(b, 64 - 37) * mul + a & M64, (rotate(a, 64 - 25) + b) * mul & M64
+    a = (u ^ v) * mul & M64
+    a ^= a >> 47
+    b = (v ^ a) * mul & M64
+    b ^= b >> 47
+    return b * mul & M64
+
+
+def murmur2(data, seed):
+    """Cassandra's, with signed bytes at the end."""
+    m, h, whole = 0x5bd1e995, seed ^ len(data), len(data) // 4 * 4
+    for at in range(0, whole, 4):
+        k = little(data[at:at + 4]) * m & M32
+        h = h * m & M32 ^ (k ^ k >> 24) * m & M32
+    tail = [b - 256 if b > 127 else b for b in reversed(data[whole:])]
+    for i, byte in enumerate(tail):
+        h ^= byte << 8 * i & M32
+    if tail:
+        h = h * m & M32
+    h = (h ^ h >> 13) * m & M32
+    return h ^ h >> 15
+
+
+def murmur64a(data, seed):
+    m, whole = 0xc6a4a7935bd1e995, len(data) // 8 * 8
+    h = seed ^ len(data) * m & M64
+    for at in range(0, whole, 8):
+        k = little(data[at:at + 8]) * m & M64
+        h = (h ^ (k ^ k >> 47) * m & M64) * m & M64
+    if data[whole:]:
+        h = (h ^ little(data[whole:])) * m & M64
+    h = (h ^ h >> 47) * m & M64
+    return h ^ h >> 47
+
+
+def redisson(data, m, k):
+    h = Highway(data).halves
+    c, found = h[0], []
+    for i in range(k):
+        found.append((c & M64 >> 1) % m)
+        c += h[1 - i % 2]
+    return found
+
+
+def magnuss(data, m, k):
+    digests = b''.join(hashlib.md5(bytes([salt]) + data).digest() for salt in range((k + 3) // 4))
+    return [remainder(int.from_bytes(digests[4 * i:4 * i + 4], 'big', signed=True), m) for i in range(k)]
+
+
+def tale2009(data, m, k):
+    h1, h2 = murmur3(data)[0], city(data)
+    return [(h1 + i * h2 + i * i & M64 >> 1) % m for i in range(k)]
+
+
+def cassandra(data, m, k):
+    h1 = murmur2(data, 0)
+    h2 = murmur2(data, h1)
+    return [remainder(signed(h1 + i * h2 & M32), m) for i in range(k)]
+
+
+def redisbloom(data, m, k):
+    a = murmur64a(data, 0xc6a4a7935bd1e995)
+    b = murmur64a(data, a)
+    return [(a + i * b & M64) % m for i in range(k)]
+
+
+STRATEGIES = {
+    'guava': lambda data, m, k: document.guava(*murmur3(data), m, k),
+    'guava32': lambda data, m, k: document.guava32(murmur3(data)[0], m, k),
+    'redisson': redisson, 'magnuss': magnuss, 'tale2009': tale2009,
+    'cassandra': cassandra, 'redisbloom': redisbloom}
+
+for line in sys.stdin:
+    strategy, m, k, element = line.rstrip('\n').split(' ')
+    print(*STRATEGIES[strategy](bytes.fromhex(element), int(m), int(k)), sep=', ')

@@ -1,0 +1,223 @@
+# doc/redis.md and doc/redis-readers.md are true: their SQL runs as it stands, in
+# its order, on a real server; commands are answered as they say; formulas, code and
+# tables agree with what SQL computes.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisServer;
+use RedisTest qw(start_postgres sql state_of);
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+
+my $work = $PostgreSQL::Test::Utils::tmp_check;
+my $python = "$FindBin::RealBin/../interop/python";
+my $operate = slurp_file('doc/redis.md');
+my $readers = slurp_file('doc/redis-readers.md');
+
+my $redis = RedisServer->new(port => RedisServer::free_port(), options => [ '--requirepass', 'secret' ]);
+my $other = RedisServer->new;
+my $node = start_postgres('', extra => [ '--encoding', 'UTF8' ]);
+$ENV{REDISCLI_AUTH} = 'secret';
+
+# The code of a language in a document.
+sub blocks
+{
+	my ($document, $language) = @_;
+	return $document =~ /^```$language\n(.*?)^```$/msg;
+}
+
+# The rows of the table whose first row begins so, as arrays of cells.
+sub table
+{
+	my ($document, $head) = @_;
+	my ($rows) = $document =~ /^\Q$head\E[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/m or die "no table $head";
+	return map { [ /\G\| ?((?:[^|`]|`[^`]*`)*?) ?(?=\|)/g ] } split /\n/, $rows;
+}
+
+# A cell without what marks it up.
+sub plain { return $_[0] =~ s/[`*]//gr; }
+
+sub output_of
+{
+	my ($input, @command) = @_;
+	my ($out, $err) = ('', '');
+	IPC::Run::run(\@command, '<', \$input, '>', \$out, '2>', \$err) or diag "@command: $err";
+	return $out;
+}
+
+# What the examples take for granted: two servers, tables, services' filters, and
+# pg_cron, which here runs a job as soon as it is scheduled.
+sql(q{
+	CREATE EXTENSION bloomext;
+	CREATE ROLE app;
+	CREATE SCHEMA cron;
+	CREATE FUNCTION cron.schedule(name text, times text, command text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE command; END';
+	CREATE TABLE articles (id bigint GENERATED ALWAYS AS IDENTITY, title text);
+	INSERT INTO articles (title) SELECT 'Title ' || i FROM generate_series(1, 1000) AS i;
+	CREATE INDEX ON articles USING bloomfilter (title) WITH (expected = 1000000, fpp = 0.001);
+});
+my $before = join '', map {
+	"SELECT bf_mirror(bf_agg('$_ ' || i, 1000, 0.01), 'cache', 'titles:$_') FROM generate_series(1, 500) AS i;\n"
+} 'eu', 'us';
+
+my @examples = (blocks($operate, 'sql'), blocks($readers, 'sql'));
+cmp_ok(scalar @examples, '>=', 8, 'the documents have examples');
+my $script = join '', @examples;
+is($script =~ s/host '127\.0\.0\.1', port '6379'/host '127.0.0.1', port '$redis->{port}'/g, 1, 'one makes a server');
+is($script =~ s/(username )'app', password '\.\.\.'/$1'default', password 'secret'/g, 1, 'one names an account');
+$script =~ s/^(GRANT USAGE .*\n)/$1
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (password 'secret');
+	CREATE SERVER other FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$other->{socket}');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER other;
+	$before/m;
+my ($status, $out, $err) = $node->psql('postgres', $script, extra_params => [ '-v', 'ON_ERROR_STOP=1' ]);
+is($status, 0, 'they run') or diag $err;
+
+# What the examples are for.
+is(sql("SELECT bf_redis_contains('cache', 'titles', ARRAY['Title 1', 'Title 1000', 'none'])"), '{t,t,f}', 'a mirror is asked');
+is(sql("INSERT INTO articles (title) VALUES ('one'), (NULL), ('two'); UPDATE articles SET title = 'three' WHERE title = 'two';
+		SELECT bf_redis_contains('cache', 'titles', ARRAY['one', 'two', 'three', 'four'])"), '{t,t,t,f}', 'triggers add to it');
+cmp_ok($redis->cli('PTTL', 'titles'), '>', 0, 'and it expires');
+is( sql("SELECT bf_redis_contains('other', 'titles:all', ARRAY['eu 500', 'us 500', 'asia 500'])"), '{t,t,f}',
+	'filters are merged and moved');
+
+# A writer that comes while the filter is built adds to the new one.
+my ($lock, $build) = map { /^(BEGIN;\nLOCK [^\n]*\n)(.*)/s ? ($1, $2) : () } @examples;
+my @psql = ('psql', '-X', '-q', '-d', $node->connstr('postgres'));
+my $input = $lock;
+my $rebuild = IPC::Run::start(\@psql, '<', \$input, '>', \my $rebuilt);
+my $locked = "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'articles'::regclass AND";
+$rebuild->pump_nb;
+ok($node->poll_query_until('postgres', "$locked mode = 'ShareLock' AND granted"), 'a rebuild keeps writers out');
+my $writer = IPC::Run::start([ @psql, '-c', "INSERT INTO articles (title) VALUES ('late')" ]);
+ok($node->poll_query_until('postgres', "$locked NOT granted"), 'one waits');
+$input .= $build;
+ok($rebuild->finish && $writer->finish, 'both end');
+is(sql("SELECT bf_redis_contains('cache', 'titles', ARRAY['Title 1', 'late'])"), '{t,t}', 'and nothing is lost');
+
+# Restored from an older dump, a mirror lacks what came since, until the next one.
+$redis->cli('SAVE');
+sql("INSERT INTO articles (title) VALUES ('since')");
+is(sql("SELECT bf_redis_contains('cache', 'titles', 'since')"), 't', 'an element is added');
+$redis->stop('KILL');
+$redis->start;
+is(sql("SELECT bf_redis_contains('cache', 'titles', 'since')"), 'f', 'restored, Redis lacks it');
+is(sql("SELECT bf_live_mirror('articles', 'cache', 'titles') > 0, bf_redis_contains('cache', 'titles', 'since')"), 't|t', 'until it is mirrored');
+
+# Layouts: the strategies that each takes, and its keys.
+my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom);
+for my $row (table($operate, '| Layout | Keys | Strategies'))
+{
+	my ($layout, $keys, $taken) = @$row;
+	$layout = plain($layout);
+	my $expansion = $layout eq 'growing' ? 1 : 0;
+	my %mentioned = map { $_ => 1 } $taken =~ /([a-z]+\d*)/g;
+	for my $strategy (@strategies)
+	{
+		my $create = "bf_redis_create('cache', '{made}', 100, 0.01, '$strategy', expansion => $expansion";
+		my $bold = $taken =~ /\*\*$strategy\*\*/;
+		next if $layout eq 'redisbloom' && $strategy eq 'redisbloom';    # needs the module
+		is(state_of("SELECT $create, layout => '$layout')"), $mentioned{$strategy} ? '' : '22023', "$layout: $strategy");
+		next unless $mentioned{$strategy};
+		sql("SELECT bf_redis_drop('cache', '{made}')");
+		sql("SELECT $create)") if $bold || $strategy ne 'redisbloom';
+		is(sql("SELECT layout FROM bf_redis_info('cache', '{made}')") eq $layout, $bold, "$layout: default for $strategy")
+		  if $bold || $strategy ne 'redisbloom';
+		sql("SELECT bf_redis_drop('cache', '{made}')");
+	}
+}
+
+# Commands, and how they are answered.
+for my $console (blocks($readers, 'console'))
+{
+	my @lines = split /\n/, $console;
+	while (my ($command, $answer) = splice @lines, 0, 2)
+	{
+		is($redis->cli(split ' ', $command =~ s/^> //r) =~ s/\n/ /gr, $answer, $command);
+	}
+}
+
+# Code, as it stands, asks about titles of all kinds.
+{
+	my ($copy, @code) = sort { $b =~ /bloomfilter/ <=> $a =~ /bloomfilter/ } blocks($readers, 'python');
+	append_to_file("$work/document.py", join "\n", @code);
+	append_to_file("$work/document_copy.py", $copy);
+	append_to_file("$work/mmh3.py", "from redis_reader import murmur3\n\ndef hash64(data, signed):\n    return murmur3(data)\n")
+	  if system("python3 -c 'import mmh3' 2>/dev/null") != 0;
+}
+$ENV{PYTHONPATH} = "$work:$python";
+$ENV{PYTHONDONTWRITEBYTECODE} = 1;
+my $titles = "SELECT i, (ARRAY['', '文 ', '🎉 ', 'عنوان ', 'e' || chr(769) || ' '])[i % 5 + 1] || i AS title FROM generate_series(1, 1000) AS i";
+sql("SELECT bf_mirror(bf_agg(title, 500, 0.01), 'other', 'code') FROM ($titles) AS t WHERE i <= 500");
+my $asked = sql("SELECT title FROM ($titles) AS t ORDER BY i") . "\n";
+my $answers = sql("SELECT bf_redis_contains('other', 'code', title)::int FROM ($titles) AS t ORDER BY i") . "\n";
+is(output_of($asked, 'python3', "$python/ask.py", $other->{socket}, 'code'), $answers, 'Python, by BITFIELD_RO');
+SKIP:
+{
+	skip 'bloomfilter-py is not installed', 1 if system("python3 -c 'import bloomfilter' 2>/dev/null") != 0;
+	is(output_of($asked, 'python3', "$python/ask.py", $other->{socket}, 'code', 'copy'), $answers, 'Python, by a copy');
+}
+
+# Positions, of "strategy m k hex" each, from the formulas.
+sub positions { return split /\n/, output_of(join('', map { "$_\n" } @_), 'python3', "$python/positions.py"); }
+
+# Elements as bytes, of the kind that a strategy takes.
+for my $row (table($readers, '| SQL | bytes | for example'))
+{
+	my ($kind, undef, $element, $bytes) = map { plain($_) } @$row;
+	my $funnel = $kind =~ /funnel (\w+)/ ? "'$1'" : 'NULL';
+	is(join(', ', positions("guava 1000000 3 $bytes")),
+		sql("SELECT array_to_string(bf_positions(bf_create_bits(1000000, 3, 'guava', $funnel), $element), ', ')"), "bytes of $element");
+}
+
+# Vectors: what SQL says, and what the formulas say.
+my %text = ("''" => '', "'文'" => 'e69687', '42::bigint' => '3432');
+my %bytes = ((map { $_ => \%text } qw(redisson magnuss redisbloom)),
+	(map { $_ => { %text, '42::bigint' => '2a00000000000000' } } qw(guava guava32)),
+	tale2009 => { %text, "'文'" => '8765', '42::bigint' => '34003200' },
+	cassandra => { %text, "'文'" => 'feff6587', '42::bigint' => 'feff00340032' });
+my @vectors = table($readers, "| | `''` |");
+is(scalar @vectors, scalar @strategies, 'a vector for each strategy');
+for my $row (@vectors)
+{
+	my ($strategy, @listed) = map { plain($_) } @$row;
+	for my $element ("''", "'文'", '42::bigint')
+	{
+		my $listed = shift @listed;
+		is(sql("SELECT array_to_string(bf_positions(bf_create_bits(1000000, 3, '$strategy'), $element), ', ')"), $listed, "$strategy: SQL, $element");
+		is(join('', positions("$strategy 1000000 3 $bytes{$strategy}{$element}")), $listed, "$strategy: the formula, $element");
+	}
+}
+for my $strategy (grep { $_ ne 'tale2009' } @strategies)
+{
+	my ($asked, $answered) = split /\|/, sql("SELECT string_agg('$strategy 1000000 5 ' || encode(b, 'hex'), E'\\n' ORDER BY i),
+			string_agg(array_to_string(bf_positions(f, b), ', '), E'\\n' ORDER BY i)
+		FROM (SELECT bf_create_bits(1000000, 5, '$strategy') AS f) AS f,
+			(SELECT i, substring(sha512(i::text::bytea) || sha512((i + 70)::text::bytea), 1, i) AS b FROM generate_series(0, 70) AS i) AS b");
+	is(join("\n", positions(split /\n/, $asked)), $answered, "$strategy: bytes of any length");
+}
+
+# JavaScript, also where its own operators fail.
+SKIP:
+{
+	skip 'node is not installed', 1 if system('command -v node >/dev/null 2>&1') != 0;
+	my @elements = map { ("1000000 3 $_", (1 << 35) . " 7 $_") } values %text, unpack 'H*', 'seventeen bytes ..';
+	my @bits = map { join ' ', map { 48 + 64 * ($_ >> 6) + 63 - ($_ & 63) } split /, / } positions(map { "guava $_" } @elements);
+	my $code = join '', blocks($readers, 'javascript'), <<'END';
+for (const line of require('fs').readFileSync(0, 'utf8').trimEnd().split('\n')) {
+	const [m, k, hex] = line.split(' ');
+	console.log(bits(Buffer.from(hex, 'hex'), Number(m), Number(k)).join(' '));
+}
+END
+	is(output_of(join('', map { "$_\n" } @elements), 'node', '-e', $code), join('', map { "$_\n" } @bits), 'JavaScript');
+}
+
+$node->stop;
+done_testing();
