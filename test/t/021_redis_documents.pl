@@ -144,6 +144,12 @@ for my $console (blocks($readers, 'console'))
 	}
 }
 
+# A full Redis can be read, by one command.
+$redis->cli('CONFIG', 'SET', 'maxmemory', 1);
+is($redis->cli('BITFIELD_RO', 'letters', 'GET', 'u1', 102), 1, 'a full Redis: BITFIELD_RO');
+is($redis->cli('EVAL', "return redis.call('GETBIT', KEYS[1], 102)", 1, 'letters'), 1, 'a full Redis: EVAL');
+$redis->cli('CONFIG', 'SET', 'maxmemory', 0);
+
 # Code, as it stands, asks about titles of all kinds.
 {
 	my ($copy, @code) = sort { $b =~ /bloomfilter/ <=> $a =~ /bloomfilter/ } blocks($readers, 'python');
