@@ -52,6 +52,19 @@ sub output_of
 	return $out;
 }
 
+# Links lead somewhere.
+for my $file ('README.md', glob 'doc/*.md')
+{
+	my $text = slurp_file($file);
+	while ($text =~ /\]\((?!http)([^)#]*)(?:#([^)]*))?\)/g)
+	{
+		my ($target, $anchor) = ($1, $2);
+		my $page = $target eq '' ? $file : $file =~ s{[^/]*\z}{$target}r;
+		my %anchors = map { lc(s/[^\w -]//gr =~ s/ /-/gr) => 1 } -f $page ? slurp_file($page) =~ /^#+ (.*)$/mg : ();
+		ok(-f $page && (!defined $anchor || $anchors{$anchor}), "$file: link to $page" . ($anchor ? "#$anchor" : ''));
+	}
+}
+
 # What the examples take for granted: two servers, tables, services' filters, and
 # pg_cron, which here runs a job as soon as it is scheduled.
 sql(q{
