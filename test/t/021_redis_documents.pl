@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use RedisServer;
-use RedisTest qw(start_postgres sql state_of);
+use RedisTest qw(start_postgres sql state_of outcome);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
@@ -157,6 +157,43 @@ for my $console (blocks($readers, 'console'))
 	}
 }
 
+# What is evicted: SQL says "no" only where Redisson alone filled the filter.
+sub after_losing
+{
+	my ($key) = @_;
+	$redis->cli('RENAME', $key, 'aside');
+	my $answer = outcome("SELECT bf_redis_contains('cache', 'lost', 'Title 1')");
+	$redis->cli('RENAME', 'aside', $key);
+	return $answer;
+}
+my %lost = (
+	guava => { filter => 'bf_agg(title, 1000)', lost => '42704', '{lost}:bloomext' => 't' },
+	bitmap => { filter => "bf_agg(title, 1000, 0.03, 'magnuss')", lost => '42704', '{lost}:bloomext' => '42704' },
+	redisson => { filter => "bf_agg(title, 1000, 0.03, 'redisson')", lost => '42704', '{lost}:config' => '42704', '{lost}:bloomext' => 't' },
+	growing => { filter => "bf_agg(title, 600, 0.03, 'guava', 1)", map { $_ => '42704' } qw(lost-0 lost-1 lost-cursor lost-config) });
+for my $layout (sort keys %lost)
+{
+	my $filter = delete $lost{$layout}{filter};
+	sql("SELECT bf_mirror($filter, 'cache', 'lost') FROM articles WHERE title LIKE 'Title%';
+		 SELECT bf_redis_add('cache', 'lost', 'late')");
+	is(join(' ', sort split /\n/, $redis->cli('KEYS', '*lost*')), join(' ', sort keys %{ $lost{$layout} }), "$layout: its keys");
+	is(after_losing($_), $lost{$layout}{$_}, "$layout: without $_") for sort keys %{ $lost{$layout} };
+	if ($layout eq 'redisson')
+	{
+		$redis->cli('DEL', '{lost}:bloomext');
+		is(after_losing('lost'), 'f', 'redisson: without the string that Redisson filled');
+	}
+	sql("SELECT bf_redis_drop('cache', 'lost')");
+}
+
+# What a service makes by Guava says nothing of its kind, until SQL does.
+sql("SELECT bf_mirror(bf_agg(i, 1000, 0.01), 'cache', 'ids') FROM generate_series(1::bigint, 500) AS i");
+$redis->cli('DEL', '{ids}:bloomext');
+is(outcome("SELECT bf_redis_contains('cache', 'ids', ARRAY[500, 501])"), '{t,f}', 'a key of a service: asked for integers');
+is(outcome("SELECT bf_redis_add('cache', 'ids', 501)"), '22023', 'and told which they are');
+is(outcome("SELECT bf_redis_create('cache', 'ids', 1000, 0.01, funnel => 'long'), bf_redis_add('cache', 'ids', 501)"), 'f|t', 'once');
+is(outcome("SELECT bf_fetch('cache', 'ids') @> 501::bigint, (SELECT funnel FROM bf_redis_info('cache', 'ids'))"), 't|long', 'to add such');
+
 # A full Redis can be read, by one command.
 $redis->cli('CONFIG', 'SET', 'maxmemory', 1);
 is($redis->cli('BITFIELD_RO', 'letters', 'GET', 'u1', 102), 1, 'a full Redis: BITFIELD_RO');
@@ -176,7 +213,7 @@ $ENV{PYTHONDONTWRITEBYTECODE} = 1;
 my $titles = "SELECT i, (ARRAY['', '文 ', '🎉 ', 'عنوان ', 'e' || chr(769) || ' '])[i % 5 + 1] || i AS title FROM generate_series(1, 1000) AS i";
 sql("SELECT bf_mirror(bf_agg(title, 500, 0.01), 'other', 'code') FROM ($titles) AS t WHERE i <= 500");
 my $asked = sql("SELECT title FROM ($titles) AS t ORDER BY i") . "\n";
-my $answers = sql("SELECT bf_redis_contains('other', 'code', title)::int FROM ($titles) AS t ORDER BY i") . "\n";
+my $answers = sql("SELECT bf_contains(bf_fetch('other', 'code'), title)::int FROM ($titles) AS t ORDER BY i") . "\n";
 is(output_of($asked, 'python3', "$python/ask.py", $other->{socket}, 'code'), $answers, 'Python, by BITFIELD_RO');
 SKIP:
 {
