@@ -9,7 +9,7 @@ files = $(sort $(patsubst $(SOURCE)%,%,$(wildcard $(addprefix $(SOURCE),$(1)))))
 
 EXTENSION = bloomext
 MODULE_big = bloomext
-DATA = $(call files,sql/bloomext--*.sql)
+DATA = $(call files,sql/bloomext--*.sql src/redis/function/*.lua)
 
 WITH_HIREDIS ?= $(shell pkg-config --exists hiredis && echo yes || echo no)
 

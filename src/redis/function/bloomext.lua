@@ -1,0 +1,428 @@
+#!lua name=bloomext
+-- bloomext.lua
+--   Ask Bloom filters that bloomext, PostgreSQL's extension, or Guava wrote,
+--   without hashing anything in the client.
+--
+-- Redis 7 and later, and Valkey; an administrator does so on every master:
+--   redis-cli -x FUNCTION LOAD REPLACE <bloomext.lua
+-- Redis 6.2 takes the file without its first line, and answers its SHA1:
+--   tail -n +2 bloomext.lua | redis-cli -x SCRIPT LOAD
+--
+--   FCALL_RO bloomext_contains 1 KEY element...
+--   FCALL_RO bloomext_contains_uuid 1 KEY uuid...
+--   FCALL_RO bloomext_contains_as 1 KEY kind element...
+--   EVALSHA sha1 1 KEY bloomext_contains element...     and so on
+--
+-- Answers an integer for each element: 0, surely not there; 1, there or a false
+-- positive.  What cannot be answered is an error for all of them, never 0.
+--
+-- Filters are those of strategies guava and guava32 in layouts guava, bitmap and
+-- growing.  The hash beside the filter says of which kind its elements are:
+--   utf8, utf16   text, here always in UTF-8
+--   int, long     decimals as SQL prints them: 42, -7
+--   bytes         bytes; a uuid is 16 of them
+-- Where it says nothing, as a service made the filter, bloomext_contains_as is told.
+--
+-- A string in layout guava may have been replaced, or renamed, without its hash.
+-- There, what is asked for without saying its kind is looked for as int and long,
+-- or as utf8 and utf16.
+--
+-- Keys read: KEY, {KEY}:bloomext and {KEY}:bloomext-shards (without the braces
+-- where KEY has one), KEY-config; of a growing filter also KEY-cursor, KEY-0,
+-- KEY-1, ...  An account needs the right to read them.  They may follow KEY in
+-- the call, which changes no answer.
+--
+-- Numbers are doubles, exact up to 2^53.  So 64 bits are two halves, high and
+-- low, and are multiplied by 16 bits at a time.
+
+-- Redis does nothing else during a call.
+local MAX_ELEMENTS = 1000
+local MAX_BYTES = 2^19         -- of all of them
+
+local MAX_BITS = 2^32          -- of a string of 512 MB
+local MAX_LAYERS = 1024
+
+-- While it loads a library, Redis 7.0 has no globals: a call fetches them.
+local bxor, call, unpack_bytes
+
+-- Raise why there is no answer.
+local function refuse(...)
+  error('ERR bloomext: ' .. string.format(...), 0)
+end
+
+---- MurmurHash3 x64 128 ----
+
+-- The product with a constant of four times 16 bits, the highest first.
+local function multiply(c3, c2, c1, c0, high, low)
+  local middle = low * c1
+  local tail = middle % 65536
+  local sum = low * c0 + tail * 65536
+  local product = sum % 2^32
+  return ((high * c1 + low * c3) % 65536 * 65536 + high * c0 + low * c2
+    + (middle - tail) / 65536 + (sum - product) / 2^32) % 2^32, product
+end
+
+local function add(high, low, more_high, more_low)
+  local sum = low + more_low
+  if sum >= 2^32 then sum, high = sum - 2^32, high + 1 end
+  return (high + more_high) % 2^32, sum
+end
+
+-- Rotated left; times is two to the power of less than 32.
+local function rotate(times, high, low)
+  high, low = high * times, low * times
+  local kept_high, kept_low = high % 2^32, low % 2^32
+  return kept_high + (low - kept_low) / 2^32, kept_low + (high - kept_high) / 2^32
+end
+
+local function xor(high, low, other_high, other_low)
+  return bxor(high, other_high) % 2^32, bxor(low, other_low) % 2^32
+end
+
+-- Its exclusive or with itself shifted right by 33.
+local function fold(high, low)
+  return high, bxor(low, high / 2 - high % 2 / 2) % 2^32
+end
+
+local function finish(high, low)
+  high, low = multiply(0xff51, 0xafd7, 0xed55, 0x8ccd, fold(high, low))
+  return fold(multiply(0xc4ce, 0xb9fe, 0x1a85, 0xec53, fold(high, low)))
+end
+
+-- h1 and h2.  The last block, of less than 16 bytes, is filled up with zeros.
+local function hash(bytes)
+  local length = #bytes
+  local padded = bytes .. ('\0'):rep(16 - length % 16)
+  local high1, low1, high2, low2 = 0, 0, 0, 0
+  for at = 1, length + 1, 16 do
+    local whole = at + 15 <= length
+    local k1, high_k1, k2, high_k2 = unpack_bytes('<I4I4I4I4', padded, at)
+    high_k1, k1 = rotate(2^31, multiply(0x87c3, 0x7b91, 0x1142, 0x53d5, high_k1, k1))
+    high1, low1 = xor(high1, low1, multiply(0x4cf5, 0xad43, 0x2745, 0x937f, high_k1, k1))
+    if whole then
+      high1, low1 = add(high2, low2, rotate(2^27, high1, low1))
+      high1, low1 = add(0, 0x52dce729, multiply(0, 0, 0, 5, high1, low1))
+    end
+    -- Rotating by 33 is rotating the halves, exchanged, by 1.
+    k2, high_k2 = multiply(0x4cf5, 0xad43, 0x2745, 0x937f, high_k2, k2)
+    high_k2, k2 = rotate(2, high_k2, k2)
+    high2, low2 = xor(high2, low2, multiply(0x87c3, 0x7b91, 0x1142, 0x53d5, high_k2, k2))
+    if whole then
+      high2, low2 = add(high1, low1, rotate(2^31, high2, low2))
+      high2, low2 = add(0, 0x38495ab5, multiply(0, 0, 0, 5, high2, low2))
+    end
+  end
+  high1, low1 = add(high2, bxor(low2, length) % 2^32, high1, bxor(low1, length) % 2^32)
+  high2, low2 = add(high1, low1, high2, bxor(low2, length) % 2^32)
+  high1, low1 = finish(high1, low1)
+  high2, low2 = finish(high2, low2)
+  high1, low1 = add(high1, low1, high2, low2)
+  return high1, low1, add(high1, low1, high2, low2)
+end
+
+---- Positions: of a hash in m bits, a function that answers one after another ----
+
+-- A number of 63 bits, or 2^63, modulo m.
+local function modulo(high, low, m)
+  local tail = low % 65536
+  return ((high * 65536 + (low - tail) / 65536) % m * 65536 + tail) % m
+end
+
+local positions = {}
+
+-- (h1 + i * h2) mod 2^63 mod m.  Beside the sum stands what it is modulo m; where
+-- the sum loses 2^63, that loses what 2^63 is.
+function positions.guava(m, high, low, step_high, step_low)
+  high, step_high = high % 2^31, step_high % 2^31
+  local position, step, lost = modulo(high, low, m), modulo(step_high, step_low, m), modulo(2^31, 0, m)
+  return function()
+    local this = position
+    position, low, high = position + step, low + step_low, high + step_high
+    if low >= 2^32 then low, high = low - 2^32, high + 1 end
+    if high >= 2^31 then high, position = high - 2^31, position - lost end
+    position = position % m
+    return this
+  end
+end
+
+-- The halves of h1: low + i * high mod 2^32, complemented where that is negative.
+function positions.guava32(m, high, low)
+  return function()
+    low = (low + high) % 2^32
+    return (low < 2^31 and low or 2^32 - 1 - low) % m
+  end
+end
+
+---- Elements: their bytes by kind, or nil ----
+
+-- Well-formed UTF-8 beyond ASCII, by lead bytes, the frequent ones first.
+local SEQUENCES = {
+  '[\225-\236\238\239][\128-\191][\128-\191]', '[\194-\223][\128-\191]',
+  '\224[\160-\191][\128-\191]', '\237[\128-\159][\128-\191]',
+  '\240[\144-\191][\128-\191][\128-\191]', '[\241-\243][\128-\191][\128-\191][\128-\191]',
+  '\244[\128-\143][\128-\191][\128-\191]'
+}
+local LEADS = {0, 192, 224, 240}
+
+local function is_ascii(text)
+  return not text:find('[\128-\255]')
+end
+
+-- A character of UTF-8 in UTF-16.
+local function utf16_units(character)
+  local code = character:byte() - LEADS[#character]
+  for i = 2, #character do code = code * 64 + character:byte(i) - 128 end
+  if code < 65536 then return struct.pack('<I2', code) end
+  return struct.pack('<I2I2', 0xd800 + math.floor((code - 65536) / 1024), 0xdc00 + code % 1024)
+end
+
+-- The halves of an integer of 64 bits, as SQL prints it.
+local function integer(text)
+  local sign, digits = text:match('^(%-?)([1-9]%d*)$')
+  digits = text == '0' and text or digits
+  if not digits or #digits > 19 then return nil end
+  local billions, rest = tonumber(digits:sub(1, -10)) or 0, tonumber(digits:sub(-9))
+  local high, low = multiply(0, 0, 0x3b9a, 0xca00, math.floor(billions / 2^32), billions % 2^32)
+  high, low = add(high, low, 0, rest)
+  if sign == '-' then high, low = add(2^32 - 1 - high, 2^32 - 1 - low, 0, 1) end
+  if (high >= 2^31) == (sign == '-') then return high, low end
+end
+
+local bytes_of = {}
+
+function bytes_of.bytes(element) return element end
+
+function bytes_of.utf8(text)
+  local rest = text
+  for _, sequence in ipairs(SEQUENCES) do
+    if is_ascii(rest) then break end
+    rest = rest:gsub(sequence, '?')
+  end
+  return is_ascii(rest) and text or nil
+end
+
+function bytes_of.utf16(text)
+  if is_ascii(text) then return (text:gsub('.', '%0\0')) end
+  return bytes_of.utf8(text) and (text:gsub('[%z\1-\127\194-\244][\128-\191]*', utf16_units))
+end
+
+function bytes_of.long(text)
+  local high, low = integer(text)
+  return high and struct.pack('<I4I4', low, high)
+end
+
+-- A filter of ints holds no longer one, which is looked for as long, as by SQL.
+function bytes_of.int(text)
+  local high, low = integer(text)
+  local short = high == 0 and low < 2^31 or high == 2^32 - 1 and low >= 2^31
+  return short and struct.pack('<I4', low) or bytes_of.long(text)
+end
+
+function bytes_of.uuid(text)
+  local digits = text:gsub('%-', '')
+  if #digits ~= 32 or digits:find('%X') then return nil end
+  return (digits:gsub('%x%x', function(pair) return string.char(tonumber(pair, 16)) end))
+end
+
+-- What else an element of a kind is looked for as.
+local TWINS = {utf8 = 'utf16', utf16 = 'utf8', int = 'long', long = 'int'}
+
+---- The filter at a key ----
+
+-- Some fields of a hash, as far as it has them.  What is no hash, or in another
+-- slot of a cluster, belongs to no filter at the key.
+local function read_hash(key, ...)
+  local values, fields = redis.pcall('HMGET', key, ...), {}
+  local why = values.err
+  if why and not (why:find('WRONGTYPE') or why:find('non local key') or why:find('same slot')) then
+    error(why, 0)
+  end
+  for i, name in ipairs({...}) do fields[name] = not why and values[i] or nil end
+  return fields
+end
+
+-- A number of a hash, or of a cursor.
+local function number(text, least, most, what)
+  local value = text and #text < 16 and (text == '0' or text:find('^[1-9]%d*$')) and tonumber(text)
+  if not value or value < least or value > most then
+    refuse('%s of the filter is no number from %d to %d', what, least, most)
+  end
+  return value
+end
+
+-- A layer, whose string must have its full length.
+local function make_layer(key, strategy, bits, hashes)
+  local length = call('STRLEN', key)
+  if length ~= math.ceil(bits / 8) then
+    refuse('key "%s" has %d bytes, not the %d of its filter', key, length, math.ceil(bits / 8))
+  end
+  return {key = key, positions = positions[strategy], bits = bits, hashes = hashes}
+end
+
+-- Strategy, bits and hashes, as a hash says them.
+local function read_shape(fields)
+  if not positions[fields.strategy or ''] then
+    refuse('strategy "%s" is not guava or guava32', fields.strategy or '')
+  end
+  return fields.strategy, number(fields.bits, 1, MAX_BITS, 'bits'), number(fields.hashes, 1, 255, 'hashes')
+end
+
+-- Layout guava, the bytes of writeTo; the hash counts if it is about such a string.
+local function read_guava(key, note)
+  local head, length = call('GETRANGE', key, 0, 5), call('STRLEN', key)
+  local ordinal, hashes, words = 2, 0, 0
+  if #head == 6 then ordinal, hashes, words = unpack_bytes('>BBI4', head) end
+  if ordinal > 1 or hashes == 0 or words == 0 or length ~= 6 + 8 * words or 64 * words > MAX_BITS then
+    refuse('the string at "%s" is neither Guava\'s nor described by a hash', key)
+  end
+  local strategy, bits = ordinal == 1 and 'guava' or 'guava32', 64 * words
+  local fits = note.layout == 'guava' and note.strategy == strategy and
+    note.bits == tostring(bits) and note.hashes == tostring(hashes)
+  return {{key = key, positions = positions[strategy], bits = bits, hashes = hashes, stream = true}},
+    fits and note.funnel or nil, true
+end
+
+-- How large Guava makes a layer.
+local function size_layer(expected, fpp)
+  local bits = math.floor(-expected * math.log(fpp) / (math.log(2) * math.log(2)))
+  return math.ceil(bits / 64) * 64, math.max(1, math.floor(bits / expected * math.log(2) + 0.5))
+end
+
+-- Layout growing: layers of one size, or each for more elements at half the fpp.
+local function read_growing(key, fields)
+  local strategy, bits, hashes = read_shape(fields)
+  local expansion = number(fields.expansion, 1, 32768, 'expansion')
+  local least = number(fields.layers or '1', 1, MAX_LAYERS, 'layers')
+  local cursor = call('GET', key .. '-cursor')
+  if not cursor and (fields.layers or call('EXISTS', key .. '-1') == 1) then
+    refuse('key "%s-cursor" is missing', key)
+  end
+  local layers = {}
+  for i = 0, number(cursor or '0', least - 1, MAX_LAYERS - 1, 'cursor') do
+    if i > 0 and expansion > 1 then
+      local expected = math.max(1, number(fields.expected, 0, 2^53, 'expected'))
+      bits, hashes = size_layer(expected * expansion^i, (tonumber(fields.fpp) or 0) * 0.5^(i + 1))
+    end
+    layers[i + 1] = make_layer(key .. '-' .. i, strategy, bits, hashes)
+  end
+  return layers, fields.funnel
+end
+
+-- The key of a hash of bloomext's own.
+local function own_key(key, suffix)
+  return (key:find('{', 1, true) and key or '{' .. key .. '}') .. suffix
+end
+
+-- The filter at a key: its layers; what its hash says of the kind of its
+-- elements; and whether that can be another filter's hash.
+local function read_filter(key)
+  local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel')
+  local growing = read_hash(key .. '-config', 'strategy', 'bits', 'hashes', 'funnel', 'expected', 'fpp', 'expansion',
+    'layers')
+  local there = call('TYPE', key).ok
+  if next(read_hash(own_key(key, ':bloomext-shards'), 'layout', 'shards')) then
+    refuse('the filter at "%s" has shards', key)
+  end
+  if growing.bits then
+    if there ~= 'none' or own.layout == 'bitmap' then refuse('"%s" is described as two filters', key) end
+    return read_growing(key, growing)
+  end
+  if there == 'none' then refuse('there is no filter at "%s"', key) end
+  if there ~= 'string' then refuse('"%s" holds a %s, which is not asked here', key, there) end
+  if own.layout == 'bitmap' then return {make_layer(key, read_shape(own))}, own.funnel end
+  return read_guava(key, own)
+end
+
+---- Asking ----
+
+-- Whether one layer has all bits of a hash.  Bit 0 of a word of Guava's is its
+-- last one.
+local function contains(layers, ...)
+  for i = #layers, 1, -1 do
+    local layer = layers[i]
+    local next_position, left = layer.positions(layer.bits, ...), layer.hashes
+    repeat
+      local bit = next_position()
+      if layer.stream then bit = bit + 111 - bit % 64 * 2 end
+      if call('GETBIT', layer.key, bit) == 0 then break end
+      left = left - 1
+    until left == 0
+    if left == 0 then return true end
+  end
+  return false
+end
+
+-- The kinds that elements are looked for as.  A uuid is found where bytes are.
+local function kinds_to_ask(key, known, given, twins)
+  if known == '' then known = nil end
+  if given and known and known ~= (given == 'uuid' and 'bytes' or given) then
+    refuse('elements of the filter at "%s" are of kind %s, not %s', key, known, given)
+  end
+  local kind = given or known
+  if not kind then
+    refuse('the kind of the elements of the filter at "%s" is not known; bloomext_contains_as takes it', key)
+  end
+  if not bytes_of[kind] then refuse('unknown kind "%s"', kind) end
+  return {kind, twins and not given and TWINS[kind] or nil}
+end
+
+-- The key.  Further ones must be of the same filter: nobody is to take the answers
+-- for those of several.
+local function check_keys(key, ...)
+  if not key then refuse('KEY is missing') end
+  for _, other in ipairs({...}) do
+    local suffix = other:sub(1, #key) == key and other:sub(#key + 1) or ''
+    if not (suffix:find('^%-%d+$') or suffix == '-config' or suffix == '-cursor' or
+        other == own_key(key, ':bloomext') or other == own_key(key, ':bloomext-shards')) then
+      refuse('key "%s" is not of the filter at "%s"', other, key)
+    end
+  end
+  return key
+end
+
+-- An answer for each element.
+local function ask(keys, elements, given)
+  local key = check_keys(unpack(keys))
+  if #elements > MAX_ELEMENTS then refuse('%d elements are more than %d', #elements, MAX_ELEMENTS) end
+  local layers, known, twins = read_filter(key)
+  local kinds, answers, length = kinds_to_ask(key, known, given, twins), {}, 0
+  for i, element in ipairs(elements) do
+    length = length + #element
+    if length > MAX_BYTES then refuse('elements have more than %d bytes', MAX_BYTES) end
+    answers[i] = 0
+    for _, kind in ipairs(kinds) do
+      local bytes = bytes_of[kind](element) or refuse('element %d is not of kind %s', i, kind)
+      if contains(layers, hash(bytes)) then
+        answers[i] = 1
+        break
+      end
+    end
+  end
+  return answers
+end
+
+-- The same, with errors as Redis wants them answered.
+local function answer(...)
+  bxor, call, unpack_bytes = bit.bxor, redis.call, struct.unpack
+  local done, reply = pcall(ask, ...)
+  if done then return reply end
+  return redis.error_reply(type(reply) == 'table' and reply.err or reply)
+end
+
+local functions = {
+  bloomext_contains = answer,
+  bloomext_contains_uuid = function(keys, uuids) return answer(keys, uuids, 'uuid') end,
+  bloomext_contains_as = function(keys, arguments)
+    return answer(keys, arguments, table.remove(arguments, 1) or '')
+  end
+}
+local NAMES = {'bloomext_contains', 'bloomext_contains_uuid', 'bloomext_contains_as'}
+
+if redis.register_function then
+  for i = 1, #NAMES do
+    redis.register_function{function_name = NAMES[i], callback = functions[NAMES[i]], flags = {'no-writes'}}
+  end
+else
+  local called = functions[table.remove(ARGV, 1)]
+  return called and called(KEYS, ARGV) or redis.error_reply('ERR bloomext: the first argument names a function')
+end
