@@ -200,6 +200,19 @@ is($redis->cli('BITFIELD_RO', 'letters', 'GET', 'u1', 102), 1, 'a full Redis: BI
 is($redis->cli('EVAL', "return redis.call('GETBIT', KEYS[1], 102)", 1, 'letters'), 1, 'a full Redis: EVAL');
 $redis->cli('CONFIG', 'SET', 'maxmemory', 0);
 
+# Shells ask by functions of Redis, where it has some.
+SKIP:
+{
+	skip 'Redis has no functions', 1 if $redis->cli('INFO', 'server') =~ /redis_version:[0-6]\b/;
+	mkdir "$work/bin";
+	append_to_file("$work/bin/redis-cli", "#!/bin/sh\nPATH=\${PATH#*:}\nexec redis-cli -s $redis->{socket} \"\$\@\"\n");
+	chmod 0755, "$work/bin/redis-cli";
+	append_to_file("$work/titles.txt", "Title 1\nno title\nlate\n");
+	sql("INSERT INTO articles (title) VALUES ('Main Page')");
+	local $ENV{PATH} = "$work/bin:$ENV{PATH}";
+	is(output_of('', 'sh', '-ec', join '', "cd '$work'\n", blocks($readers, 'sh')), "bloomext\n1\n0\n1\n0\n1\n1\n0\n", 'a shell, by functions of Redis');
+}
+
 # Code, as it stands, asks about titles of all kinds.
 {
 	my ($copy, @code) = sort { $b =~ /bloomfilter/ <=> $a =~ /bloomfilter/ } blocks($readers, 'python');
