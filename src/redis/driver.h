@@ -244,6 +244,8 @@ extern bool bf_temporary_room(const BfRemote *remote, uint64 bytes);
 extern uint64 bf_temporary_mirror(const BfRemote *remote, BfImage *images,
 								  uint32 count, bool whole, uint32 old_layers,
 								  int64 ttl);
+extern void bf_temporary_begin(BfUnit *unit, const char *key,
+							   const char *verb);
 extern void bf_temporary_finish(BfPipeline *pipeline, const BfImage *images,
 								uint32 count);
 extern void bf_temporary_replace(const BfRemote *remote,

@@ -304,15 +304,20 @@ expect_success(BfConnection *connection, const redisReply *reply,
 		bf_connection_protocol_error(connection, "OK was expected.");
 }
 
-/* BF.LOADCHUNK */
+/* BF.LOADCHUNK; the first one makes the key. */
 static void
 send_chunk(BfPipeline *pipeline, uint64 cursor, const uint8 *bytes,
 		   size_t length)
 {
 	BfUnit	   *unit = bf_pipeline_unit(pipeline);
 
-	bf_command_begin(unit, "BF.LOADCHUNK");
-	bf_command_text(unit, pipeline->key);
+	if (cursor == 1)
+		bf_temporary_begin(unit, pipeline->key, "BF.LOADCHUNK");
+	else
+	{
+		bf_command_begin(unit, "BF.LOADCHUNK");
+		bf_command_text(unit, pipeline->key);
+	}
 	bf_command_number(unit, cursor);
 	bf_command_bytes(unit, bytes, length);
 	bf_pipeline_send(pipeline, unit);
@@ -325,19 +330,13 @@ send_dump(BfPipeline *pipeline, const BfRemote *remote, const uint8 *dump,
 {
 	const uint8 *bits = dump + head_size;
 	uint64		offset = 0;
-	BfUnit	   *expire;
 
 	send_chunk(pipeline, 1, dump, head_size);
-	expire = bf_pipeline_unit(pipeline);
-	bf_command_begin(expire, "PEXPIRE");
-	bf_command_text(expire, pipeline->key);
-	bf_command_number(expire, BF_TEMPORARY_TTL);
-	bf_pipeline_send(pipeline, expire);
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 	{
 		uint64		end = offset + bf_remote_layer(remote, i)->bytes;
 
-		while (offset < end)
+		while (offset < end && pipeline->error == NULL)
 		{
 			uint64		length = Min(CHUNK, end - offset);
 

@@ -185,6 +185,17 @@ check_piece(BfConnection *connection, const redisReply *reply,
 		*lost = true;
 }
 
+/* Begin to make a temporary key, by a command whose other arguments follow. */
+void
+bf_temporary_begin(BfUnit *unit, const char *key, const char *verb)
+{
+	bf_script_begin(unit, BF_SCRIPT_TEMPORARY);
+	bf_command_text(unit, key);
+	bf_script_arguments(unit);
+	bf_command_number(unit, BF_TEMPORARY_TTL);
+	bf_command_text(unit, verb);
+}
+
 /* Append a string's key and the time that it has to live until it is in place. */
 static void
 append_temporary(BfUnit *unit, const BfImage *image)
@@ -206,10 +217,7 @@ send_piece(BfPipeline *pipeline, BfImage *image, uint64 from, uint64 length)
 	}
 	else if (from + length == image->bytes)
 	{
-		bf_script_begin(unit, BF_SCRIPT_FIRST_PIECE);
-		bf_command_text(unit, image->key);
-		bf_script_arguments(unit);
-		bf_command_number(unit, BF_TEMPORARY_TTL);
+		bf_temporary_begin(unit, image->key, "SETRANGE");
 		bf_command_number(unit, from);
 	}
 	else
