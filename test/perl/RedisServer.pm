@@ -121,15 +121,17 @@ sub bytes
 	return $dump;
 }
 
-# Three masters on loopback that share the slots.
+# Three masters on loopback that share the slots, and so many replicas of each.
 sub cluster
 {
-	my ($class) = @_;
+	my ($class, %args) = @_;
+	my $replicas = $args{replicas} // 0;
 	my @nodes = map {
 		$class->new(port => free_port(),
-			options => [ '--cluster-enabled', 'yes', '--cluster-node-timeout', '5000' ])
-	} 1 .. 3;
-	my $made = `redis-cli --cluster create @{[map { "127.0.0.1:$_->{port}" } @nodes]} --cluster-yes 2>&1`;
+			options => [ '--cluster-enabled', 'yes', '--cluster-node-timeout', $args{timeout} // 5000,
+				@{ $args{options} // [] } ])
+	} 1 .. 3 * (1 + $replicas);
+	my $made = `redis-cli --cluster create @{[map { "127.0.0.1:$_->{port}" } @nodes]} --cluster-replicas $replicas --cluster-yes 2>&1`;
 	croak $made if $?;
 	for my $node (@nodes)
 	{

@@ -1,0 +1,1145 @@
+# Random filters in Redis.  Whatever is done to them, and by whom, one thing
+# holds: what was added, by a call that was answered without an error, to a
+# filter that was not dropped, replaced or rewound since, is never denied.  Not by
+# bf_redis_contains, be its call site new or one that remembers the filter; not by
+# the value that bf_fetch makes; not by a service that reads the bits, or asks the
+# module, by the rules of the kind that the filter is of.
+#
+# A plain model in this program knows what was added to which filter, and by
+# which kind.  Three servers are worked on: one that forgets all when it is
+# killed, or goes back to when it was saved; one that has an append-only file;
+# and a cluster of three masters with a replica each, which fails over.  Filters
+# are of each layout, made, mirrored and added to by SQL, over several sessions,
+# and by services; they are dropped, replaced, renamed, copied, copied without
+# their hash, evicted key by key; they expire, and Redis is full.
+#
+# An error is right where something was done to the filter, and where the model
+# foresees it: an element of another kind.  A filter that nothing was done to
+# answers; so does one on a full Redis.  An error is one that the document names,
+# and a filter that is not there is one.  And "maybe" is the way out, not the rule:
+# of elements that never were added no more are answered true than fpp says.
+#
+# What is excepted: a string of Redisson's that only services filled is empty to
+# everybody when it was evicted.  What a cluster loses because it fails over
+# unasked, on a machine that is too busy, is forgotten, and counted.
+#
+# BLOOMEXT_REDIS_SECONDS is how long it runs: 120, unless it says otherwise.
+# BLOOMEXT_SEED repeats a run: the statements are the same for the same seed, as
+# far as their time does not matter.  BLOOMEXT_REDISBLOOM names the module for
+# layout redisbloom.
+use strict;
+use warnings;
+
+use Digest::MD5 qw(md5_hex);
+use File::Spec;
+use FindBin;
+use List::Util qw(max min sum0 shuffle uniq);
+use Storable qw(dclone);
+use Symbol qw(gensym);
+use Time::HiRes qw(sleep time);
+
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisServer;
+use RedisTest qw(start_postgres);
+use RedisWire;
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+
+my $seconds = $ENV{BLOOMEXT_REDIS_SECONDS} || 120;
+my $seed = $ENV{BLOOMEXT_SEED} // int(rand(1e9));
+my $module = $ENV{BLOOMEXT_REDISBLOOM};
+srand($seed);
+$SIG{PIPE} = 'IGNORE';
+diag "seed $seed";
+
+sub any { return $_[ rand @_ ]; }
+sub chance { return rand() < shift; }
+
+# ---- Servers ----
+
+my @loaded = $module ? ('--loadmodule', $module) : ();
+my $node = start_postgres("fsync = off\nlog_statement = none\nbloomext.overfull_notice = off\n",
+	extra => [ '--encoding', 'UTF8', '--no-locale' ]);
+$node->safe_psql('postgres', 'CREATE EXTENSION bloomext');
+my $binds = $node->safe_psql('postgres', "SELECT count(*) FROM pg_proc WHERE proname = 'bf_redis_create' AND 'funnel' = ANY (proargnames)");
+
+# A server of the model: its processes, and what is at its keys.
+sub server
+{
+	my ($name, $nodes, %server) = @_;
+	my $cluster = @$nodes > 1;
+	my $at = $cluster ? "host '127.0.0.1', port '$nodes->[0]{port}', cluster 'true'" : "socket '$nodes->[0]{socket}'";
+	$node->safe_psql('postgres', "CREATE SERVER $name FOREIGN DATA WRAPPER bloomext_redis OPTIONS ($at, command_timeout '20000');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER $name");
+	my $hosts = join ',', ('127.0.0.1') x @$nodes;
+	my $ports = join ',', map { $_->{port} } @$nodes;
+	$server{hosts} = $cluster && ($node->psql('postgres', "ALTER SERVER $name OPTIONS (SET host '$hosts', SET port '$ports')"))[0] == 0;
+	my %keys = map { $_ => { key => $_, state => 'gone', elements => {} } } @{ $server{keys} };
+	$_->{server} = $name foreach values %keys;
+	return { %server, name => $name, nodes => $nodes, cluster => $cluster, filters => \%keys, epoch => 0,
+		wire => RedisWire->new($cluster ? map { $_->{port} } @$nodes : $nodes->[0]{socket}) };
+}
+
+my %servers = map { $_->{name} => $_ } (
+	server('memory', [ RedisServer->new(options => [@loaded]) ], keys => [ 'm1', 'm2', 'm:3', "m\xc3\xa9'4", '{m}5', 'm}6' ]),
+	server('aof', [ RedisServer->new(options => [ @loaded, '--appendonly', 'yes', '--appendfsync', 'always' ]) ],
+		durable => 1, keys => [ 'a1', 'a2', '{a}3', 'a{4' ]),
+	server('cluster', [ RedisServer->cluster(replicas => 1, timeout => 500, options => [@loaded]) ],
+		keys => [ 'c1', '{c2}', '{c3}', '{c4}' ]));
+
+sub filters { my $server = shift; return @{ $server->{filters} }{ sort keys %{ $server->{filters} } }; }
+
+# A command to the node that has a key.
+sub redis
+{
+	my ($server, $key, @command) = @_;
+	note_down("[$server->{name}] " . join ' ', map { length > 60 ? substr($_, 0, 60) . '...' : $_ } @command);
+	return $server->{wire}->command($key, @command);
+}
+
+sub on_each { my ($server, @command) = @_; return map { $server->{wire}->to($_, @command) } addresses($server); }
+sub addresses { my $server = shift; return map { $server->{cluster} ? $_->{port} : $_->{socket} } grep { $_->{pid} } @{ $server->{nodes} }; }
+sub role { my ($server, $address) = @_; return eval { $server->{wire}->to($address, 'ROLE') } // ['none']; }
+
+# All keys of the filter at a key, whatever its layout.
+sub keys_of
+{
+	my ($f) = @_;
+	my $server = $servers{ $f->{server} };
+	my @all = uniq map { @$_ } on_each($server, 'KEYS', '*');
+	my $hash = sub { my $key = shift; return $key =~ /\{/ ? $key : "{$key}" };
+	my ($outer, $key) = ($hash->($f->{key}), $f->{key});
+	return grep { /^\Q$outer\E:(bloomext|config|bloomext-shards)\z/ || /^\Q$key\E(:\d+)?(-(\d+|cursor|config))?\z/
+		|| (/^\{?(\Q$key\E:\d+)\}?:(bloomext|config)\z/ && index($_, $hash->($1)) == 0) } sort @all;
+}
+
+sub beside { my ($f, $what) = @_; return ($f->{key} =~ /\{/ ? $f->{key} : "{$f->{key}}") . ":$what"; }
+
+# How often a cluster has failed over.
+sub fail_overs { my $server = shift; return max(map { /cluster_current_epoch:(\d+)/ ? $1 : 0 } on_each($server, 'CLUSTER', 'INFO')); }
+my $known_fail_overs = fail_overs($servers{cluster});
+
+# ---- Sessions ----
+#
+# Each statement's end is known by a line of its own, with its SQLSTATE.
+
+my (@log, %states, %tally);
+
+sub note_down { shift @log if push(@log, $_[0] =~ s/[^[:print:]]/?/gr) > 300; return; }
+
+sub session
+{
+	my $name = shift;
+	my %session = (name => $name, in => gensym(), out => gensym(), epoch => {}, cursors => {});
+	$session{psql} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
+		'<pipe', $session{in}, '>pipe', $session{out}, '2>', File::Spec->devnull);
+	$session{in}->autoflush(1);
+	return \%session;
+}
+
+sub send_to
+{
+	my ($session, $sql) = @_;
+	$session->{sql} = $sql;
+	print { $session->{in} } "$sql;\n\\echo '<<<' :SQLSTATE :LAST_ERROR_MESSAGE\n";
+}
+
+# What a statement that was sent answers: its SQLSTATE, and lines.
+sub answer_of
+{
+	my ($session) = @_;
+	my ($state, $message, @lines);
+	local $SIG{ALRM} = sub { die "no answer\n" };
+	alarm 120;
+	while (defined(my $line = readline $session->{out}))
+	{
+		chomp $line;
+		last if ($state, $message) = $line =~ /^<<< (\w{5}) ?(.*)$/;
+		push @lines, $line;
+	}
+	alarm 0;
+	die "the connection is lost\n" unless defined $state;
+	note_down("[$session->{name}] " . (length $session->{sql} > 230 ? substr($session->{sql}, 0, 230) . '...' : $session->{sql})
+		. ($state eq '00000' ? '' : " -- $state: $message"));
+	$states{$state}++;
+	$session->{message} = $message;
+	die "$state: $message\n" unless $state =~ /^(00000|08001|08006|08P01|38000|57014|42704|22023|22P03|54000|55006|55000|53200|0A000)$/;
+	return ($state, @lines);
+}
+
+sub run { my ($session, $sql) = @_; send_to($session, $sql); return answer_of($session); }
+
+# The only row of a statement that is not to fail.
+sub value
+{
+	my ($session, $sql) = @_;
+	my ($state, $line) = run($session, $sql);
+	die "$state: $session->{message}\n" if $state ne '00000';
+	return $line;
+}
+
+my $main = session('main');
+my @sessions = map { session("s$_") } 1 .. 3;
+
+# A call of a function by a session's cursor, the call site of which remembers the
+# filter for a second.
+sub fetch_next
+{
+	my ($session, $function, $server, $key, $type, $array) = @_;
+	my $cursor = "$function$type";
+	run($session, 'BEGIN'), $session->{open} = 1 unless $session->{open};
+	my $declared = $session->{cursors}{$cursor}++ % 1000;
+	run($session, "CLOSE $cursor") if !$declared && $session->{cursors}{$cursor} > 1;
+	run($session, "DECLARE $cursor NO SCROLL CURSOR FOR SELECT $function(current_setting('my.server')::name, current_setting('my.key'), "
+		. "current_setting('my.elements')::${type}[]) FROM generate_series(1, 1000)") unless $declared;
+	value($session, "SELECT set_config('my.server', '$server', false), set_config('my.key', $key, false), set_config('my.elements', $array, false)");
+	return "FETCH $cursor";
+}
+
+# Ends the transaction that cursors are open in.
+sub end_transaction
+{
+	my ($session, $how) = @_;
+	run($session, $how) if $session->{open};
+	@$session{ 'open', 'cursors' } = (0, {});
+}
+
+# ---- Elements: a family and what SQL writes ----
+
+my %types = (text => [ 'text', 'varchar' ], int => [ 'smallint', 'integer', 'bigint' ], bytes => [ 'bytea', 'uuid' ]);
+my %family = map { my $f = $_; map { $_ => $f } @{ $types{$f} } } keys %types;
+my @types = map { @{ $types{$_} } } sort keys %types;
+my %most = (smallint => 2**15, integer => 2**31, bigint => 2**53);
+
+# A new element; of those that are never added where so asked.
+sub new_element
+{
+	my ($family, $never) = @_;
+	my $n = int(rand(3000)) + ($never ? 10000 : 0);
+	return any("t $n", "t $n", "\xe6\x96\x87\xc3\xbc\xf0\x9f\x98\x80 $n", "quo\"te' \\ $n", $never ? "'$n" : any('', 't')) if $family eq 'text';
+	return any($n, $n, -$n - 1, chance(0.2) ? 2**40 + $n : 100000 + $n) if $family eq 'int';
+	return any(md5_hex($n), md5_hex($n), sprintf('%08x', $n));
+}
+
+sub fits
+{
+	my ($type, $value) = @_;
+	return $value >= -$most{$type} && $value < $most{$type} if $most{$type};
+	return $type ne 'uuid' || length $value == 32;
+}
+
+# The types of a family that some values can be of.
+sub types_for
+{
+	my ($f, $family, @values) = @_;
+	return grep { my $type = $_; !grep { !fits($type, $_) } @values } grep { $_ ne 'uuid' || $f->{strategy} ne 'magnuss' } @{ $types{$family} };
+}
+
+sub quoted { my $text = shift; $text =~ s/'/''/g; return "'$text'"; }
+sub literal { my ($type, $value) = @_; return quoted(($type eq 'bytea' ? '\x' : '') . $value) . "::$type"; }
+
+sub array
+{
+	my ($type, @values) = @_;
+	return quoted('{' . join(',', map { '"' . s/(["\\])/\\$1/gr . '"' } map { $type eq 'bytea' ? "\\x$_" : $_ } @values) . '}');
+}
+
+sub typed { my ($type) = @_; return array(@_) . "::${type}[]"; }
+
+# The kind that a strategy hashes a type by; undef where it does not take it.
+sub kind_of
+{
+	my ($strategy, $type) = @_;
+	my $family = $family{$type};
+	my $text = $strategy =~ /tale2009|cassandra/ ? 'utf16' : 'utf8';
+	return $family eq 'bytes' ? ($strategy eq 'tale2009' || "$strategy $type" eq 'magnuss uuid' ? undef : 'bytes')
+	  : $family eq 'int' && $strategy =~ /guava/ ? ($type eq 'bigint' ? 'long' : 'int') : $text;
+}
+
+# The kind that elements of a type are added by to a filter; undef where they are
+# refused.
+sub kind_added
+{
+	my ($f, $type, @values) = @_;
+	my $kind = kind_of($f->{strategy}, $type) // return undef;
+	my $bound = $f->{kind};
+	return $kind =~ /int|long/ ? undef : $kind unless defined $bound;
+	return $kind if $bound eq '' || $bound eq $kind;
+	return 'utf16' if "$bound $kind" eq 'utf16 utf8';
+	return 'long' if "$bound $kind" eq 'long int';
+	return "$bound $kind" eq 'int long' && !grep({ !fits('integer', $_) } @values) ? 'int' : undef;
+}
+
+# ---- What is right ----
+
+# Stop, or, where a cluster failed over unasked, forget what it holds.
+sub wrong
+{
+	my ($f, $message) = @_;
+	my $server = $servers{ $f->{server} };
+	if ($server->{cluster} && fail_overs($server) != $known_fail_overs)
+	{
+		forget($server);
+		die "unasked\n";
+	}
+	my @there = eval { keys_of($f) };
+	die "$message\nfilter: " . join(', ', map { "$_ " . ($f->{$_} // '-') } grep { !ref $f->{$_} } sort keys %$f)
+	  . ', elements ' . keys(%{ $f->{elements} }) . "\nkeys: @there\n";
+}
+
+# A cluster is emptied and forgotten.
+sub forget
+{
+	my ($server) = @_;
+	$tally{'unasked fail-overs'}++;
+	settle($server);
+	vanish($_) foreach filters($server);
+	foreach my $address (addresses($server))
+	{
+		$server->{wire}->to($address, 'FLUSHALL') if role($server, $address)->[0] eq 'master';
+	}
+}
+
+# Whether an error may come of a filter.
+sub check_error
+{
+	my ($f, $state, $session, %how) = @_;
+	my $server = $servers{ $f->{server} };
+	$tally{errors}++;
+	return if $f->{state} ne 'whole' || $f->{confused} || $server->{unsettled};
+	return if $f->{expires} && time > $f->{expires} - 0.5;
+	return if $how{warm} && time < $f->{changed} + 2;
+	return if $how{writes} && $server->{full} && $state =~ /38000|53200/;
+	wrong($f, "$state of a filter that nothing is wrong with: $session->{message}");
+}
+
+# Run a statement about a filter: its state and lines.  Who has a connection to a
+# server that was killed meanwhile may notice that once, and with a cluster for as
+# long as it takes to learn where the slots are.
+sub attempt
+{
+	my ($f, $session, $sql) = @_;
+	my $server = $servers{ $f->{server} };
+	my $seen = $session->{epoch}{ $f->{server} } // $server->{epoch};
+	my $tries = $seen == $server->{epoch} ? 0 : $server->{cluster} ? 20 : 1;
+	my ($state, @lines);
+	for (;;)
+	{
+		($state, @lines) = run($session, ref $sql ? $sql->() : $sql);
+		$tally{statements}++;
+		end_transaction($session, 'ROLLBACK') if $state ne '00000';
+		last if $state !~ /^(08|38000|57014)/ || $tries-- == 0 || $server->{unsettled} || $server->{full};
+		sleep 0.25 if $server->{cluster};
+	}
+	$session->{epoch}{ $f->{server} } = $server->{epoch} unless $server->{unsettled};
+	return ($state, @lines);
+}
+
+# Call bf_redis_add or bf_redis_contains; answers are 1 and 0.
+sub call
+{
+	my ($f, $session, $warm, $function, $type, @values) = @_;
+	my $key = quoted($f->{key});
+	my $plain = @values == 1 && chance(0.5) ? "SELECT $function('$f->{server}', $key, " . literal($type, @values) . ')'
+	  : "SELECT $function('$f->{server}', $key, " . typed($type, @values) . ")";
+	my ($state, $line) = attempt($f, $session, $warm
+		? sub { fetch_next($session, $function, $f->{server}, $key, $type, array($type, @values)) } : $plain);
+	return ($state, $state eq '00000' ? map { $_ eq 't' ? 1 : 0 } $line =~ /[tf]/g : ());
+}
+
+# Elements that were added, by family.
+sub members
+{
+	my ($f, $count) = @_;
+	my %members;
+	foreach my $element ((shuffle sort keys %{ $f->{elements} })[ 0 .. $count - 1 ])
+	{
+		last unless defined $element;
+		my ($family, $value) = split / /, $element, 2;
+		push @{ $members{$family} }, $value;
+	}
+	return \%members;
+}
+
+# Nothing that was added is denied, by whom it may be asked.
+sub check
+{
+	my ($f, $count) = @_;
+	my ($session, $warm) = (any(@sessions), chance(0.6));
+	expire($f);
+	return check_gone($f, $session, $warm) if $f->{state} eq 'gone';
+	my $members = members($f, $count // 150);
+	foreach my $family (sort keys %$members)
+	{
+		my @values = @{ $members->{$family} };
+		my @types = types_for($f, $family, @values) or next;
+		my $type = any(@types);
+		my ($state, @answers) = call($f, $session, $warm, 'bf_redis_contains', $type, @values);
+		check_error($f, $state, $session, warm => $warm), next if $state ne '00000';
+		my @denied = map { $answers[$_] ? () : $values[$_] } 0 .. $#values;
+		wrong($f, @denied . ' of ' . @values . " elements are denied, asked as $type: $denied[0] (" . $f->{elements}{"$family $denied[0]"} . ')') if @denied;
+		$tally{asked} += @values;
+	}
+	return if $f->{state} ne 'whole' || $f->{confused} || $servers{ $f->{server} }{unsettled} || $f->{expires};
+	check_fetched($f, $members, $session) if chance(0.4) && !$f->{shards};
+	check_read($f, $members) if chance(0.5);
+	check_unsure($f, $session) if chance(0.3);
+}
+
+# A filter that is not there answers nothing.
+sub check_gone
+{
+	my ($f, $session, $warm) = @_;
+	my $type = any(@types);
+	my @values = grep { fits($type, $_) } map { new_element($family{$type}) } 1 .. 3;
+	my ($state) = call($f, $session, $warm, any('bf_redis_contains', 'bf_redis_add'), $type, @values);
+	wrong($f, 'a filter that is not there answers') if $state eq '00000';
+}
+
+# Elements by the kind that they were added by.
+sub by_kind
+{
+	my ($f, $members) = @_;
+	my %kinds;
+	foreach my $family (sort keys %$members)
+	{
+		push @{ $kinds{ $f->{elements}{"$family $_"} }{$family} }, $_ foreach @{ $members->{$family} };
+	}
+	return \%kinds;
+}
+
+# A type by which SQL hashes a family as a kind.
+sub type_of { my ($family, $kind) = @_; return $family eq 'int' ? $kind eq 'int' ? 'integer' : 'bigint' : $family eq 'bytes' ? 'bytea' : 'text'; }
+
+# What is fetched has what was added, by the kind's funnel.
+sub check_fetched
+{
+	my ($f, $members, $session) = @_;
+	my $kinds = by_kind($f, $members);
+	foreach my $kind (sort keys %$kinds)
+	{
+		foreach my $family (sort keys %{ $kinds->{$kind} })
+		{
+			my @values = @{ $kinds->{$kind}{$family} };
+			my $type = type_of($family, $kind);
+			my $sized = $f->{layout} eq 'bitmap' && chance(0.5) ? "'bitmap', $f->{expected}, $f->{fpp}, '$f->{strategy}', '$kind'" : "NULL, '$kind'";
+			my ($state, $line) = attempt($f, $session, "SELECT bf_contains_each(bf_fetch('$f->{server}', " . quoted($f->{key})
+				. ", $sized), " . typed($type, @values) . ")");
+			check_error($f, $state, $session), next if $state ne '00000';
+			wrong($f, "what is fetched as $kind denies $1 elements of " . @values) if ($line =~ tr/f//) =~ /([1-9]\d*)/;
+			$tally{fetched} += @values;
+		}
+	}
+}
+
+# No more is taken for added than fpp says.
+my ($unsure, $may_be_unsure) = (0, 0);
+sub check_unsure
+{
+	my ($f, $session) = @_;
+	return if !$f->{expansion} && keys %{ $f->{elements} } > $f->{expected};
+	my ($type) = grep { defined $f->{kind} && $f->{kind} ne '' && (kind_of($f->{strategy}, $_) // '') eq $f->{kind} } qw(text bigint integer bytea) or return;
+	my @values = grep { fits($type, $_) } map { new_element($family{$type}, 1) } 1 .. 50;
+	my ($state, @answers) = call($f, $session, 0, 'bf_redis_contains', $type, @values);
+	return check_error($f, $state, $session) if $state ne '00000';
+	$unsure += sum0(@answers);
+	$may_be_unsure += $f->{fpp} * @answers * ($f->{expansion} == 1 ? 5 : 1) * 2;
+}
+
+# ---- A service's reader ----
+
+# CRC-32, as zlib computes it.
+sub crc32
+{
+	my $crc = 0xffffffff;
+	foreach my $byte (unpack 'C*', $_[0])
+	{
+		$crc ^= $byte;
+		$crc = $crc & 1 ? $crc >> 1 ^ 0xedb88320 : $crc >> 1 for 1 .. 8;
+	}
+	return $crc ^ 0xffffffff;
+}
+
+# The bytes that decide about an element's shard, and those that modules hash.
+sub bytes_of
+{
+	my ($family, $value, $decimal) = @_;
+	return $family eq 'bytes' ? pack 'H*', $value : $family eq 'int' && !$decimal ? pack 'q<', $value : $value;
+}
+
+# Where an element's bits are in a filter of so many bits and hashes.
+sub positions
+{
+	my ($f, $bits, $hashes, $family, $kind, @values) = @_;
+	my $type = type_of($family, $kind);
+	return map { [ split /,/ ] } split / /, value($main, "SELECT string_agg(trim('{}' FROM bf_positions(bf_create_bits($bits, $hashes, '$f->{strategy}', '$kind'), e)::text), ' ' ORDER BY i) "
+		. "FROM unnest(" . typed($type, @values) . ") WITH ORDINALITY AS t (e, i)");
+}
+
+sub guava_offset { my $p = shift; return 48 + 64 * ($p >> 6) + 63 - ($p & 63); }
+
+# Bits and hashes of a filter's strings as services know them, and the strings.
+sub shape
+{
+	my ($f, $key) = @_;
+	my $server = $servers{ $f->{server} };
+	if ($f->{layout} eq 'guava')
+	{
+		my $head = redis($server, $key, 'BITFIELD_RO', $key, 'GET', 'u48', 0)->[0];
+		wrong($f, "no head at $key") unless $head;
+		return (64 * ($head & 0xffffffff), $head >> 32 & 0xff, $key);
+	}
+	return (@{ redis($server, $key, 'HMGET', beside({ key => $key }, 'config'), 'size', 'hashIterations') }, $key) if $f->{layout} eq 'redisson';
+	return (@$f{ 'bits', 'hashes' }, $key) if $f->{layout} eq 'bitmap';
+	my $newest = redis($server, $key, 'GET', "$key-cursor") // 0;
+	return (@{ redis($server, $key, 'HMGET', "$key-config", 'bits', 'hashes') }, map { "$key-$_" } 0 .. $newest);
+}
+
+# Whether a service finds an element's bits in one of the strings.
+sub found
+{
+	my ($f, $positions, @strings) = @_;
+	my $server = $servers{ $f->{server} };
+	my @bits = $f->{layout} eq 'guava' ? map { guava_offset($_) } @$positions : @$positions;
+	foreach my $string (@strings)
+	{
+		return 1 unless grep { !$_ } @{ $server->{wire}->command($string, 'BITFIELD_RO', $string, map { ('GET', 'u1', $_) } @bits) };
+	}
+	return 0;
+}
+
+sub check_read
+{
+	my ($f, $members) = @_;
+	return if $f->{layout} eq 'growing' && $f->{expansion} != 1 || $f->{shards} && $f->{layout} ne 'guava';
+	my $kinds = by_kind($f, $members);
+	foreach my $kind (sort keys %$kinds)
+	{
+		foreach my $family (sort keys %{ $kinds->{$kind} })
+		{
+			my @values = grep { defined } (shuffle @{ $kinds->{$kind}{$family} })[ 0 .. 15 ];
+			my %shards;
+			push @{ $shards{ $f->{shards} ? "$f->{key}:" . crc32(bytes_of($family, $_)) % $f->{shards} : $f->{key} } }, $_ foreach @values;
+			check_string($f, $_, $family, $kind, @{ $shards{$_} }) foreach sort keys %shards;
+		}
+	}
+}
+
+# The same of a filter that is whole.
+sub check_string
+{
+	my ($f, $key, $family, $kind, @values) = @_;
+	my @answers;
+	if ($f->{layout} eq 'redisbloom')
+	{
+		@answers = @{ redis($servers{ $f->{server} }, $key, 'BF.MEXISTS', $key, map { bytes_of($family, $_, 1) } @values) };
+	}
+	else
+	{
+		my ($bits, $hashes, @strings) = shape($f, $key);
+		@answers = map { found($f, $_, @strings) } positions($f, $bits, $hashes, $family, $kind, @values);
+	}
+	my @denied = map { $answers[$_] ? () : $values[$_] } 0 .. $#values;
+	wrong($f, 'a service that reads ' . ($f->{kind} // 'unknown') . ' filter of elements added as ' . "$kind denies $denied[0] and " . $#denied . ' more') if @denied;
+	$tally{read} += @values;
+}
+
+# ---- What happens to the model ----
+
+# Nothing is there any more.
+sub vanish { my $f = shift; @$f{ 'state', 'elements', 'expires', 'confused', 'changed' } = ('gone', {}, undef, 0, time); return; }
+
+# A filter is there, of these fields.
+sub appear
+{
+	my ($f, $spec, $kind, %elements) = @_;
+	@$f{ 'layout', 'strategy', 'expected', 'fpp', 'expansion', 'shards', 'bits', 'hashes' }
+	  = @$spec{ 'layout', 'strategy', 'expected', 'fpp', 'expansion', 'shards', 'bits', 'hashes' };
+	@$f{ 'state', 'kind', 'elements', 'confused', 'changed', 'filled', 'expires' } = ('whole', $kind, \%elements, 0, time, 0, undef);
+}
+
+# Time goes on; all keys of a filter go together.
+sub expire
+{
+	my ($f) = @_;
+	return unless $f->{expires} && $f->{state} ne 'gone' && time > $f->{expires} + 0.2;
+	my $whole = $f->{state} eq 'whole' && !$f->{confused};
+	vanish($f);
+	my @left = grep { !$f->{stale} } keys_of($f);
+	wrong($f, 'some keys did not expire') if $whole && @left && !$servers{ $f->{server} }{unsettled};
+}
+
+# Take the kind from the hash beside a filter, if it fits; it may be another than
+# that of the elements.
+sub take_kind
+{
+	my ($f) = @_;
+	my $own = $f->{layout} =~ /guava|redisson|redisbloom/;
+	my $hash = $f->{layout} eq 'growing' ? "$f->{key}-config" : beside($f, 'bloomext');
+	my %note = @{ redis($servers{ $f->{server} }, $f->{key}, 'HGETALL', $hash) };
+	my $fits = ($note{strategy} // '') eq $f->{strategy} && ($f->{layout} eq 'redisbloom' || ($note{bits} == $f->{bits} && $note{hashes} == $f->{hashes}))
+	  && (!$own || ($note{layout} // '') eq $f->{layout});
+	$f->{kind} = $fits ? $note{funnel} : undef;
+	my $class = { utf8 => 'text', utf16 => 'text', bytes => 'bytes', int => 'int', long => 'int' };
+	$f->{confused} = defined $f->{kind} && $f->{kind} ne '' && grep { $class->{$_} ne $class->{ $f->{kind} } } values %{ $f->{elements} };
+}
+
+# ---- What is done ----
+
+my @specs = (
+	(map { { layout => 'guava', strategy => $_, expected => 500, fpp => 0.01 } } 'guava', 'guava', 'guava', 'guava32'),
+	{ layout => 'guava', strategy => 'guava', expected => 900, fpp => 0.001 },
+	(map { { layout => 'growing', strategy => $_, expected => 40, fpp => 0.001, expansion => any(1, 1, 2) } } 'guava', 'guava', 'guava', 'magnuss', 'redisson'),
+	(map { { layout => 'redisson', strategy => 'redisson', expected => $_, fpp => 0.01 } } 300, 400, 400),
+	(map { { layout => 'bitmap', strategy => $_, expected => 400, fpp => 0.01 } } 'magnuss', 'tale2009', 'cassandra', 'guava', 'guava'),
+	$module ? map { { layout => 'redisbloom', strategy => 'redisbloom', expected => 300, fpp => 0.01, expansion => $_ } } 0, 2, 2 : ());
+foreach my $spec (@specs)
+{
+	$spec->{expansion} //= 0;
+	@$spec{ 'bits', 'hashes' } = split /\|/, $node->safe_psql('postgres',
+		"SELECT bits, hashes FROM bf_layers(bf_create($spec->{expected}, $spec->{fpp}, '$spec->{strategy}', NULL, $spec->{expansion})) LIMIT 1");
+}
+
+# A kind that a filter is told, or none.
+sub told
+{
+	my ($spec) = @_;
+	return any('', $spec->{strategy} =~ /guava/ ? ('utf8', 'utf16', 'bytes', 'int', 'long', 'long') : kind_of($spec->{strategy}, any('text', 'bytea')) // ());
+}
+
+sub ttl { return chance(0.1) ? any(2, 4) : 0; }
+
+# Over something else, or over keys that are left, an error is right.
+sub refused
+{
+	my ($f, $state, $session) = @_;
+	return if $state =~ /22023|42704/ && ($f->{state} ne 'gone' || $servers{ $f->{server} }{cluster} || keys_of($f));
+	check_error({ %$f, state => 'whole', changed => 0 }, $state, $session, writes => 1);
+}
+
+sub create
+{
+	my ($f) = @_;
+	my $spec = { %{ any(@specs) } };
+	$spec->{shards} = 3 if $spec->{layout} ne 'redisbloom' && chance(0.1);
+	my ($kind, $ttl, $session) = ($binds && chance(0.5) ? told($spec) : '', ttl(), any(@sessions));
+	my ($state, $line) = attempt($f, $session, "SELECT bf_redis_create('$f->{server}', " . quoted($f->{key})
+		. ", $spec->{expected}, $spec->{fpp}, '$spec->{strategy}', '$spec->{layout}" . ($spec->{shards} ? ';shards=3' : '') . "', $spec->{expansion}"
+		. ($ttl ? ", ttl => '$ttl seconds'" : '') . ($kind && ", funnel => '$kind'") . ')');
+	return refused($f, $state, $session) if $state ne '00000';
+	if ($line eq 'f')
+	{
+		wrong($f, 'created over nothing, and yet not new') if $f->{state} eq 'gone' && !keys_of($f);
+		take_kind($f) if $kind ne '' && $f->{state} eq 'whole' && !$f->{shards};
+		return;
+	}
+	wrong($f, 'created anew, although it is there') if $f->{state} eq 'whole';
+	appear($f, $spec, $kind);
+	$f->{expires} = time + $ttl if $ttl;
+}
+
+# Elements of one type, some of them old ones, as many as there is room for.
+sub some_elements
+{
+	my ($f, $type) = @_;
+	my $room = $f->{layout} eq 'growing' ? 1000 : 0.75 * $f->{expected} - keys %{ $f->{elements} };
+	my $count = min($room, any(1, 1, 2, 10, 60));
+	my @old = @{ members($f, 3)->{ $family{$type} } // [] };
+	return uniq grep { fits($type, $_) } @old, map { new_element($family{$type}) } 1 .. $count;
+}
+
+sub mirror
+{
+	my ($f) = @_;
+	my $spec = { %{ any(@specs) }, shards => 0 };
+	my $type = any(grep { defined kind_of($spec->{strategy}, $_) } @types);
+	my ($ttl, $session, $funnel) = (ttl(), any(@sessions), '');
+	my @values = chance(0.1) ? () : some_elements({ %$spec, elements => $f->{elements} }, $type);
+	$funnel = 'utf16' if $spec->{strategy} =~ /guava/ && $family{$type} eq 'text' && chance(0.4);
+	$funnel = 'long' if $spec->{strategy} =~ /guava/ && $family{$type} eq 'int' && chance(0.3);
+	my $counting = $spec->{strategy} =~ /guava/ && !$spec->{expansion} && chance(0.1) ? 'true' : 'false';
+	my ($state) = attempt($f, $session, "SELECT bf_mirror(bf_add_all(bf_create($spec->{expected}, $spec->{fpp}, '$spec->{strategy}', "
+		. ($funnel ? "'$funnel'" : 'NULL') . ", $spec->{expansion}, $counting), " . typed($type, @values) . "), '$f->{server}', "
+		. quoted($f->{key}) . ", '$spec->{layout}'" . ($ttl ? ", '$ttl seconds'" : '') . ')');
+	return refused($f, $state, $session) if $state ne '00000';
+	my $kind = $funnel || (@values ? kind_of($spec->{strategy}, $type) : '');
+	appear($f, $spec, $kind, map { ("$family{$type} $_" => $kind) } @values);
+	$f->{filled} = @values > 0;
+	$f->{expires} = time + $ttl if $ttl;
+}
+
+# What a service makes: a stream by a SET, which a hash may be left beside; a
+# filter of Redisson's; one of the module's.
+sub serve
+{
+	my ($f) = @_;
+	my $server = $servers{ $f->{server} };
+	my $spec = { %{ any(grep { $_->{layout} =~ /guava|redisson|redisbloom/ } @specs) }, shards => 0 };
+	my $type = any(grep { $_ ne 'uuid' && $_ ne 'varchar' && $_ ne 'smallint' } @types);
+	my @values = some_elements({ %$spec, elements => $f->{elements} }, $type) or return;
+	my $kind = kind_of($spec->{strategy}, $type);
+	$kind = 'utf16' if $spec->{strategy} =~ /guava/ && $kind eq 'utf8' && chance(0.3);
+	my $over = $spec->{layout} eq 'guava' && ($f->{layout} // '') eq 'guava' && !$f->{shards} && chance(0.5);
+	$over ? redis($server, $f->{key}, 'DEL', $f->{key}) : delete_all($f);
+	my $key = $f->{key};
+	if ($spec->{layout} eq 'guava')
+	{
+		my $bytes = pack 'H*', value($main, "SELECT encode(bf_export(bf_add_all(bf_create($spec->{expected}, $spec->{fpp}, '$spec->{strategy}', '$kind'), "
+			. typed($type, @values) . ")), 'hex')");
+		redis($server, $key, 'SET', $key, $bytes);
+	}
+	elsif ($spec->{layout} eq 'redisson')
+	{
+		redis($server, $key, 'HSET', beside($f, 'config'), 'size', $spec->{bits}, 'hashIterations', $spec->{hashes},
+			'expectedInsertions', $spec->{expected}, 'falseProbability', $spec->{fpp});
+		$server->{wire}->command($key, 'SETBIT', $key, $_, 1) foreach map { @$_ } positions($spec, $spec->{bits}, $spec->{hashes}, $family{$type}, $kind, @values);
+	}
+	else
+	{
+		redis($server, $key, 'BF.RESERVE', $key, $spec->{fpp}, $spec->{expected}, $spec->{expansion} ? ('EXPANSION', 2) : 'NONSCALING');
+		redis($server, $key, 'BF.MADD', $key, map { bytes_of($family{$type}, $_, 1) } @values);
+	}
+	appear($f, $spec, undef, map { ("$family{$type} $_" => $kind) } @values);
+	take_kind($f) if $over;
+}
+
+sub add
+{
+	my ($f) = @_;
+	expire($f);
+	return check($f) if $f->{state} eq 'gone';
+	my ($session, $warm) = (any(@sessions), chance(0.6));
+	my @kinds = grep { defined kind_of($f->{strategy}, $_) } @types;
+	my @taken = grep { defined kind_added($f, $_) } @kinds;
+	my $type = any(@taken && chance(0.8) ? @taken : @kinds);
+	my @values = some_elements($f, $type) or return drop($f);
+	add_these($f, $session, $warm, $type, @values);
+}
+
+sub add_these
+{
+	my ($f, $session, $warm, $type, @values) = @_;
+	my $kind = kind_added($f, $type, @values);
+	my ($state, @new) = call($f, $session, $warm, 'bf_redis_add', $type, @values);
+	return added($f, $session, $warm, $state, $kind, $type, \@values, \@new);
+}
+
+# What the answer to an add says of the filter.
+sub added
+{
+	my ($f, $session, $warm, $state, $kind, $type, $values, $new) = @_;
+	if ($state ne '00000')
+	{
+		return if !defined $kind && $state =~ /22023|0A000/;
+		take_kind($f) if $f->{state} eq 'whole' && defined $f->{kind} && $f->{kind} eq '' && !$f->{shards} && !$servers{ $f->{server} }{unsettled};
+		return check_error($f, $state, $session, warm => $warm, writes => 1);
+	}
+	if (!defined $kind)
+	{
+		return if $f->{confused} || $f->{state} ne 'whole';
+		wrong($f, "$type was added to a filter of " . ($f->{kind} // 'an unknown kind'));
+	}
+	foreach my $i (0 .. $#$values)
+	{
+		my $element = "$family{$type} $values->[$i]";
+		$tally{'new twice'}++ if $new->[$i] && exists $f->{elements}{$element} && $f->{state} eq 'whole';
+		$f->{elements}{$element} = $kind;
+	}
+	$f->{kind} = $kind if defined $f->{kind} && $f->{kind} eq '';
+	$f->{filled} = 1 if @$values;
+	$tally{added} += @$values;
+}
+
+sub drop
+{
+	my ($f) = @_;
+	my $session = any(@sessions);
+	my ($state, $line) = attempt($f, $session, "SELECT bf_redis_drop('$f->{server}', " . quoted($f->{key}) . ')');
+	return $f->{state} eq 'gone' ? () : check_error($f, $state, $session) if $state ne '00000';
+	wrong($f, 'there was no filter to drop') if $line eq 'f' && $f->{state} eq 'whole' && !$f->{expires};
+	vanish($f) if $line eq 't';
+}
+
+sub delete_all
+{
+	my ($f) = @_;
+	redis($servers{ $f->{server} }, $_, 'DEL', $_) foreach keys_of($f);
+	vanish($f);
+}
+
+# One key goes, as by eviction.
+sub evict
+{
+	my ($f) = @_;
+	my @keys = keys_of($f) or return;
+	my $key = any(@keys);
+	redis($servers{ $f->{server} }, $key, 'DEL', $key);
+	lose($f, $key);
+}
+
+# What the loss of a key means.
+sub lose
+{
+	my ($f, $key) = @_;
+	return if $f->{state} eq 'gone';
+	$f->{changed} = time;
+	my $note = $key eq beside($f, 'bloomext');
+	if ($f->{layout} eq 'redisson' && !$f->{shards} && $key eq $f->{key} && !$f->{filled})
+	{
+		$f->{elements} = {};
+	}
+	elsif ($f->{layout} =~ /guava|redisbloom/ && !$f->{shards} && $key eq $f->{key})
+	{
+		vanish($f);
+	}
+	elsif ($f->{layout} =~ /guava|redisbloom|redisson/ && !$f->{shards} && $note)
+	{
+		@$f{ 'kind', 'filled' } = (undef, 0);
+	}
+	else
+	{
+		$f->{state} = 'damaged';
+	}
+}
+
+# All keys get another name, or in layout guava the string alone; or copies of
+# them take the place of another filter.
+sub move
+{
+	my ($f) = @_;
+	my $server = $servers{ $f->{server} };
+	my ($to) = grep { $_ != $f && ($_->{key} =~ /\{/) == ($f->{key} =~ /\{/) } shuffle filters($server);
+	return if $server->{cluster} || !$to || $f->{state} ne 'whole' || $f->{expires};
+	my $alone = $f->{layout} eq 'guava' && !$f->{shards} && chance(0.6);
+	my $verb = $f->{layout} eq 'redisbloom' ? 'RENAME' : any('RENAME', 'COPY');
+	my @keys = $alone ? $f->{key} : keys_of($f);
+	my @old = $alone && ($to->{layout} // '') eq 'guava' && !$to->{shards} ? $to->{key} : keys_of($to);
+	my $script = "for i = $#{[0, @keys]} + 1, #KEYS do redis.call('DEL', KEYS[i]) end for i = 1, #ARGV do redis.call('$verb', KEYS[i], ARGV[i]) end";
+	redis($server, $f->{key}, 'EVAL', $script, @keys + @old, @keys, @old, map { s/\Q$f->{key}\E/$to->{key}/r } @keys);
+	my $kind = $f->{kind};
+	appear($to, $f, $kind, %{ $f->{elements} });
+	@$to{ 'filled', 'confused' } = @$f{ 'filled', 'confused' };
+	take_kind($to) if $alone;
+	vanish($f) if $verb eq 'RENAME';
+}
+
+sub flush
+{
+	my $server = any(@servers{ 'memory', 'aof' });
+	redis($server, undef, 'FLUSHALL');
+	vanish($_) foreach filters($server);
+}
+
+# A row or some of a live filter's table, and its mirror.
+$node->safe_psql('postgres', q(CREATE TABLE live (e bigint); CREATE INDEX live_index ON live USING bloomfilter (e) WITH (expected = 500, fpp = 0.01)));
+my %rows;
+my $live_spec = { layout => 'guava', strategy => 'guava', expected => 500, fpp => 0.01, expansion => 0 };
+@$live_spec{ 'bits', 'hashes' } = split /\|/, $node->safe_psql('postgres', "SELECT bits, hashes FROM bf_info(bf_create(500, 0.01))");
+sub live
+{
+	my ($f) = @_;
+	%rows = (), value($main, 'TRUNCATE live') if keys %rows > 300;
+	my @values = grep { fits('bigint', $_) } map { new_element('int') } 1 .. any(1, 10);
+	my ($state) = run($main, 'INSERT INTO live VALUES ' . join ', ', map { "($_)" } @values);
+	@rows{@values} = (1) x @values;
+	($state) = attempt($f, $main, "SELECT bf_live_mirror('live', '$f->{server}', " . quoted($f->{key}) . ')');
+	return refused($f, $state, $main) if $state ne '00000';
+	appear($f, $live_spec, 'long', map { ("int $_" => 'long') } keys %rows);
+}
+
+# ---- What happens to servers ----
+
+# Redis is full: it is asked and told all the same, by SQL alone.
+sub fill
+{
+	my $server = any(@servers{ 'memory', 'aof' });
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory', 1);
+	$server->{full} = 1;
+	foreach (1 .. any(4, 12))
+	{
+		my $f = any(filters($server));
+		any(\&check, \&check, \&check, \&add, \&add, \&create, \&mirror, \&drop)->($f);
+	}
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory', 0);
+	$server->{full} = 0;
+}
+
+# Redis evicts what it likes.
+sub squeeze
+{
+	my $server = any(@servers{ 'memory', 'aof' });
+	my %keys = map { $_ => [ keys_of($server->{filters}{$_}) ] } sort keys %{ $server->{filters} };
+	my ($used) = redis($server, undef, 'INFO', 'memory') =~ /used_memory:(\d+)/;
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', $used - any(1000, 3000));
+	eval { redis($server, undef, 'SET', 'squeezed', 1) };
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', 0);
+	foreach my $key (sort keys %keys)
+	{
+		my $f = $server->{filters}{$key};
+		my %left = map { $_ => 1 } keys_of($f);
+		lose($f, $_) foreach sort { ($b eq $key) <=> ($a eq $key) } grep { !$left{$_} } @{ $keys{$key} };
+	}
+}
+
+sub save
+{
+	my $server = $servers{memory};
+	redis($server, undef, 'SAVE');
+	$server->{saved} = dclone($server->{filters});
+}
+
+# What a kill leaves in the model.
+sub rewind
+{
+	my ($server) = @_;
+	return if $server->{durable};
+	foreach my $key (keys %{ $server->{filters} })
+	{
+		my $f = $server->{filters}{$key};
+		$server->{saved}{$key} ? %$f = %{ dclone($server->{saved}{$key}) } : vanish($f);
+		$f->{changed} = time;
+	}
+}
+
+sub restart
+{
+	my ($server) = @_;
+	$server->{nodes}[0]->start;
+	for (1 .. 100)
+	{
+		last if eval { $server->{wire}->command(undef, 'PING') } // '' eq 'PONG';
+		sleep 0.05;
+	}
+	$server->{epoch}++;
+	rewind($server);
+}
+
+sub kill_server
+{
+	my $server = any(@servers{ 'memory', 'aof' });
+	note_down("[$server->{name}] killed");
+	$server->{nodes}[0]->stop('KILL');
+	if (chance(0.5))
+	{
+		$server->{unsettled} = 1;
+		my $f = any(filters($server));
+		my ($state) = attempt($f, any(@sessions), "SELECT bf_redis_contains('$f->{server}', " . quoted($f->{key}) . ", 'x'::text)");
+		wrong($f, 'answered by nobody') if $state eq '00000';
+		$server->{unsettled} = 0;
+	}
+	restart($server);
+}
+
+sub cut_connections
+{
+	my $server = any(@servers{ 'memory', 'aof' });
+	redis($server, undef, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+	$server->{epoch}++;
+}
+
+# Wait until a cluster's masters are three, and agree.
+sub settle
+{
+	my ($server) = @_;
+	for (1 .. 200)
+	{
+		my @alive = addresses($server);
+		my $masters = grep { role($server, $_)->[0] eq 'master' } @alive;
+		my $agree = grep { (eval { $server->{wire}->to($_, 'CLUSTER', 'INFO') } // '') =~ /cluster_state:ok/ } @alive;
+		last if $masters == 3 && $agree == @alive;
+		sleep 0.1;
+	}
+	for (1 .. 200)
+	{
+		last unless grep { my $role = role($server, $_); $role->[0] eq 'slave' && $role->[3] ne 'connected' } addresses($server);
+		sleep 0.1;
+	}
+	$server->{epoch}++;
+	$known_fail_overs = fail_overs($server);
+}
+
+# A master is killed when its replica has all; asked on the way, and afterwards.
+my $last_fail_over = 0;
+sub fail_over
+{
+	my $server = $servers{cluster};
+	return if time < $last_fail_over + 15;
+	my @filters = filters($server);
+	foreach my $address (addresses($server))
+	{
+		next if role($server, $address)->[0] ne 'master';
+		$server->{wire}->to($address, 'CLIENT', 'NO-EVICT', 'on');
+		# A write of this connection, without which WAIT would not wait.
+		$server->{wire}->to($address, 'EVAL', "redis.call('PUBLISH', 'x', 'y')", 0);
+		$server->{wire}->to($address, 'WAIT', 1, 2000);
+	}
+	return unless fail_overs($server) == $known_fail_overs;
+	my ($victim) = shuffle grep { role($server, $_->{port})->[0] eq 'master' } @{ $server->{nodes} };
+	note_down("[cluster] kill the master at port $victim->{port}");
+	$victim->stop('KILL');
+	$server->{unsettled} = 1;
+	my $end = time + 15;
+	while (time < $end && 3 > grep { role($server, $_)->[0] eq 'master' } addresses($server))
+	{
+		check(any(@filters), 20);
+	}
+	settle($server);
+	check($_, 50) foreach @filters;
+	$victim->start;
+	for (1 .. 200)
+	{
+		last if role($server, $victim->{port})->[0] eq 'slave';
+		sleep 0.1;
+	}
+	settle($server);
+	$server->{unsettled} = 0;
+	$_->{changed} = time foreach @filters;
+	check($_) foreach @filters;
+	$tally{'fail-overs'}++;
+	$last_fail_over = time;
+}
+
+# ---- Two at a time ----
+
+# Two sessions add to a filter, perhaps the first elements, by different types.
+sub add_twice
+{
+	my ($f) = @_;
+	return if $f->{state} ne 'whole' || $f->{expires} || $f->{confused} || $servers{ $f->{server} }{cluster};
+	my ($one, $other) = shuffle @sessions;
+	end_transaction($_, 'COMMIT') foreach $one, $other;
+	my @kinds = grep { defined kind_of($f->{strategy}, $_) } @types;
+	my @calls = map { { session => $_, type => any(@kinds) } } $one, $other;
+	foreach my $call (@calls)
+	{
+		$call->{values} = [ some_elements($f, $call->{type}) ];
+		return unless @{ $call->{values} };
+		attempt($f, $call->{session}, 'SELECT 1');
+		# Whoever was cut off learns of that.
+		attempt($f, $call->{session}, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
+	}
+	my $bound = $f->{kind};
+	send_to($_->{session}, "SELECT bf_redis_add('$f->{server}', " . quoted($f->{key}) . ', ' . typed($_->{type}, @{ $_->{values} }) . ")") foreach @calls;
+	($_->{state}, $_->{line}) = answer_of($_->{session}) foreach @calls;
+	# Who came first has bound it.
+	my ($first) = grep { $_->{state} eq '00000' } @calls;
+	if (defined $bound && $bound eq '' && $first && !$f->{shards})
+	{
+		take_kind($f);
+		$f->{kind} = kind_of($f->{strategy}, $first->{type}) unless defined $f->{kind} && $f->{kind} ne '';
+	}
+	added($f, $_->{session}, 0, $_->{state}, kind_added($f, $_->{type}, @{ $_->{values} }), $_->{type}, $_->{values}, []) foreach @calls;
+	check($f);
+}
+
+# One asks while something is done to the filter.
+sub ask_meanwhile
+{
+	my ($f) = @_;
+	return if $f->{state} ne 'whole' || $f->{expires} || $f->{confused};
+	my $members = members($f, 300);
+	my ($family) = shuffle sort keys %$members or return;
+	my @values = @{ $members->{$family} };
+	my ($type) = shuffle types_for($f, $family, @values) or return;
+	my $session = any(@sessions);
+	end_transaction($session, 'COMMIT');
+	attempt($f, $session, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
+	send_to($session, "SELECT bf_redis_contains('$f->{server}', " . quoted($f->{key}) . ', e) FROM (SELECT '
+		. typed($type, @values) . " AS e FROM generate_series(1, 20)) AS e");
+	sleep rand(0.01);
+	any(\&evict, \&delete_all, \&move)->($f);
+	my ($state, @lines) = answer_of($session);
+	wrong($f, "denied while something was done: $values[0]") if grep { /f/ } @lines;
+}
+
+# One adds while the filter goes, or another one comes: what it adds may be lost, but
+# it makes no filter.
+sub add_meanwhile
+{
+	my ($f) = @_;
+	return if $f->{state} ne 'whole' || $f->{expires} || $f->{confused};
+	my ($session, $killed) = (any(@sessions), 0);
+	my ($type) = shuffle grep { defined kind_added($f, $_) } @types or return;
+	my @values = some_elements($f, $type) or return;
+	my $server = $servers{ $f->{server} };
+	end_transaction($session, 'COMMIT');
+	attempt($f, $session, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
+	my $kind = kind_added($f, $type, @values);
+	send_to($session, "SELECT bf_redis_add('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ")");
+	sleep rand(0.003);
+	if (!$server->{cluster} && chance(0.3))
+	{
+		note_down("[$server->{name}] killed meanwhile");
+		$server->{nodes}[0]->stop('KILL');
+		my ($state) = answer_of($session);
+		restart($server);
+		return unless $server->{durable};
+		return added($f, $session, 0, $state, $kind, $type, \@values, []) if $state eq '00000';
+		take_kind($f) if defined $f->{kind} && $f->{kind} eq '' && !$f->{shards};
+		# Shards are bound one by one.
+		delete_all($f) if $f->{shards};
+		return;
+	}
+	any(\&delete_all, \&delete_all, \&move)->($f);
+	answer_of($session);
+	check($f);
+}
+
+# ---- The run ----
+
+my @steps = (
+	[ 22, \&add ], [ 22, \&check ], [ 8, \&create ], [ 6, \&mirror ], [ 4, \&serve ], [ 2, \&live ], [ 3, \&drop ],
+	[ 5, \&evict ], [ 4, \&move ], [ 1, \&delete_all ], [ 0.2, \&flush ], [ 1, \&fill ], [ 0.7, \&squeeze ], [ 1, \&save ], [ 1.2, \&kill_server ],
+	[ 1, \&cut_connections ], [ 0.5, \&fail_over ], [ 5, \&add_twice ], [ 4, \&ask_meanwhile ], [ 3, \&add_meanwhile ]);
+my $weight = sum0(map { $_->[0] } @steps);
+
+my (%favourite, $steps);
+sub step
+{
+	my $at = rand($weight);
+	my ($step) = grep { ($at -= $_->[0]) < 0 } @steps;
+	my $server = any(@servers{ 'memory', 'memory', 'aof', 'cluster' });
+	# The same filter again and again: else no call site remembers any.
+	$favourite{ $server->{name} } = any(sort keys %{ $server->{filters} }) if !$favourite{ $server->{name} } || chance(0.15);
+	my $f = $server->{filters}{ $favourite{ $server->{name} } };
+	$step = [ 0, any(\&create, \&create, \&mirror, \&serve) ] if $f->{state} eq 'gone' && chance(0.7);
+	$step = [ 0, any(\&drop, \&delete_all) ] if ($f->{state} eq 'damaged' || $f->{confused}) && chance(0.1);
+	$step->[1]->($f);
+	end_transaction(any(@sessions), 'COMMIT') if chance(0.01);
+}
+
+my $end = time + $seconds;
+my $done = eval {
+	while (time < $end)
+	{
+		$steps++;
+		next if eval { step(); 1 };
+		die $@ if $@ ne "unasked\n";
+	}
+	foreach my $server (values %servers)
+	{
+		check($_, 10000) foreach filters($server);
+	}
+	1;
+};
+is($done, 1, 'nothing is denied, nothing broken, and no error without a reason')
+  or diag $@, "seed $seed, step $steps; the last statements:\n", map { "$_\n" } @log;
+cmp_ok($unsure, '<=', 3 * $may_be_unsure + 20, 'no more false positives than fpp says');
+cmp_ok($tally{asked} // 0, '>', 10 * $seconds, 'much was asked') if $done;
+
+diag "$steps steps; of elements that were never added $unsure were answered true, $may_be_unsure expected at most";
+diag join ', ', map { "$_ $tally{$_}" } sort keys %tally;
+diag 'SQLSTATEs: ' . join(', ', map { "$_ $states{$_}" } sort keys %states);
+
+foreach my $session ($main, @sessions)
+{
+	close $session->{in};
+	IPC::Run::finish($session->{psql});
+}
+$node->stop;
+done_testing();
