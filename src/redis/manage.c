@@ -240,6 +240,30 @@ wanted_funnel(FunctionCallInfo fcinfo, int argument,
 		strategy->funnels[BF_KIND_TEXT];
 }
 
+/*
+ * The funnel of a filter: what it says itself; or what is wanted, which a note
+ * must not contradict, as one of them is wrong then.
+ */
+static BfFunnel
+said_funnel(FunctionCallInfo fcinfo, int argument, const BfRemote *remote)
+{
+	BfFunnel	said = remote->plan.header.funnel;
+	BfFunnel	wanted = wanted_funnel(fcinfo, argument, remote->plan.strategy);
+
+	if (said == BF_FUNNEL_UNBOUND)
+		return wanted;
+	if (remote->hash[BF_NOTE].there && !PG_ARGISNULL(argument) &&
+		said != wanted)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filter at key \"%s\" is noted to be of funnel \"%s\", not \"%s\"",
+						remote->key, bf_funnel_name(said),
+						bf_funnel_name(wanted)),
+				 errhint("Leave the funnel out; or, if the note is of an older filter, delete it: key \"%s\".",
+						 remote->hash[BF_NOTE].key)));
+	return said;
+}
+
 /* Refuse a filter that is not the one asked for, or no single one. */
 static void
 check_found(const BfRemote *remote, const BfLayout *wanted)
@@ -281,9 +305,7 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 
 		bf_remote_describe(server, key, &remote);
 		check_found(&remote, wanted);
-		funnel = remote.plan.header.funnel;
-		if (funnel == BF_FUNNEL_UNBOUND)
-			funnel = wanted_funnel(fcinfo, 3, remote.plan.strategy);
+		funnel = said_funnel(fcinfo, 3, &remote);
 		value = remote.layout->driver->fetch(&remote, funnel);
 		if (value != NULL)
 			PG_RETURN_POINTER(value);

@@ -109,24 +109,25 @@ checksum(const uint8 *data, Size length)
 }
 
 /*
- * The number of the shard that has an element.  Integers have one whatever
- * their width: that of the bigint.
+ * The number of the shard that has an element, whatever the filter's funnel is
+ * said to be: by the bytes that its strategy has for a value of this type, and of
+ * integers by those of the bigint.
  */
 int
 bf_shards_find(const BfShards *shards, const BfElementType *element,
 			   Datum value)
 {
-	const BfPlan *plan = &shards->remote->plan;
+	const BfStrategy *strategy = shards->remote->plan.strategy;
 	BfFunnel	funnel;
 	BfElementBytes bytes;
 	uint32		crc;
 
 	if (shards->count == 1)
 		return 0;
-	funnel = bf_element_bind(plan->strategy, plan->header.funnel, element);
+	funnel = bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element);
 	if (funnel == BF_FUNNEL_INT)
 		funnel = BF_FUNNEL_LONG;
-	(void) bf_element_bytes(plan->strategy, funnel, element, value, &bytes);
+	(void) bf_element_bytes(strategy, funnel, element, value, &bytes);
 	crc = checksum(bytes.data, bytes.length);
 	if (bytes.made != NULL)
 		pfree(bytes.made);

@@ -126,6 +126,11 @@ sql("SELECT bf_mirror(bf_create(1000, 0.01, 'guava', 'utf16') || 'x16', 'cache',
 $redis->cli('DEL', '{utf16}:bloomext');
 is(sql("SELECT bf_redis_contains('cache', 'utf16', 'x16')"), 't', 'nor does UTF-16 get lost with it');
 
+sql("SELECT @{[ create('guava;shards=3', 'utf16 shards', \", funnel => 'utf16'\") ]}; SELECT bf_redis_add('cache', 'utf16 shards', array_agg('x' || i)) FROM generate_series(1, 100) i");
+$redis->cli('DEL', '{utf16 shards:0}:bloomext');
+is(sql("SELECT bool_and(bf_redis_contains('cache', 'utf16 shards', 'x' || i)) FROM generate_series(1, 100) i"), 't', 'nor which shard it is in');
+is(state_of("SELECT bf_fetch('cache', 'text', NULL, 'utf16')"), '22023', 'who fetches text as what it is not noted to be, is told');
+
 # A session that knows a filter meets one of another kind, of the same shape.
 for my $layout (sort keys %layouts)
 {
