@@ -22,14 +22,15 @@ my $node;
 # The commands that a server of a test notes.
 our $log;
 
-# Start both; the first is "cache" to the second.  Skips the test where there is
-# no Redis.
+# Start both; the first is "cache" to the second, and may have options, the second
+# settings.  Skips the test where there is no Redis.
 sub start_servers
 {
+	my $options = ref $_[0] ? shift : [];
 	my (@settings) = @_;
 	plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 	$log = "$PostgreSQL::Test::Utils::tmp_check/commands";
-	my $redis = RedisServer->new(options => [ RedisServer->bloom ]);
+	my $redis = RedisServer->new(options => $options);
 	start_postgres(join "\n", @settings, '');
 	sql("CREATE EXTENSION bloomext;
 		 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');

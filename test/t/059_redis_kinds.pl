@@ -12,7 +12,7 @@ use Test::More;
 
 use RedisTest qw(:DEFAULT outcome state_of);
 
-my ($redis, $node) = start_servers();
+my ($redis, $node) = start_servers([ RedisServer->bloom ]);
 
 # Each layout: strategy, expansion, the key of its string and what is beside it.
 my %layouts = (
