@@ -84,6 +84,7 @@ local function fold(high, low)
   return high, bxor(low, high / 2 - high % 2 / 2) % 2^32
 end
 
+-- What the halves of the hash end with, fmix64.
 local function finish(high, low)
   high, low = multiply(0xff51, 0xafd7, 0xed55, 0x8ccd, fold(high, low))
   return fold(multiply(0xc4ce, 0xb9fe, 0x1a85, 0xec53, fold(high, low)))
@@ -224,8 +225,8 @@ function bytes_of.uuid(text)
   return (digits:gsub('%x%x', function(pair) return string.char(tonumber(pair, 16)) end))
 end
 
--- What else an element of a kind is looked for as.
-local TWINS = {utf8 = 'utf16', utf16 = 'utf8', int = 'long', long = 'int'}
+-- What else elements are looked for as where a hash may be about another filter.
+local OTHER_KIND = {utf8 = 'utf16', utf16 = 'utf8', int = 'long', long = 'int'}
 
 ---- The filter at a key ----
 
@@ -319,16 +320,16 @@ local function read_filter(key)
   local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel')
   local growing = read_hash(key .. '-config', 'strategy', 'bits', 'hashes', 'funnel', 'expected', 'fpp', 'expansion',
     'layers')
-  local there = call('TYPE', key).ok
+  local key_type = call('TYPE', key).ok
   if next(read_hash(own_key(key, ':bloomext-shards'), 'layout', 'shards')) then
     refuse('the filter at "%s" has shards', key)
   end
   if growing.bits then
-    if there ~= 'none' or own.layout == 'bitmap' then refuse('"%s" is described as two filters', key) end
+    if key_type ~= 'none' or own.layout == 'bitmap' then refuse('"%s" is described as two filters', key) end
     return read_growing(key, growing)
   end
-  if there == 'none' then refuse('there is no filter at "%s"', key) end
-  if there ~= 'string' then refuse('"%s" holds a %s, which is not asked here', key, there) end
+  if key_type == 'none' then refuse('there is no filter at "%s"', key) end
+  if key_type ~= 'string' then refuse('"%s" holds a %s, which is not asked here', key, key_type) end
   if own.layout == 'bitmap' then return {make_layer(key, read_shape(own))}, own.funnel end
   return read_guava(key, own)
 end
@@ -353,7 +354,7 @@ local function contains(layers, ...)
 end
 
 -- The kinds that elements are looked for as.  A uuid is found where bytes are.
-local function kinds_to_ask(key, known, given, twins)
+local function kinds_to_ask(key, known, given, unsure)
   if known == '' then known = nil end
   if given and known and known ~= (given == 'uuid' and 'bytes' or given) then
     refuse('elements of the filter at "%s" are of kind %s, not %s', key, known, given)
@@ -363,7 +364,7 @@ local function kinds_to_ask(key, known, given, twins)
     refuse('the kind of the elements of the filter at "%s" is not known; bloomext_contains_as takes it', key)
   end
   if not bytes_of[kind] then refuse('unknown kind "%s"', kind) end
-  return {kind, twins and not given and TWINS[kind] or nil}
+  return {kind, unsure and not given and OTHER_KIND[kind] or nil}
 end
 
 -- The key.  Further ones must be of the same filter: nobody is to take the answers
@@ -384,8 +385,8 @@ end
 local function ask(keys, elements, given)
   local key = check_keys(unpack(keys))
   if #elements > MAX_ELEMENTS then refuse('%d elements are more than %d', #elements, MAX_ELEMENTS) end
-  local layers, known, twins = read_filter(key)
-  local kinds, answers, length = kinds_to_ask(key, known, given, twins), {}, 0
+  local layers, known, unsure = read_filter(key)
+  local kinds, answers, length = kinds_to_ask(key, known, given, unsure), {}, 0
   for i, element in ipairs(elements) do
     length = length + #element
     if length > MAX_BYTES then refuse('elements have more than %d bytes', MAX_BYTES) end
