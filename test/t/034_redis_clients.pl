@@ -96,6 +96,8 @@ SKIP:
 my %keys;
 my $module = FaultServer->new(sub {
 	my ($state, $name, @arguments) = @_;
+	($name, @arguments) = ($arguments[4], $arguments[2], @arguments[5 .. $#arguments])
+	  if $name eq 'EVAL' && $arguments[0] =~ /redis\.call\(ARGV/;
 	my ($key, $cursor, $data) = @arguments;
 	return '' if $name eq '!EARLY';
 	return FaultServer::ok() if $name eq 'PING';
@@ -130,7 +132,6 @@ my $module = FaultServer->new(sub {
 		return FaultServer::array(FaultServer::integer(length $chunk ? $cursor + length $chunk : 0),
 			FaultServer::bulk($chunk));
 	}
-	return FaultServer::integer(1) if $name eq 'PEXPIRE';
 	return FaultServer::integer(delete $keys{$key} ? 1 : 0) if $name eq 'UNLINK';
 	if ($name eq 'EVAL' && $arguments[0] =~ /'TYPE'/)
 	{

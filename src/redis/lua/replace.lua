@@ -13,9 +13,8 @@ local function last(key)
   if ttl > 0 then c('PEXPIRE', key, ttl) else c('PERSIST', key) end
 end
 local function is_whole(key, length, sample)
-  if c('EXISTS', key) == 0 then return false end
-  if not length then return true end
-  if c('TYPE', key).ok ~= 'string' or c('STRLEN', key) ~= length then return false end
+  if not length then return c('EXISTS', key) == 1 end
+  if redis.pcall('STRLEN', key) ~= length then return false end
   for i = 1, #sample do
     local at = math.floor((length - 1) * (i - 1) / (#sample - 1))
     if c('GETRANGE', key, at, at) ~= sample:sub(i, i) then return false end
