@@ -31,6 +31,7 @@ use strict;
 use warnings;
 
 use Digest::MD5 qw(md5_hex);
+use Encode qw(decode encode);
 use File::Spec;
 use FindBin;
 use List::Util qw(max min sum0 shuffle uniq);
@@ -423,6 +424,8 @@ sub check_fetched
 	my $kinds = by_kind($f, $members);
 	foreach my $kind (sort keys %$kinds)
 	{
+		# What a hash says that was left over goes before what the call says.
+		next if $f->{kind} && $f->{kind} ne $kind;
 		foreach my $family (sort keys %{ $kinds->{$kind} })
 		{
 			my @values = @{ $kinds->{$kind}{$family} };
@@ -468,7 +471,8 @@ sub crc32
 # The bytes that decide about an element's shard, and those that modules hash.
 sub bytes_of
 {
-	my ($family, $value, $decimal) = @_;
+	my ($family, $value, $kind, $decimal) = @_;
+	return encode('UTF-16LE', decode('UTF-8', $value)) if $kind eq 'utf16';
 	return $family eq 'bytes' ? pack 'H*', $value : $family eq 'int' && !$decimal ? pack 'q<', $value : $value;
 }
 
@@ -524,7 +528,7 @@ sub check_read
 		{
 			my @values = grep { defined } (shuffle @{ $kinds->{$kind}{$family} })[ 0 .. 15 ];
 			my %shards;
-			push @{ $shards{ $f->{shards} ? "$f->{key}:" . crc32(bytes_of($family, $_)) % $f->{shards} : $f->{key} } }, $_ foreach @values;
+			push @{ $shards{ $f->{shards} ? "$f->{key}:" . crc32(bytes_of($family, $_, $kind)) % $f->{shards} : $f->{key} } }, $_ foreach @values;
 			check_string($f, $_, $family, $kind, @{ $shards{$_} }) foreach sort keys %shards;
 		}
 	}
@@ -537,7 +541,7 @@ sub check_string
 	my @answers;
 	if ($f->{layout} eq 'redisbloom')
 	{
-		@answers = @{ redis($servers{ $f->{server} }, $key, 'BF.MEXISTS', $key, map { bytes_of($family, $_, 1) } @values) };
+		@answers = @{ redis($servers{ $f->{server} }, $key, 'BF.MEXISTS', $key, map { bytes_of($family, $_, $kind, 1) } @values) };
 	}
 	else
 	{
@@ -586,7 +590,7 @@ sub take_kind
 	  && (!$own || ($note{layout} // '') eq $f->{layout});
 	$f->{kind} = $fits ? $note{funnel} : undef;
 	my $class = { utf8 => 'text', utf16 => 'text', bytes => 'bytes', int => 'int', long => 'int' };
-	$f->{confused} = defined $f->{kind} && $f->{kind} ne '' && grep { $class->{$_} ne $class->{ $f->{kind} } } values %{ $f->{elements} };
+	$f->{confused} = defined $f->{kind} && grep { $class->{$_} ne ($class->{ $f->{kind} } // '') } values %{ $f->{elements} };
 }
 
 # ---- What is done ----
@@ -618,6 +622,7 @@ sub ttl { return chance(0.1) ? any(2, 4) : 0; }
 sub refused
 {
 	my ($f, $state, $session) = @_;
+	return if $f->{state} eq 'damaged' || $f->{confused};
 	return if $state =~ /22023|42704/ && ($f->{state} ne 'gone' || $servers{ $f->{server} }{cluster} || keys_of($f));
 	check_error({ %$f, state => 'whole', changed => 0 }, $state, $session, writes => 1);
 }
@@ -638,7 +643,7 @@ sub create
 		take_kind($f) if $kind ne '' && $f->{state} eq 'whole' && !$f->{shards};
 		return;
 	}
-	wrong($f, 'created anew, although it is there') if $f->{state} eq 'whole';
+	wrong($f, 'created anew, although it is there') if $f->{state} eq 'whole' && !$f->{expires};
 	appear($f, $spec, $kind);
 	$f->{expires} = time + $ttl if $ttl;
 }
@@ -702,7 +707,7 @@ sub serve
 	else
 	{
 		redis($server, $key, 'BF.RESERVE', $key, $spec->{fpp}, $spec->{expected}, $spec->{expansion} ? ('EXPANSION', 2) : 'NONSCALING');
-		redis($server, $key, 'BF.MADD', $key, map { bytes_of($family{$type}, $_, 1) } @values);
+		redis($server, $key, 'BF.MADD', $key, map { bytes_of($family{$type}, $_, $kind, 1) } @values);
 	}
 	appear($f, $spec, undef, map { ("$family{$type} $_" => $kind) } @values);
 	take_kind($f) if $over;
@@ -791,6 +796,8 @@ sub lose
 	my $note = $key eq beside($f, 'bloomext');
 	if ($f->{layout} eq 'redisson' && !$f->{shards} && $key eq $f->{key} && !$f->{filled})
 	{
+		# Unless something was added that the model does not know of.
+		$f->{state} = 'damaged' if redis($servers{ $f->{server} }, $f->{key}, 'HEXISTS', beside($f, 'bloomext'), 'filled');
 		$f->{elements} = {};
 	}
 	elsif ($f->{layout} =~ /guava|redisbloom/ && !$f->{shards} && $key eq $f->{key})
@@ -800,6 +807,8 @@ sub lose
 	elsif ($f->{layout} =~ /guava|redisbloom|redisson/ && !$f->{shards} && $note)
 	{
 		@$f{ 'kind', 'filled' } = (undef, 0);
+		# Of a string that is gone, nobody knows any more that it was not empty.
+		$f->{elements} = {} if $f->{state} eq 'damaged';
 	}
 	else
 	{
@@ -1028,9 +1037,9 @@ sub add_twice
 	($_->{state}, $_->{line}) = answer_of($_->{session}) foreach @calls;
 	# Who came first has bound it.
 	my ($first) = grep { $_->{state} eq '00000' } @calls;
-	if (defined $bound && $bound eq '' && $first && !$f->{shards})
+	if (defined $bound && $bound eq '' && $first)
 	{
-		take_kind($f);
+		take_kind($f) unless $f->{shards};
 		$f->{kind} = kind_of($f->{strategy}, $first->{type}) unless defined $f->{kind} && $f->{kind} ne '';
 	}
 	added($f, $_->{session}, 0, $_->{state}, kind_added($f, $_->{type}, @{ $_->{values} }), $_->{type}, $_->{values}, []) foreach @calls;
@@ -1041,7 +1050,7 @@ sub add_twice
 sub ask_meanwhile
 {
 	my ($f) = @_;
-	return if $f->{state} ne 'whole' || $f->{expires} || $f->{confused};
+	return if $f->{state} ne 'whole' || $f->{expires} || $f->{confused} || $f->{layout} eq 'redisson' && !$f->{filled};
 	my $members = members($f, 300);
 	my ($family) = shuffle sort keys %$members or return;
 	my @values = @{ $members->{$family} };
@@ -1080,14 +1089,24 @@ sub add_meanwhile
 		restart($server);
 		return unless $server->{durable};
 		return added($f, $session, 0, $state, $kind, $type, \@values, []) if $state eq '00000';
-		take_kind($f) if defined $f->{kind} && $f->{kind} eq '' && !$f->{shards};
-		# Shards are bound one by one.
-		delete_all($f) if $f->{shards};
+		bind_unknown($server);
 		return;
 	}
 	any(\&delete_all, \&delete_all, \&move)->($f);
 	answer_of($session);
+	bind_unknown($server);
 	check($f);
+}
+
+# What was added without the model knowing may have bound a filter.
+sub bind_unknown
+{
+	my ($server) = @_;
+	foreach my $f (grep { $_->{state} eq 'whole' && defined $_->{kind} && $_->{kind} eq '' } filters($server))
+	{
+		# Of shards, each has its own hash.
+		$f->{shards} ? delete_all($f) : take_kind($f);
+	}
 }
 
 # ---- The run ----
@@ -1107,6 +1126,7 @@ sub step
 	# The same filter again and again: else no call site remembers any.
 	$favourite{ $server->{name} } = any(sort keys %{ $server->{filters} }) if !$favourite{ $server->{name} } || chance(0.15);
 	my $f = $server->{filters}{ $favourite{ $server->{name} } };
+	expire($f);
 	$step = [ 0, any(\&create, \&create, \&mirror, \&serve) ] if $f->{state} eq 'gone' && chance(0.7);
 	$step = [ 0, any(\&drop, \&delete_all) ] if ($f->{state} eq 'damaged' || $f->{confused}) && chance(0.1);
 	$step->[1]->($f);
