@@ -199,27 +199,24 @@ agree_on_kind(const BfRemote *wanted, BfRemote *found)
 }
 
 /*
- * Look whether a key has the wanted filter; 22023 if it has something else.
- * False where that is to be done again.
+ * Look whether a key has the wanted filter, or none; 22023 if it has something
+ * else.  False where that is to be done again.
  */
 static bool
-look_for(const BfRemote *wanted, bool *there)
+look_for(const BfRemote *wanted, BfRemote *found)
 {
-	BfRemote	found;
-
-	bf_remote_describe(wanted->server, wanted->key, &found);
-	*there = found.layout != NULL;
-	if (*there)
+	bf_remote_describe(wanted->server, wanted->key, found);
+	if (found->layout != NULL)
 	{
-		if (found.shards == 0)
-			bf_remote_describe_fully(&found);
-		if (!is_same(&found, wanted))
-			refuse_found(wanted, &found);
-		return agree_on_kind(wanted, &found);
+		if (found->shards == 0)
+			bf_remote_describe_fully(found);
+		if (!is_same(found, wanted))
+			refuse_found(wanted, found);
+		return agree_on_kind(wanted, found);
 	}
-	if (found.at_key != 0 || bf_remote_is_left_over(&found, wanted) ||
-		(wanted->layout->layer_suffix != NULL && found.at_layer != 0))
-		refuse_found(wanted, &found);
+	if (found->at_key != 0 || bf_remote_is_left_over(found, wanted) ||
+		(wanted->layout->layer_suffix != NULL && found->at_layer != 0))
+		refuse_found(wanted, found);
 	return true;
 }
 
@@ -248,22 +245,27 @@ create_hash(const BfRemote *whole, int64 ttl)
 	return bf_ask_number(whole->server, whole->key, unit) == 1;
 }
 
-/* Make a filter at one key, or its hash, or find it there (false). */
+/*
+ * Make a filter at one key, or its hash, or find it there (false).  It is made
+ * anew over what is left of one, but where that is all that an empty one has.
+ */
 static bool
 create_one(const BfRemote *remote, int64 ttl)
 {
+	BfRemote	found = {0};
+
 	for (int tries = 0; tries < MAX_TRIES; tries++)
 	{
-		bool		there;
-
-		if (!look_for(remote, &there))
+		if (!look_for(remote, &found))
 			continue;
-		if (there)
+		if (found.layout != NULL)
 			return false;
 		if (remote->shards > 0 ? create_hash(remote, ttl) :
 			remote->layout->driver->create(remote, ttl))
 			return true;
 	}
+	if (found.lost != NULL)
+		bf_remote_missing(&found);
 	bf_remote_keeps_changing(remote->key);
 }
 
@@ -271,12 +273,12 @@ create_one(const BfRemote *remote, int64 ttl)
 bool
 bf_shards_create(const BfRemote *whole, int64 ttl)
 {
-	bool		there = false;
+	BfRemote	found = {0};
 	bool		created = false;
 
 	bf_remote_check_slots(whole);
 	if (whole->shards > 0)
-		(void) look_for(whole, &there);
+		(void) look_for(whole, &found);
 	for (int i = 0; i < whole->shards; i++)
 	{
 		BfRemote	shard;
@@ -285,7 +287,7 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 					   whole->layout, &whole->plan, &shard);
 		created |= create_one(&shard, ttl);
 	}
-	return there ? created : create_one(whole, ttl);
+	return found.layout != NULL ? created : create_one(whole, ttl);
 }
 
 /* Measure a filter, the sum of its shards. */

@@ -213,6 +213,9 @@ for my $layout (sort keys %layouts)
 			# All but a note must be there.
 			my $whole = @lost == 1 && $lost[0] eq '{lost}:bloomext' && $layout ne 'bitmap';
 			is($seen, $whole ? '0 f 0' : '42704 42704 42704', "$layout: without @lost");
+			is(outcome('SELECT ' . create($layout, 'lost')), $layout eq 'redisson' ? '42704' : 't',
+				"$layout: made anew, unless what is left is what an empty one has")
+			  if "@lost" eq $all[0];
 		}
 	}
 }
