@@ -95,7 +95,7 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	const BfRemote *remote = run->remote;
 	uint32		layers = remote->plan.header.layers;
 
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_LAYERS BF_SCRIPT_GROW);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_LAYERS BF_SCRIPT_GROW);
 	bf_remote_append_keys(unit, remote, layers + 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers + 1, true);

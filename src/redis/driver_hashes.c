@@ -141,7 +141,7 @@ bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
 /* ---- Note ---- */
 
 /*
- * Append what is to be noted with the first elements, for lua/guard.lua: their
+ * Append what is to be noted with the first elements, for lua/noting.lua: their
  * kind and, if they are added now, that a string must be there from now on.
  * What another implementation has made gets a note that says no more.
  */
@@ -193,7 +193,7 @@ bf_remote_note(const BfRemote *remote)
 {
 	BfUnit	   *unit = bf_unit_make();
 
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTE);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 1, true);

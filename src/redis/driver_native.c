@@ -205,7 +205,7 @@ append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	const BfRemote *remote = run->remote;
 
 	bf_transaction_begin(unit);
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTE);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 1, true);

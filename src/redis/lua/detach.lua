@@ -1,5 +1,5 @@
 -- Give a filter's string a temporary name, if it still is that filter's, and note
--- what its first elements decide; after guard.lua.
+-- what its first elements decide; after guard.lua and noting.lua.
 -- KEYS: the string; the temporary name; hashes, as far as there are such.
 -- ARGV after the guards: the head, or ''; the number of the hash that excuses a
 -- string that is not there unless it has a field filled (0: nothing does); what

@@ -1,5 +1,5 @@
--- Add elements to a filter that grows, until it has grown; after guard.lua and
--- layers.lua.
+-- Add elements to a filter that grows, until it has grown; after guard.lua,
+-- noting.lua and layers.lua.
 -- KEYS: layers, the next layer, hash, cursor.
 -- ARGV after the guards: what note() reads; bits at which the newest layer is
 -- full; the last bit of the next one; what layers.lua reads.

@@ -1,4 +1,4 @@
--- Note of what kind the elements of a filter are, after guard.lua.
+-- Note of what kind the elements of a filter are; after guard.lua and noting.lua.
 -- KEYS: the filter's string, hashes and cursor, as far as there are such.
 -- ARGV after the guards: the key's type, if it is there; the first bytes of the
 -- string; 0 if it must be there; what note() reads.
