@@ -22,7 +22,7 @@ PG_CPPFLAGS += -DBF_HIREDIS_SSL $(shell pkg-config --cflags hiredis_ssl openssl)
 SHLIB_LINK += $(shell pkg-config --libs hiredis_ssl openssl)
 endif
 else
-NOT_BUILT = $(filter-out %/options.c %/unavailable.c,$(call files,src/redis/*.c))
+NOT_BUILT = $(filter-out %/options.c %/hosts.c %/unavailable.c,$(call files,src/redis/*.c))
 endif
 
 OBJS = $(patsubst %.c,%.o,$(filter-out $(NOT_BUILT),$(call files,src/*.c src/*/*.c)))
@@ -115,7 +115,7 @@ $(FUZZ_DIR)/fuzz-guava $(FUZZ_DIR)/fuzz-redisbloom: test/fuzz/stream.c $(FUZZ_CO
 
 # What these two never call, the linker leaves out with all that it refers to.
 FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/arguments.o type/value.o type/pieces.o)
-FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o,$(filter src/redis/%,$(OBJS))))
+FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o %/hosts.o,$(filter src/redis/%,$(OBJS))))
 FUZZ_WRAPPED = redisConnectNonBlock redisBufferRead send recv getsockopt
 FUZZ_SERVER_FLAGS = -fwrapv -fno-strict-aliasing -ffunction-sections -fdata-sections \
 	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \

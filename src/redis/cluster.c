@@ -6,7 +6,8 @@
  * tells the node: its part in braces, or else all of it, by CRC16 modulo
  * 16384.  Which node serves a slot is learnt as it is told, by MOVED, and
  * forgotten when that node cannot be reached, or when a server or account was
- * changed since; all that is not known goes to the server's own address.
+ * changed since; all that is not known goes to the server's own hosts, the
+ * first of which that can be reached tells where.
  *
  * Only a server with the option follows redirections: any other could send us,
  * and the account's password, wherever it likes.
@@ -91,7 +92,11 @@ key_slot(Oid server, const char *key, HASHACTION action)
 	return hash_search(slots, &id, action, NULL);
 }
 
-/* The connection that commands about a key go to. */
+/*
+ * The connection that commands about a key go to.  A node that was known and
+ * cannot be reached, or is no longer what it was named for, is forgotten, and the
+ * server's own hosts are asked.
+ */
 BfConnection *
 bf_cluster_route(Oid server, const char *key)
 {
@@ -102,10 +107,10 @@ bf_cluster_route(Oid server, const char *key)
 	if (slot == NULL)
 		return bf_connection_open(server, NULL);
 
-	/* Forgotten unless it can be reached. */
+	/* Forgotten even if an error is raised. */
 	node = slot->node;
 	(void) key_slot(server, key, HASH_REMOVE);
-	connection = bf_connection_open(server, &node);
+	connection = bf_connection_try(server, &node);
 	if (connection == NULL)
 		return bf_connection_open(server, NULL);
 	key_slot(server, key, HASH_ENTER)->node = node;
@@ -137,8 +142,8 @@ parse_node(const BfConnection *connection, const char *error, BfNode *node)
 
 /*
  * What an error says about where to send a command on a key instead; the node,
- * for BF_REDIRECT_ASK, is put in the caller's buffer.  Where a slot
- * has moved to is remembered.
+ * for BF_REDIRECT_MOVED and BF_REDIRECT_ASK, is put in the caller's buffer.  Where
+ * a slot has moved to is remembered.
  */
 BfRedirect
 bf_cluster_redirect(const BfConnection *connection, const char *error,

@@ -22,11 +22,6 @@
  * has closed, or that has been idle long enough for something between us to
  * have forgotten it, is made anew.
  *
- * A password goes into the AUTH command and nowhere else.  What the server
- * answers to AUTH is not repeated, as some errors quote the command.  A role
- * that needs a password has to need it in Redis, too: one that serves us before
- * AUTH trusts the machine that we run on, and gets none.
- *
  * A reply is used only after its type, and an array's number of elements, were
  * found to be what the command asks for.  An error within it is raised.
  */
@@ -40,7 +35,7 @@
 #include "utils/timestamp.h"
 
 #include "redis/connection.h"
-#include "redis/resp.h"
+#include "redis/greeting.h"
 
 /* Connections idle for longer, in ms, are not trusted to be alive. */
 #define MAX_IDLE		60000
@@ -184,82 +179,6 @@ is_alive(const BfConnection *connection)
 		bf_socket_is_silent(&connection->socket);
 }
 
-/* An error's first word, its code; the rest may quote us. */
-static char *
-error_code(const char *error)
-{
-	return pnstrdup(error, strspn(error, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
-}
-
-/*
- * Make sure that a server wants a password, before it gets ours: it answers
- * NOAUTH, and nothing else, to a command that comes first.
- */
-static void
-prove_password(BfSocket *socket)
-{
-	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
-	const redisReply *reply;
-	bool		error;
-
-	socket->pending = 1;
-	bf_socket_send(socket, ping, sizeof(ping) - 1);
-	reply = bf_socket_receive(socket);
-	error = reply->type == REDIS_REPLY_ERROR;
-	if (error && strncmp(reply->str, "NOAUTH", 6) == 0)
-		return;
-	/* Who may not PING is somebody already. */
-	if (error && strncmp(reply->str, "NOPERM", 6) != 0)
-		bf_socket_raise(socket, reply->str);
-	ereport(ERROR,
-			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
-			 errmsg("password is required"),
-			 errdetail("Non-superusers cannot connect if Redis server \"%s\" does not request a password.",
-					   socket->name),
-			 errhint("Give the default user of Redis a password, or switch it off. A superuser may set the mapping's option \"password_required\" to false.")));
-}
-
-/*
- * Say who we are and which database we want; a PING makes sure that somebody is
- * there.
- */
-static void
-authenticate(BfSocket *socket, const BfServer *server)
-{
-	BfUnit	   *unit = bf_unit_make();
-	bool		auth = server->password != NULL;
-
-	if (auth)
-	{
-		bf_command_begin(unit, "AUTH");
-		if (server->username != NULL)
-			bf_command_text(unit, server->username);
-		bf_command_text(unit, server->password);
-	}
-	if (server->db != 0)
-	{
-		bf_command_begin(unit, "SELECT");
-		bf_command_number(unit, server->db);
-	}
-	bf_command_begin(unit, "PING");
-	bf_unit_end(unit);
-
-	socket->pending = unit->replies;
-	bf_socket_send(socket, unit->bytes.data, unit->bytes.len);
-	while (socket->pending > 0)
-	{
-		redisReply *reply = bf_socket_receive(socket);
-
-		if (reply->type == REDIS_REPLY_ERROR)
-			bf_socket_raise(socket, auth ? error_code(reply->str) : reply->str);
-		if (reply->type != REDIS_REPLY_STATUS)
-			bf_socket_protocol_error(socket,
-									 "The greeting was not answered with a status.");
-		auth = false;
-	}
-	bf_unit_free(unit);
-}
-
 /*
  * Read a server and our mapping for it, both as they are at one moment: the one
  * may say where to take what the other says.
@@ -280,25 +199,39 @@ read_server(BfConnection *connection, BfServer *server)
 			 errmsg("server \"%s\" keeps changing", server->name)));
 }
 
-/* Connect to a server, or to a node of its cluster. */
-static void
+/*
+ * Connect to a server, or to a node of its cluster; returns NULL, or why that is
+ * not possible.
+ */
+static char *
 connect_to_server(BfConnection *connection, BfServer *server)
 {
+	BfAddress	node = {connection->key.host, connection->key.port};
+	char	   *problem;
+
 	if (is_to_node(connection))
 	{
-		server->host = connection->key.host;
-		server->port = connection->key.port;
+		server->addresses = &node;
+		server->address_count = 1;
 	}
 	connection->unproven = server->password_required && !server->needs_password;
 	connection->cluster = server->cluster;
 	connection->watching = false;
 
-	bf_socket_open(&connection->socket, server);
-	if (server->needs_password)
-		prove_password(&connection->socket);
-	authenticate(&connection->socket, server);
-	connection->socket.connecting = false;
-	bf_connection_done(connection);
+	problem = bf_greet(&connection->socket, server);
+	if (problem == NULL)
+		bf_connection_done(connection);
+	return problem;
+}
+
+/* Is a connection open, and as good as a new one? */
+static bool
+is_usable(const BfConnection *connection)
+{
+	/* A role that was a superuser may be none any more. */
+	return connection->socket.context != NULL &&
+		!is_outdated(connection) && !is_busy(connection) &&
+		!(connection->unproven && !superuser()) && is_alive(connection);
 }
 
 /* Make room for a connection to a node: at the cost of the one idle longest. */
@@ -342,16 +275,18 @@ find_connection(const BfConnectionKey *key)
 
 /*
  * A connection of the current user to a server, or to a node of its cluster;
- * the caller has checked that the user may use the server.  NULL where what has
- * named the node is a server, or was given an account, that may be another now.
+ * the caller has checked that the user may use the server.  It is closed where
+ * there is a problem: it cannot be reached.  NULL where what has named the node is
+ * a server, or was given an account, that may be another now.
  */
-BfConnection *
-bf_connection_open(Oid server, const BfNode *node)
+static BfConnection *
+try_connection(Oid server, const BfNode *node, char **problem)
 {
 	BfConnectionKey key;
 	BfConnection *connection;
 	BfServer	options;
 
+	*problem = NULL;
 	if (connections == NULL)
 		make_cache();
 	memset(&key, 0, sizeof(key));
@@ -363,11 +298,7 @@ bf_connection_open(Oid server, const BfNode *node)
 		key.port = node->port;
 	}
 	connection = find_connection(&key);
-
-	/* A role that was a superuser may be none any more. */
-	if (connection->socket.context != NULL &&
-		(is_outdated(connection) || is_busy(connection) ||
-		 (connection->unproven && !superuser()) || !is_alive(connection)))
+	if (!is_usable(connection))
 		bf_socket_close(&connection->socket);
 	if (connection->socket.context != NULL)
 		return node == NULL || node->changes == changes ? connection : NULL;
@@ -375,8 +306,30 @@ bf_connection_open(Oid server, const BfNode *node)
 	read_server(connection, &options);
 	if (node != NULL && node->changes != connection->changes)
 		return NULL;
-	connect_to_server(connection, &options);
+	*problem = connect_to_server(connection, &options);
 	return connection;
+}
+
+/* The same; what cannot be reached is raised. */
+BfConnection *
+bf_connection_open(Oid server, const BfNode *node)
+{
+	char	   *problem;
+	BfConnection *connection = try_connection(server, node, &problem);
+
+	if (problem != NULL)
+		bf_socket_unreachable(connection->socket.name, problem);
+	return connection;
+}
+
+/* The same; NULL where it cannot be reached, too. */
+BfConnection *
+bf_connection_try(Oid server, const BfNode *node)
+{
+	char	   *problem;
+	BfConnection *connection = try_connection(server, node, &problem);
+
+	return problem == NULL ? connection : NULL;
 }
 
 /* Raise an error that was answered; anything else is returned. */

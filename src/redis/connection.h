@@ -49,6 +49,7 @@ typedef enum BfRedirect
 
 extern uint64 bf_connection_changes(void);
 extern BfConnection *bf_connection_open(Oid server, const BfNode *node);
+extern BfConnection *bf_connection_try(Oid server, const BfNode *node);
 extern void bf_connection_done(BfConnection *connection);
 
 /* Raise an error that was answered, or that an answer makes no sense. */

@@ -38,6 +38,8 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 
 #define WRAPPER_NAME	"bloomext_redis"
 
+#define DEFAULT_PORT	"6379"
+
 /* Times to live beyond this many ms (30,000 years) are none. */
 #define MAX_TTL		1e15
 
@@ -51,6 +53,7 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 typedef enum OptionType
 {
 	OPTION_TEXT,
+	OPTION_HOSTS,				/* a text, too: a list of them */
 	OPTION_BOOLEAN,
 	OPTION_INTEGER
 } OptionType;
@@ -69,9 +72,9 @@ typedef struct Option
 #define OF_MAPPING(field)	#field, UserMappingRelationId, offsetof(BfServer, field)
 
 static const Option options[] = {
-	{OF_SERVER(host), OPTION_TEXT},
+	{OF_SERVER(host), OPTION_HOSTS},
 	{OF_SERVER(socket), OPTION_TEXT},
-	{OF_SERVER(port), OPTION_INTEGER, 1, 65535},
+	{OF_SERVER(port), OPTION_TEXT},
 	{OF_SERVER(db), OPTION_INTEGER, 0, PG_INT32_MAX},
 	{OF_SERVER(connect_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
 	{OF_SERVER(command_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
@@ -106,25 +109,30 @@ find_option(const char *name, Oid catalog)
 			 errhint("There are no valid options in this context.")));
 }
 
-/* The integer that an option has; 22023 for one out of its range. */
+/* An integer that an option has; 22023 for one out of its range. */
 static int
-integer_option(const Option *option, DefElem *def)
+parse_integer(const char *name, const char *text, int minimum, int maximum)
 {
-	char	   *text = defGetString(def);
 	char	   *end;
 	long		value;
 
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (end == text || *end != '\0' || errno != 0 ||
-		value < option->minimum || value > option->maximum)
+		value < minimum || value > maximum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"",
-						option->name, text),
+				 errmsg("invalid value for option \"%s\": \"%s\"", name, text),
 				 errdetail("It must be an integer from %d to %d.",
-						   option->minimum, option->maximum)));
+						   minimum, maximum)));
 	return (int) value;
+}
+
+/* Is it kept as it was given? */
+static bool
+is_text(const Option *option)
+{
+	return option->type == OPTION_TEXT || option->type == OPTION_HOSTS;
 }
 
 /* Refuse a value that may not be given, by this user. */
@@ -132,10 +140,16 @@ static void
 check_option(const Option *option, DefElem *def)
 {
 	/* The value may be a password: it is not to be repeated. */
-	if (option->type == OPTION_TEXT && defGetString(def)[0] == '\0')
+	if (is_text(option) && defGetString(def)[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("option \"%s\" must not be empty", option->name)));
+	if (option->type == OPTION_HOSTS && !bf_hosts_are_separate(defGetString(def)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"",
+						option->name, defGetString(def)),
+				 errdetail("It must be a list of hosts with nothing but commas between them.")));
 	/* Only a superuser may do without a password. */
 	if (option->place == offsetof(BfServer, password_required) &&
 		!defGetBoolean(def) && !superuser())
@@ -157,20 +171,46 @@ read_options(BfServer *server, List *list, Oid catalog, bool new)
 		const Option *option = find_option(def->defname, catalog);
 		char	   *place = (char *) server + option->place;
 
-		if (option->type == OPTION_TEXT)
+		if (is_text(option))
 			*(char **) place = defGetString(def);
 		else if (option->type == OPTION_BOOLEAN)
 			*(bool *) place = defGetBoolean(def);
 		else
-			*(int *) place = integer_option(option, def);
+			*(int *) place = parse_integer(option->name, defGetString(def),
+										   option->minimum, option->maximum);
 		if (new)
 			check_option(option, def);
 	}
 }
 
-/* Raise what options do not go together. */
+/* Give each host its port, of which one may be for all, as libpq does. */
 static void
-check_server(const BfServer *server)
+read_addresses(BfServer *server)
+{
+	const char *hosts = server->host;
+	const char *ports = server->port ? server->port : DEFAULT_PORT;
+	int			count = hosts ? bf_hosts_count(hosts) : 1;
+	int			given = bf_hosts_count(ports);
+	int			port = 0;
+
+	if (given != 1 && given != count)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("could not match %d port numbers to %d hosts",
+						given, count)));
+	server->addresses = palloc(sizeof(BfAddress) * count);
+	server->address_count = count;
+	for (int i = 0; i < count; i++)
+	{
+		if (i < given)
+			port = parse_integer("port", bf_hosts_next(&ports), 1, 65535);
+		server->addresses[i] = (BfAddress) {bf_hosts_next(&hosts), port};
+	}
+}
+
+/* Raise what options do not go together; put those together that do. */
+static void
+combine_options(BfServer *server)
 {
 	const char *problem = NULL;
 
@@ -186,11 +226,11 @@ check_server(const BfServer *server)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s", problem)));
+	read_addresses(server);
 }
 
 /* What holds where an option is not given. */
 static const BfServer defaults = {
-	.port = 6379,
 	.connect_timeout = 1000,
 	.command_timeout = 5000,
 	.password_required = true
@@ -206,7 +246,7 @@ bloomext_redis_validator(PG_FUNCTION_ARGS)
 	read_options(&server, untransformRelOptions(PG_GETARG_DATUM(0)), catalog,
 				 true);
 	if (catalog == ForeignServerRelationId)
-		check_server(&server);
+		combine_options(&server);
 	PG_RETURN_VOID();
 }
 
@@ -230,7 +270,7 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 	result->name = found->servername;
 	read_options(result, found->options, ForeignServerRelationId, false);
 	read_options(result, mapping->options, UserMappingRelationId, false);
-	check_server(result);
+	combine_options(result);
 
 	result->needs_password = result->password_required && !superuser_arg(user);
 	if (result->password == NULL && result->needs_password)

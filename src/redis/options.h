@@ -8,15 +8,18 @@
 
 #include "fmgr.h"
 
+#include "redis/hosts.h"
 #include "type/arguments.h"
 
 /* A foreign server and the current user's mapping, read and checked. */
 typedef struct BfServer
 {
 	char	   *name;
-	char	   *host;			/* NULL: socket */
+	char	   *host;			/* a list; NULL: socket */
 	char	   *socket;
-	int			port;
+	char	   *port;			/* a list; NULL: the usual one */
+	BfAddress  *addresses;		/* of both lists */
+	int			address_count;
 	int			db;
 	int			connect_timeout;	/* ms */
 	int			command_timeout;	/* ms */

@@ -220,15 +220,21 @@ bf_socket_protocol_error(BfSocket *socket, const char *problem)
 			 errdetail("%s", close_because(socket, problem))));
 }
 
-/* Raise that a server could not be connected to. */
-pg_noreturn static void
-fail_to_connect(BfSocket *socket, const char *problem)
+/* Raise that a server could not be connected to, and why. */
+void
+bf_socket_unreachable(const char *name, const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-			 errmsg("could not connect to Redis server \"%s\"",
-					socket->name),
-			 errdetail("%s", close_because(socket, problem))));
+			 errmsg("could not connect to Redis server \"%s\"", name),
+			 errdetail("%s", detail)));
+}
+
+/* Close a socket that could not be connected, and raise it. */
+pg_noreturn static void
+fail_to_connect(BfSocket *socket, const char *problem)
+{
+	bf_socket_unreachable(socket->name, close_because(socket, problem));
 }
 
 /*
@@ -457,13 +463,14 @@ bf_socket_is_silent(const BfSocket *socket)
 
 /* Make the socket, and account for it. */
 static void
-make_context(BfSocket *socket, const BfServer *server)
+make_context(BfSocket *socket, const BfServer *server,
+			 const BfAddress *address)
 {
 	if (!AcquireExternalFD())
 		fail_to_connect(socket, "There are too many open files on the local server.");
 	socket->context = server->socket ?
 		redisConnectUnixNonBlock(server->socket) :
-		redisConnectNonBlock(server->host, server->port);
+		redisConnectNonBlock(address->host, address->port);
 	if (socket->context == NULL)
 	{
 		ReleaseExternalFD();
@@ -493,11 +500,12 @@ await_connect(BfSocket *socket)
 }
 
 /*
- * Open a socket to a server.  It is connecting, in time and in its errors, until
+ * Open a socket to a server's address.  It is connecting, in time and in its errors, until
  * the caller says that the server has accepted us.
  */
 void
-bf_socket_open(BfSocket *socket, const BfServer *server)
+bf_socket_open(BfSocket *socket, const BfServer *server,
+			   const BfAddress *address)
 {
 	*socket = (BfSocket) {
 		.tls = server->tls,
@@ -508,8 +516,8 @@ bf_socket_open(BfSocket *socket, const BfServer *server)
 	};
 	strlcpy(socket->name, server->name, NAMEDATALEN);
 	set_deadline(socket);
-	make_context(socket, server);
+	make_context(socket, server, address);
 	await_connect(socket);
 	if (server->tls)
-		bf_tls_start(socket->context, server);
+		bf_tls_start(socket->context, server, address->host);
 }

@@ -33,18 +33,22 @@ typedef struct BfSocket
 	size_t		objects;		/* of these, what takes memory of its own */
 } BfSocket;
 
-extern void bf_socket_open(BfSocket *socket, const BfServer *server);
+extern void bf_socket_open(BfSocket *socket, const BfServer *server,
+						   const BfAddress *address);
 extern void bf_socket_close(BfSocket *socket);
 extern bool bf_socket_is_silent(const BfSocket *socket);
 extern void bf_socket_send(BfSocket *socket, const void *bytes, size_t length);
 extern redisReply *bf_socket_receive(BfSocket *socket);
 extern void bf_socket_free_reply(BfSocket *socket);
+pg_noreturn extern void bf_socket_unreachable(const char *name,
+											  const char *detail);
 pg_noreturn extern void bf_socket_raise(const BfSocket *socket,
 										const char *error);
 pg_noreturn extern void bf_socket_protocol_error(BfSocket *socket,
 												 const char *problem);
 
-extern void bf_tls_start(redisContext *context, const BfServer *server);
+extern void bf_tls_start(redisContext *context, const BfServer *server,
+						 const char *host);
 #ifdef BF_HIREDIS_SSL
 extern const char *bf_tls_reason(const char *otherwise);
 extern int	bf_tls_read(redisContext *context);

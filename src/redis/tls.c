@@ -41,16 +41,6 @@ bf_tls_reason(const char *otherwise)
 	return reason ? psprintf("TLS: %s.", reason) : otherwise;
 }
 
-/* Raise what is wrong with TLS to a server. */
-pg_noreturn static void
-fail_tls(const BfServer *server)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-			 errmsg("could not connect to Redis server \"%s\"", server->name),
-			 errdetail("%s", bf_tls_reason("TLS: unknown error."))));
-}
-
 /* Is a host given by its address? */
 static bool
 is_address(const char *host)
@@ -90,7 +80,7 @@ make_session(SSL_CTX *settings, const char *host, const char *ca)
  * and reads.
  */
 void
-bf_tls_start(redisContext *context, const BfServer *server)
+bf_tls_start(redisContext *context, const BfServer *server, const char *host)
 {
 	SSL_CTX    *settings;
 	SSL		   *session = NULL;
@@ -98,12 +88,13 @@ bf_tls_start(redisContext *context, const BfServer *server)
 	ERR_clear_error();
 	settings = SSL_CTX_new(TLS_client_method());
 	if (settings != NULL)
-		session = make_session(settings, server->host, server->tls_ca);
+		session = make_session(settings, host, server->tls_ca);
 	SSL_CTX_free(settings);		/* the session keeps it */
 	if (session == NULL || redisInitiateSSL(context, session) != REDIS_OK)
 	{
 		SSL_free(session);
-		fail_tls(server);
+		bf_socket_unreachable(server->name,
+							  bf_tls_reason("TLS: unknown error."));
 	}
 }
 
@@ -156,7 +147,7 @@ bf_tls_wants(redisContext *context)
 
 /* Refuse TLS; the rest is never called then. */
 void
-bf_tls_start(redisContext *context, const BfServer *server)
+bf_tls_start(redisContext *context, const BfServer *server, const char *host)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

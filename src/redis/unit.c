@@ -216,33 +216,34 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 	   BfConnection **connection)
 {
 	TimestampTz start = GetCurrentTimestamp();
+	BfRedirect	redirect = BF_REDIRECT_NONE;
 	BfNode		node;
-	bool		asking = false;
 
 	bf_unit_end(unit);
 	for (int moves = 0;;)
 	{
 		char	   *error;
 		const redisReply *reply;
-		BfRedirect	redirect;
-		bool		waiting;
+		bool		asking;
 
-		*connection = asking ? bf_connection_open(server, &node) : NULL;
-		asking = *connection != NULL;
-		if (!asking)
+		/* Who has just been named must be there. */
+		*connection = redirect == BF_REDIRECT_MOVED || redirect == BF_REDIRECT_ASK ?
+			bf_connection_open(server, &node) : NULL;
+		asking = *connection != NULL && redirect == BF_REDIRECT_ASK;
+		if (*connection == NULL)
 			*connection = bf_cluster_route(server, key);
 		reply = try_unit(*connection, unit, reply_limit, asking, &error);
 		if (error == NULL)
 			return reply;
 		redirect = bf_cluster_redirect(*connection, error, key, &node);
-		asking = redirect == BF_REDIRECT_ASK && unit->replies == 1;
-		waiting = !asking && redirect != BF_REDIRECT_MOVED;
+		if (redirect == BF_REDIRECT_ASK && unit->replies > 1)
+			redirect = BF_REDIRECT_WAIT;
 		if (redirect == BF_REDIRECT_NONE || ++moves > MAX_MOVES ||
-			(waiting &&
+			(redirect == BF_REDIRECT_WAIT &&
 			 TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
 										(*connection)->socket.command_timeout)))
 			bf_connection_raise(*connection, error);
-		if (waiting)
+		if (redirect == BF_REDIRECT_WAIT)
 		{
 			pause_for_slot();
 			moves = 0;

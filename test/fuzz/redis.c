@@ -189,10 +189,12 @@ bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
 void
 bf_server_read(Oid server, Oid user, BfServer *result)
 {
+	static BfAddress addresses[] = {{"localhost", 6379}, {"localhost", 6380}};
+
 	*result = (BfServer) {
 		.name = "fuzz",
-		.host = "localhost",
-		.port = 6379,
+		.addresses = addresses,
+		.address_count = lengthof(addresses),
 		.connect_timeout = 1000,
 		.command_timeout = 1000,
 		.cluster = (flags & IS_CLUSTER) != 0,

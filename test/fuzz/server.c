@@ -35,7 +35,9 @@
 
 /* ---- Errors ---- */
 
-static sigjmp_buf *handler = NULL;
+sigjmp_buf *PG_exception_stack = NULL;
+ErrorContextCallback *error_context_stack = NULL;
+
 static int	level;
 static int	sqlstate;
 static char message[1024];
@@ -112,12 +114,39 @@ errfinish(const char *file, int line, const char *function)
 	if (level < ERROR)
 		return;
 	if (ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR) ||
-		handler == NULL)
+		PG_exception_stack == NULL)
 	{
 		fprintf(stderr, "%s:%d: %s: %s\n", file, line, function, message);
 		abort();
 	}
-	siglongjmp(*handler, 1);
+	pg_re_throw();
+}
+
+void
+pg_re_throw(void)
+{
+	siglongjmp(*PG_exception_stack, 1);
+}
+
+int
+geterrcode(void)
+{
+	return sqlstate;
+}
+
+/* Of what was said, which is one text here. */
+ErrorData *
+CopyErrorData(void)
+{
+	ErrorData  *error = palloc0(sizeof(ErrorData));
+
+	error->detail = pstrdup(message);
+	return error;
+}
+
+void
+FlushErrorState(void)
+{
 }
 
 /* From 16 on: nobody here takes errors softly. */
@@ -661,13 +690,13 @@ run(void (*statement) (void *arg), void *arg)
 {
 	sigjmp_buf	buffer;
 
-	handler = &buffer;
+	PG_exception_stack = &buffer;
 	if (sigsetjmp(buffer, 0) == 0)
 	{
 		statement(arg);
 		sqlstate = 0;
 	}
-	handler = NULL;
+	PG_exception_stack = NULL;
 	CurrentMemoryContext = NULL;
 	end_transaction(sqlstate == 0 ? XACT_EVENT_COMMIT : XACT_EVENT_ABORT);
 	return sqlstate;

@@ -1,0 +1,175 @@
+/*
+ * greeting.c
+ *	  Who serves us, out of the addresses of a server.
+ *
+ * They are tried in turn, each for connect_timeout, until one accepts us.  One
+ * that refuses us is not passed over: it is there, and says what is wrong.
+ *
+ * A password goes into the AUTH command and nowhere else.  What the server
+ * answers to AUTH is not repeated, as some errors quote the command.  A role
+ * that needs a password has to need it in Redis, too: one that serves us before
+ * AUTH trusts the machine that we run on, and gets none.
+ */
+#include "postgres.h"
+
+#include "redis/greeting.h"
+#include "redis/resp.h"
+
+/* An error's first word, its code; the rest may quote us. */
+static char *
+error_code(const char *error)
+{
+	return pnstrdup(error, strspn(error, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+}
+
+/*
+ * Raise what the greeting was answered with, and cut that to its code where it may
+ * quote us.  Who serves nobody yet does not accept us.
+ */
+pg_noreturn static void
+fail_greeting(BfSocket *socket, const char *error, bool quotes)
+{
+	const char *code = error_code(error);
+
+	if (strcmp(code, "LOADING") == 0 || strcmp(code, "MASTERDOWN") == 0)
+		bf_socket_unreachable(socket->name,
+							  psprintf("It answered %s: it serves nobody yet.", code));
+	bf_socket_raise(socket, quotes ? code : error);
+}
+
+/*
+ * Make sure that a server wants a password, before it gets ours: it answers
+ * NOAUTH, and nothing else, to a command that comes first.
+ */
+static void
+prove_password(BfSocket *socket)
+{
+	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
+	const redisReply *reply;
+	bool		error;
+
+	socket->pending = 1;
+	bf_socket_send(socket, ping, sizeof(ping) - 1);
+	reply = bf_socket_receive(socket);
+	error = reply->type == REDIS_REPLY_ERROR;
+	if (error && strncmp(reply->str, "NOAUTH", 6) == 0)
+		return;
+	/* Who may not PING is somebody already. */
+	if (error && strncmp(reply->str, "NOPERM", 6) != 0)
+		fail_greeting(socket, reply->str, false);
+	ereport(ERROR,
+			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
+			 errmsg("password is required"),
+			 errdetail("Non-superusers cannot connect if Redis server \"%s\" does not request a password.",
+					   socket->name),
+			 errhint("Give the default user of Redis a password, or switch it off. A superuser may set the mapping's option \"password_required\" to false.")));
+}
+
+/*
+ * Say who we are and which database we want; a PING makes sure that somebody is
+ * there.
+ */
+static void
+authenticate(BfSocket *socket, const BfServer *server)
+{
+	BfUnit	   *unit = bf_unit_make();
+	bool		auth = server->password != NULL;
+
+	if (auth)
+	{
+		bf_command_begin(unit, "AUTH");
+		if (server->username != NULL)
+			bf_command_text(unit, server->username);
+		bf_command_text(unit, server->password);
+	}
+	if (server->db != 0)
+	{
+		bf_command_begin(unit, "SELECT");
+		bf_command_number(unit, server->db);
+	}
+	bf_command_begin(unit, "PING");
+	bf_unit_end(unit);
+
+	socket->pending = unit->replies;
+	bf_socket_send(socket, unit->bytes.data, unit->bytes.len);
+	while (socket->pending > 0)
+	{
+		redisReply *reply = bf_socket_receive(socket);
+
+		if (reply->type == REDIS_REPLY_ERROR)
+			fail_greeting(socket, reply->str, auth);
+		if (reply->type != REDIS_REPLY_STATUS)
+			bf_socket_protocol_error(socket,
+									 "The greeting was not answered with a status.");
+		auth = false;
+	}
+	bf_unit_free(unit);
+}
+
+/* Add why an address does not serve: with its name, if there are others. */
+static void
+note_problem(StringInfo problems, const BfServer *server,
+			 const BfAddress *address, const char *problem)
+{
+	if (problems->len > 0)
+		appendStringInfoChar(problems, '\n');
+	if (server->address_count > 1)
+		appendStringInfo(problems, "Host \"%s\", port %d: ", address->host,
+						 address->port);
+	appendStringInfoString(problems, problem);
+}
+
+/*
+ * Try to be accepted at an address; where that fails, add to the problems why.
+ *
+ * What cannot be connected to is raised wherever that is noticed, which is in
+ * any wait.  It is caught here, without a subtransaction, as nothing has been
+ * taken since but memory and the socket; everything else is raised further.
+ */
+static bool
+try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
+			StringInfo problems)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		bf_socket_open(socket, server, address);
+		if (server->needs_password)
+			prove_password(socket);
+		authenticate(socket, server);
+		socket->connecting = false;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		if (geterrcode() != ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		bf_socket_close(socket);
+		note_problem(problems, server, address, error->detail);
+	}
+	PG_END_TRY();
+	return socket->context != NULL;
+}
+
+/*
+ * Open a socket to the first of a server's addresses that accepts us; returns
+ * NULL, or why none of them does.
+ */
+char *
+bf_greet(BfSocket *socket, const BfServer *server)
+{
+	StringInfoData problems;
+
+	initStringInfo(&problems);
+	for (int i = 0; i < server->address_count; i++)
+	{
+		if (try_address(socket, server, &server->addresses[i], &problems))
+			return NULL;
+	}
+	return problems.data;
+}

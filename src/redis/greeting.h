@@ -1,0 +1,12 @@
+/*
+ * greeting.h
+ *	  Who serves us, out of the addresses of a server.
+ */
+#ifndef BLOOMEXT_GREETING_H
+#define BLOOMEXT_GREETING_H
+
+#include "redis/socket.h"
+
+extern char *bf_greet(BfSocket *socket, const BfServer *server);
+
+#endif							/* BLOOMEXT_GREETING_H */

@@ -1,0 +1,19 @@
+/*
+ * hosts.h
+ *	  Lists of hosts.
+ */
+#ifndef BLOOMEXT_HOSTS_H
+#define BLOOMEXT_HOSTS_H
+
+/* Where to connect to. */
+typedef struct BfAddress
+{
+	const char *host;			/* a name or an address; NULL: a unix socket */
+	int			port;
+} BfAddress;
+
+extern int	bf_hosts_count(const char *list);
+extern char *bf_hosts_next(const char **list);
+extern bool bf_hosts_are_separate(const char *list);
+
+#endif							/* BLOOMEXT_HOSTS_H */
