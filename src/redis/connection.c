@@ -332,6 +332,34 @@ bf_connection_try(Oid server, const BfNode *node)
 	return problem == NULL ? connection : NULL;
 }
 
+/* Does an error say that a replica was to be written to?  6.2 wraps a script's. */
+static bool
+is_of_replica(const char *error)
+{
+	return strncmp(error, "READONLY ", 9) == 0 ||
+		(strncmp(error, "ERR Error running script ", 25) == 0 &&
+		 strstr(error, ": -READONLY ") != NULL);
+}
+
+/* What can be done about an error; NULL: nothing that we know of. */
+static const char *
+error_hint(const BfConnection *connection, const char *error)
+{
+	if (!connection->cluster && (strncmp(error, "MOVED ", 6) == 0 ||
+								 strncmp(error, "CROSSSLOT ", 10) == 0))
+		return "The server is a node of a Redis Cluster: set its option \"cluster\" to true.";
+	if (is_of_replica(error))
+		return "The server is a replica, which can only be read: name its master as the host.";
+	return NULL;
+}
+
+/* Raise an error that was answered. */
+void
+bf_connection_raise(const BfConnection *connection, const char *error)
+{
+	bf_socket_raise(&connection->socket, error, error_hint(connection, error));
+}
+
 /* Raise an error that was answered; anything else is returned. */
 static const redisReply *
 not_an_error(BfConnection *connection, const redisReply *reply)

@@ -34,7 +34,7 @@ fail_greeting(BfSocket *socket, const char *error, bool quotes)
 	if (strcmp(code, "LOADING") == 0 || strcmp(code, "MASTERDOWN") == 0)
 		bf_socket_unreachable(socket->name,
 							  psprintf("It answered %s: it serves nobody yet.", code));
-	bf_socket_raise(socket, quotes ? code : error);
+	bf_socket_raise(socket, quotes ? code : error, NULL);
 }
 
 /*

@@ -189,14 +189,15 @@ printable(const char *text)
 	return result;
 }
 
-/* Raise an error that the server answered. */
+/* Raise an error that the server answered; hint may be NULL. */
 void
-bf_socket_raise(const BfSocket *socket, const char *error)
+bf_socket_raise(const BfSocket *socket, const char *error, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 			 errmsg("Redis server \"%s\" answered with an error: %s",
-					socket->name, printable(error))));
+					socket->name, printable(error)),
+			 hint ? errhint("%s", hint) : 0));
 }
 
 /* Close a socket; returns what made it useless, fit for DETAIL. */
@@ -257,7 +258,7 @@ fail_lost(BfSocket *socket, const char *problem)
 		bf_socket_free_reply(socket);
 		socket->reply = reply;
 		if (socket->reply->type == REDIS_REPLY_ERROR)
-			bf_socket_raise(socket, socket->reply->str);
+			bf_socket_raise(socket, socket->reply->str, NULL);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),

@@ -43,7 +43,7 @@ extern void bf_socket_free_reply(BfSocket *socket);
 pg_noreturn extern void bf_socket_unreachable(const char *name,
 											  const char *detail);
 pg_noreturn extern void bf_socket_raise(const BfSocket *socket,
-										const char *error);
+										const char *error, const char *hint);
 pg_noreturn extern void bf_socket_protocol_error(BfSocket *socket,
 												 const char *problem);
 

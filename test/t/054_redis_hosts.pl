@@ -55,6 +55,20 @@ sub eventually
 	return $outcome;
 }
 
+# A replica is read, and says that it is one to who writes.
+my $replica = RedisServer->new(port => RedisServer::free_port(), options => [ '--replicaof', "127.0.0.1 $redis->{port}" ]);
+hosts('master', '127.0.0.1', $redis->{port});
+hosts('replica', '127.0.0.1', $replica->{port});
+my %layouts = (guava => "'guava'", redisson => "'redisson'", bitmap => "'magnuss'", growing => "'guava', NULL, 1");
+for my $layout (sort keys %layouts)
+{
+	sql("SELECT bf_redis_create('master', '$layout', 100, 0.01, $layouts{$layout}), bf_redis_add('master', '$layout', 'x')");
+	is(eventually("SELECT bf_redis_contains('replica', '$layout', ARRAY['x', 'y'])", '{t,f}'), '{t,f}', "$layout: a replica answers");
+	is(outcome("SELECT bf_contains(bf_fetch('replica', '$layout'), 'x') AND layout = '$layout' FROM bf_redis_info('replica', '$layout')"), 't',
+		"$layout: it is fetched from, and informed about");
+	like(message("SELECT bf_redis_add('replica', '$layout', 'z')"), qr/38000: .*READONLY.*\nHINT:  The server is a replica/, "$layout: it is not written to");
+}
+
 # A list.
 hosts('listed', '127.0.0.1,localhost,127.0.0.1', "$closed,$redis->{port},$closed", ", connect_timeout '500'");
 is(sql("SELECT bf_redis_create('listed', 'k', 10); SELECT bf_redis_add('listed', 'k', 'x')"), "t\nt", 'the second of three hosts');
@@ -121,6 +135,15 @@ my ($status, $out, $err) = $node->psql('postgres', qq{$asked;
 	$asked});
 is("$out$err", "12\n12", 'a session finds the promoted node');
 is(outcome($asked), 12, 'and so does a new one');
+
+# Without the option, whatever it answers has the hint.
+hosts('no_cluster', '127.0.0.1', $ports[1]);
+my $errors = '';
+$errors .= message("SELECT bf_redis_contains('no_cluster', '$_', 'x')") foreach map { ("k$_", "{k$_}") } 1 .. 12;
+for my $code ('MOVED', 'CROSSSLOT')
+{
+	ok($errors =~ /38000: [^\n]*$code [^\n]*\nHINT:  [^\n]*"cluster"/, "$code: a hint at the option");
+}
 
 $node->stop;
 done_testing();
