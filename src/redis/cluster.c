@@ -9,6 +9,9 @@
  * changed since; all that is not known goes to the server's own hosts, the
  * first of which that can be reached tells where.
  *
+ * Behind sentinels there is one, to the master.  A replica that was the master is
+ * told by READONLY, and then the sentinels are asked anew.
+ *
  * Only a server with the option follows redirections: any other could send us,
  * and the account's password, wherever it likes.
  */
@@ -143,12 +146,19 @@ parse_node(const BfConnection *connection, const char *error, BfNode *node)
 /*
  * What an error says about where to send a command on a key instead; the node,
  * for BF_REDIRECT_MOVED and BF_REDIRECT_ASK, is put in the caller's buffer.  Where
- * a slot has moved to is remembered.
+ * a slot has moved to is remembered; so is that a connection does not lead to the
+ * master any more.
  */
 BfRedirect
-bf_cluster_redirect(const BfConnection *connection, const char *error,
+bf_cluster_redirect(BfConnection *connection, const char *error,
 					const char *key, BfNode *node)
 {
+	if (connection->sentinel && !connection->watching &&
+		bf_error_is_of_replica(error))
+	{
+		connection->demoted = true;
+		return BF_REDIRECT_MASTER;
+	}
 	if (!connection->cluster)
 		return BF_REDIRECT_NONE;
 	if (strncmp(error, "TRYAGAIN ", 9) == 0)

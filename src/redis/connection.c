@@ -216,6 +216,8 @@ connect_to_server(BfConnection *connection, BfServer *server)
 	}
 	connection->unproven = server->password_required && !server->needs_password;
 	connection->cluster = server->cluster;
+	connection->sentinel = server->sentinel != NULL;
+	connection->demoted = false;
 	connection->watching = false;
 
 	problem = bf_greet(&connection->socket, server);
@@ -231,6 +233,7 @@ is_usable(const BfConnection *connection)
 	/* A role that was a superuser may be none any more. */
 	return connection->socket.context != NULL &&
 		!is_outdated(connection) && !is_busy(connection) &&
+		!connection->demoted &&
 		!(connection->unproven && !superuser()) && is_alive(connection);
 }
 
@@ -332,13 +335,17 @@ bf_connection_try(Oid server, const BfNode *node)
 	return problem == NULL ? connection : NULL;
 }
 
-/* Does an error say that a replica was to be written to?  6.2 wraps a script's. */
-static bool
-is_of_replica(const char *error)
+/*
+ * Does an error say that a replica was to be written to?  One that was made one
+ * within a transaction says so in EXEC, and 6.2 where it was met in a script.
+ */
+bool
+bf_error_is_of_replica(const char *error)
 {
 	return strncmp(error, "READONLY ", 9) == 0 ||
-		(strncmp(error, "ERR Error running script ", 25) == 0 &&
-		 strstr(error, ": -READONLY ") != NULL);
+		((strncmp(error, "EXECABORT ", 10) == 0 ||
+		  strncmp(error, "ERR Error running script ", 25) == 0) &&
+		 strstr(error, "READONLY You can't write against a read only replica") != NULL);
 }
 
 /* What can be done about an error; NULL: nothing that we know of. */
@@ -348,7 +355,7 @@ error_hint(const BfConnection *connection, const char *error)
 	if (!connection->cluster && (strncmp(error, "MOVED ", 6) == 0 ||
 								 strncmp(error, "CROSSSLOT ", 10) == 0))
 		return "The server is a node of a Redis Cluster: set its option \"cluster\" to true.";
-	if (is_of_replica(error))
+	if (bf_error_is_of_replica(error))
 		return "The server is a replica, which can only be read: name its master as the host.";
 	return NULL;
 }

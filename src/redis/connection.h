@@ -34,6 +34,8 @@ typedef struct BfConnection
 	uint64		changes;		/* bf_connection_changes() when it was made */
 	bool		unproven;		/* only a superuser need not prove a password */
 	bool		cluster;
+	bool		sentinel;
+	bool		demoted;		/* it is to a master that is none any more */
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
 	TimestampTz last_used;
 } BfConnection;
@@ -44,6 +46,7 @@ typedef enum BfRedirect
 	BF_REDIRECT_NONE,			/* nothing: it is another error */
 	BF_REDIRECT_MOVED,			/* the slot lives elsewhere */
 	BF_REDIRECT_ASK,			/* this once, elsewhere */
+	BF_REDIRECT_MASTER,			/* the master is another one now */
 	BF_REDIRECT_WAIT			/* nowhere yet: the slot is on the move */
 } BfRedirect;
 
@@ -52,6 +55,7 @@ extern BfConnection *bf_connection_open(Oid server, const BfNode *node);
 extern BfConnection *bf_connection_try(Oid server, const BfNode *node);
 extern void bf_connection_done(BfConnection *connection);
 
+extern bool bf_error_is_of_replica(const char *error);
 pg_noreturn extern void bf_connection_raise(const BfConnection *connection,
 											const char *error);
 
@@ -71,7 +75,7 @@ extern redisReply **bf_reply_array(BfConnection *connection,
 
 extern unsigned bf_cluster_slot(const char *key);
 extern BfConnection *bf_cluster_route(Oid server, const char *key);
-extern BfRedirect bf_cluster_redirect(const BfConnection *connection,
+extern BfRedirect bf_cluster_redirect(BfConnection *connection,
 									  const char *error, const char *key,
 									  BfNode *node);
 

@@ -5,6 +5,11 @@
  * They are tried in turn, each for connect_timeout, until one accepts us.  One
  * that refuses us is not passed over: it is there, and says what is wrong.
  *
+ * Where they are sentinels, each is asked where the master is, and who is named has
+ * to say that it is one.  While a fail-over goes on that is not so: then they are
+ * asked again, for connect_timeout in all.  Sentinels have an account of their own:
+ * neither password goes to the other side.
+ *
  * A password goes into the AUTH command and nowhere else.  What the server
  * answers to AUTH is not repeated, as some errors quote the command.  A role
  * that needs a password has to need it in Redis, too: one that serves us before
@@ -12,8 +17,17 @@
  */
 #include "postgres.h"
 
+#include "utils/timestamp.h"
+
 #include "redis/greeting.h"
 #include "redis/resp.h"
+
+/* Pause, in ms, before sentinels are asked again. */
+#define PAUSE			50
+
+/* What is asked of who has accepted us, before it is good enough. */
+typedef void (*Question) (BfSocket *socket, const BfServer *server,
+						  BfAddress *answer);
 
 /* An error's first word, its code; the rest may quote us. */
 static char *
@@ -113,9 +127,9 @@ note_problem(StringInfo problems, const BfServer *server,
 {
 	if (problems->len > 0)
 		appendStringInfoChar(problems, '\n');
-	if (server->address_count > 1)
-		appendStringInfo(problems, "Host \"%s\", port %d: ", address->host,
-						 address->port);
+	if (server->address_count > 1 || server->sentinel != NULL)
+		appendStringInfo(problems, "Host \"%s\", port %d: ",
+						 bf_socket_printable(address->host), address->port);
 	appendStringInfoString(problems, problem);
 }
 
@@ -128,7 +142,7 @@ note_problem(StringInfo problems, const BfServer *server,
  */
 static bool
 try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
-			StringInfo problems)
+			Question question, BfAddress *answer, StringInfo problems)
 {
 	MemoryContext context = CurrentMemoryContext;
 
@@ -138,6 +152,8 @@ try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
 		if (server->needs_password)
 			prove_password(socket);
 		authenticate(socket, server);
+		if (question != NULL)
+			question(socket, server, answer);
 		socket->connecting = false;
 	}
 	PG_CATCH();
@@ -156,20 +172,131 @@ try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
 	return socket->context != NULL;
 }
 
+/* Ask by a unit of one command, which is freed; an error is raised. */
+static redisReply *
+ask(BfSocket *socket, BfUnit *unit)
+{
+	redisReply *reply;
+
+	bf_unit_end(unit);
+	socket->pending = unit->replies;
+	bf_socket_send(socket, unit->bytes.data, unit->bytes.len);
+	reply = bf_socket_receive(socket);
+	if (reply->type == REDIS_REPLY_ERROR)
+		fail_greeting(socket, reply->str, false);
+	bf_unit_free(unit);
+	return reply;
+}
+
+/* Ask a sentinel where the master is: Question. */
+static void
+ask_for_master(BfSocket *socket, const BfServer *server, BfAddress *master)
+{
+	BfUnit	   *unit = bf_unit_make();
+	redisReply *reply;
+
+	bf_command_begin(unit, "SENTINEL");
+	bf_command_text(unit, "GET-MASTER-ADDR-BY-NAME");
+	bf_command_text(unit, server->sentinel);
+	reply = ask(socket, unit);
+	if (reply->type == REDIS_REPLY_NIL)
+		bf_socket_unreachable(socket->name,
+							  psprintf("It knows no master \"%s\".", server->sentinel));
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+		reply->element[0]->type != REDIS_REPLY_STRING ||
+		reply->element[1]->type != REDIS_REPLY_STRING)
+		bf_socket_protocol_error(socket, "A host and a port were expected.");
+	*master = (BfAddress) {
+		pstrdup(reply->element[0]->str), atoi(reply->element[1]->str)
+	};
+	if (master->host[0] == '\0' || master->port < 1 || master->port > 65535)
+		bf_socket_protocol_error(socket, "A host and a port were expected.");
+}
+
+/* Ask whether who serves us is a master: Question. */
+static void
+require_master(BfSocket *socket, const BfServer *server, BfAddress *none)
+{
+	BfUnit	   *unit = bf_unit_make();
+	redisReply *reply;
+
+	bf_command_begin(unit, "ROLE");
+	reply = ask(socket, unit);
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0 ||
+		reply->element[0]->type != REDIS_REPLY_STRING)
+		bf_socket_protocol_error(socket, "A role was expected.");
+	if (strcmp(reply->element[0]->str, "master") != 0)
+		bf_socket_unreachable(socket->name, "It is not a master.");
+}
+
 /*
- * Open a socket to the first of a server's addresses that accepts us; returns
- * NULL, or why none of them does.
+ * Open a socket to the master that one of the sentinels names.  Where that fails,
+ * returns whether it may be another one soon.
  */
+static bool
+try_sentinels(BfSocket *socket, const BfServer *server, StringInfo problems)
+{
+	BfServer	sentinels = *server;
+	bool		named = false;
+
+	sentinels.username = server->sentinel_username;
+	sentinels.password = server->sentinel_password;
+	sentinels.needs_password = false;
+	sentinels.db = 0;
+	for (int i = 0; i < server->address_count; i++)
+	{
+		BfAddress	master;
+
+		if (!try_address(socket, &sentinels, &server->addresses[i],
+						 ask_for_master, &master, problems))
+			continue;
+		bf_socket_close(socket);
+		named = true;
+		if (try_address(socket, server, &master, require_master, NULL,
+						problems))
+			break;
+	}
+	return named;
+}
+
+/* Open a socket to the master that sentinels name, once they name one. */
+static void
+find_master(BfSocket *socket, const BfServer *server, StringInfo problems)
+{
+	TimestampTz start = GetCurrentTimestamp();
+
+	while (try_sentinels(socket, server, problems) &&
+		   socket->context == NULL &&
+		   !TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
+									   server->connect_timeout))
+	{
+		bf_socket_pause(PAUSE);
+		resetStringInfo(problems);
+	}
+}
+
+/* Open a socket to the first of a server's hosts that accepts us. */
+static void
+find_host(BfSocket *socket, const BfServer *server, StringInfo problems)
+{
+	for (int i = 0; i < server->address_count; i++)
+	{
+		if (try_address(socket, server, &server->addresses[i], NULL, NULL,
+						problems))
+			break;
+	}
+}
+
+/* Open a socket to who serves us; returns NULL, or why nobody does. */
 char *
 bf_greet(BfSocket *socket, const BfServer *server)
 {
 	StringInfoData problems;
 
 	initStringInfo(&problems);
-	for (int i = 0; i < server->address_count; i++)
-	{
-		if (try_address(socket, server, &server->addresses[i], &problems))
-			return NULL;
-	}
-	return problems.data;
+	if (server->sentinel != NULL)
+		find_master(socket, server, &problems);
+	else
+		find_host(socket, server, &problems);
+	return socket->context != NULL ? NULL : problems.data;
 }

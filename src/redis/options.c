@@ -12,7 +12,8 @@
  * mapping: without one, it would be the operating system's user of the server
  * that Redis trusts, not the role.  That Redis asks for it is proven when we
  * connect.  A superuser may waive both by the mapping's option
- * password_required.
+ * password_required.  Sentinels need not ask for one: they say no more than an
+ * address, and who they are is up to the server's owner.
  *
  * This file does without hiredis: a build that has none can still restore a
  * dump.
@@ -38,7 +39,8 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 
 #define WRAPPER_NAME	"bloomext_redis"
 
-#define DEFAULT_PORT	"6379"
+#define REDIS_PORT		"6379"
+#define SENTINEL_PORT	"26379"
 
 /* Times to live beyond this many ms (30,000 years) are none. */
 #define MAX_TTL		1e15
@@ -81,8 +83,11 @@ static const Option options[] = {
 	{OF_SERVER(tls), OPTION_BOOLEAN},
 	{OF_SERVER(tls_ca), OPTION_TEXT},
 	{OF_SERVER(cluster), OPTION_BOOLEAN},
+	{OF_SERVER(sentinel), OPTION_TEXT},
 	{OF_MAPPING(username), OPTION_TEXT},
 	{OF_MAPPING(password), OPTION_TEXT},
+	{OF_MAPPING(sentinel_username), OPTION_TEXT},
+	{OF_MAPPING(sentinel_password), OPTION_TEXT},
 	{OF_MAPPING(password_required), OPTION_BOOLEAN}
 };
 
@@ -188,7 +193,8 @@ static void
 read_addresses(BfServer *server)
 {
 	const char *hosts = server->host;
-	const char *ports = server->port ? server->port : DEFAULT_PORT;
+	const char *ports = server->port ? server->port :
+		server->sentinel ? SENTINEL_PORT : REDIS_PORT;
 	int			count = hosts ? bf_hosts_count(hosts) : 1;
 	int			given = bf_hosts_count(ports);
 	int			port = 0;
@@ -216,8 +222,11 @@ combine_options(BfServer *server)
 
 	if ((server->host == NULL) == (server->socket == NULL))
 		problem = "server must have either a host or a socket";
-	else if (server->socket != NULL && (server->tls || server->cluster))
-		problem = "options \"tls\" and \"cluster\" need a host, not a socket";
+	else if (server->socket != NULL &&
+			 (server->tls || server->cluster || server->sentinel != NULL))
+		problem = "options \"tls\", \"cluster\" and \"sentinel\" need a host, not a socket";
+	else if (server->cluster && server->sentinel != NULL)
+		problem = "options \"cluster\" and \"sentinel\" exclude each other";
 	else if (server->cluster && server->db != 0)
 		problem = "option \"db\" must be 0 for a cluster";
 	else if (server->tls_ca != NULL && !server->tls)

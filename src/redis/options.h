@@ -26,8 +26,11 @@ typedef struct BfServer
 	bool		tls;
 	char	   *tls_ca;			/* NULL: the system's */
 	bool		cluster;
+	char	   *sentinel;		/* what sentinels at the addresses call the master */
 	char	   *username;		/* NULL: the default user */
 	char	   *password;		/* NULL: none */
+	char	   *sentinel_username;
+	char	   *sentinel_password;
 	bool		password_required;
 	bool		needs_password; /* password_required, by this user */
 } BfServer;

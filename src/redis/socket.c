@@ -70,9 +70,10 @@ create_array(const redisReadTask *task, compat_reply_count elements)
 {
 	BfSocket   *socket = task->privdata;
 
-	/* Replies hold arrays, but these none: what is freed is not deep. */
+	/* Replies hold arrays of arrays at most: what is freed is not deep. */
 	if (!count_object(task) || elements > MAX_ELEMENTS ||
-		(task->parent != NULL && task->parent->parent != NULL))
+		(task->parent != NULL && task->parent->parent != NULL &&
+		 task->parent->parent->parent != NULL))
 		return NULL;
 	socket->elements += elements;
 	if (socket->elements > MAX_ELEMENTS)
@@ -176,8 +177,8 @@ bf_socket_close(BfSocket *socket)
  * Make text that came from outside fit to be shown: printable ASCII, and not
  * much of it.
  */
-static char *
-printable(const char *text)
+char *
+bf_socket_printable(const char *text)
 {
 	char	   *result = pnstrdup(text, 200);
 
@@ -196,7 +197,7 @@ bf_socket_raise(const BfSocket *socket, const char *error, const char *hint)
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 			 errmsg("Redis server \"%s\" answered with an error: %s",
-					socket->name, printable(error)),
+					socket->name, bf_socket_printable(error)),
 			 hint ? errhint("%s", hint) : 0));
 }
 
@@ -204,7 +205,7 @@ bf_socket_raise(const BfSocket *socket, const char *error, const char *hint)
 static char *
 close_because(BfSocket *socket, const char *problem)
 {
-	char	   *detail = printable(problem);
+	char	   *detail = bf_socket_printable(problem);
 
 	bf_socket_close(socket);
 	return detail;
@@ -323,6 +324,16 @@ wait_for_socket(BfSocket *socket, int events)
 			 errmsg("Redis server \"%s\" took too long", socket->name),
 			 errdetail("%s", close_because(socket,
 										   "It did not answer within command_timeout."))));
+}
+
+/* Wait a moment for something that is told by no socket. */
+void
+bf_socket_pause(long ms)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 ms, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
 }
 
 /* Read what there is; returns whether there was anything. */

@@ -39,7 +39,9 @@ extern void bf_socket_close(BfSocket *socket);
 extern bool bf_socket_is_silent(const BfSocket *socket);
 extern void bf_socket_send(BfSocket *socket, const void *bytes, size_t length);
 extern redisReply *bf_socket_receive(BfSocket *socket);
+extern void bf_socket_pause(long ms);
 extern void bf_socket_free_reply(BfSocket *socket);
+extern char *bf_socket_printable(const char *text);
 pg_noreturn extern void bf_socket_unreachable(const char *name,
 											  const char *detail);
 pg_noreturn extern void bf_socket_raise(const BfSocket *socket,

@@ -15,13 +15,15 @@
  * few units are kept for that.  A transaction cannot be asked of a node that is
  * still importing its slot (ASK covers one command), so it waits until the slot
  * has moved.
+ *
+ * Behind sentinels, what was to be written to a replica, which was the master once,
+ * goes to the new master in the same way: a replica executes nothing of a unit
+ * that writes.  What was read before, under WATCH, is not sent on.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/latch.h"
 #include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
 #include "redis/unit.h"
 
@@ -179,16 +181,6 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 		flush(pipeline);
 }
 
-/* Wait a moment for a slot to have moved. */
-static void
-pause_for_slot(void)
-{
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 PAUSE, PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
-}
-
 /* Send a unit to a connection alone; asking says that it was sent there. */
 static const redisReply *
 try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
@@ -245,7 +237,7 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 			bf_connection_raise(*connection, error);
 		if (redirect == BF_REDIRECT_WAIT)
 		{
-			pause_for_slot();
+			bf_socket_pause(PAUSE);
 			moves = 0;
 		}
 	}

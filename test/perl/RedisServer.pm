@@ -42,16 +42,24 @@ sub free_port
 	croak 'no free port';
 }
 
-# Start a server; more options as redis-server takes them.
 # The options that load RedisBloom, if a variable names it.
 sub bloom { return $ENV{BLOOMEXT_REDISBLOOM} ? ('--loadmodule', $ENV{BLOOMEXT_REDISBLOOM}) : () }
 
+# Start a server; more options as redis-server takes them, and lines of a file of
+# them, which it may change.
 sub new
 {
 	my ($class, %args) = @_;
 	my $dir = File::Temp->newdir('/tmp/bloomext-redis-XXXXXX');
 	my $self = bless { dir => $dir, socket => "$dir/socket",
 		port => $args{port} // 0, options => $args{options} // [] }, $class;
+	if ($args{file})
+	{
+		$self->{file} = "$dir/file";
+		open my $file, '>', $self->{file} or croak "$self->{file}: $!";
+		print $file $args{file};
+		close $file;
+	}
 	$self->start;
 	push @running, $self;
 	return $self;
@@ -66,7 +74,7 @@ sub start
 		open STDOUT, '>>', "$self->{dir}/log";
 		open STDERR, '>&', \*STDOUT;
 		open STDIN, '<', '/dev/null';
-		exec $program, '--port', $self->{port}, '--bind', '127.0.0.1',
+		exec $program, $self->{file} // (), '--port', $self->{port}, '--bind', '127.0.0.1',
 		  '--unixsocket', $self->{socket}, '--unixsocketperm', '777',
 		  '--dir', "$self->{dir}", '--save', '', '--appendonly', 'no',
 		  @{ $self->{options} };
@@ -119,6 +127,19 @@ sub bytes
 		1, $key);
 	$dump =~ s/"//g;
 	return $dump;
+}
+
+# Sentinels on loopback, of a master on loopback, who notice soon that it has gone;
+# more lines of their files.
+sub sentinels
+{
+	my ($class, $name, $master, $lines) = @_;
+	my @sentinels = map {
+		$class->new(port => free_port(), options => ['--sentinel'],
+			file => "sentinel monitor $name 127.0.0.1 $master->{port} 2\n"
+			  . "sentinel down-after-milliseconds $name 500\nsentinel failover-timeout $name 2000\n" . ($lines // ''))
+	} 1 .. 3;
+	return @sentinels;
 }
 
 # Three masters on loopback that share the slots, and so many replicas of each.

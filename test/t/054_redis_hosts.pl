@@ -1,5 +1,5 @@
 # Which of several hosts serves: the first of a list that accepts, the nodes of a
-# cluster whose seed has died.
+# cluster whose seed has died, the master that sentinels name.
 use strict;
 use warnings;
 
@@ -31,6 +31,26 @@ sub hosts
 	my ($name, $hosts, $ports, $options) = @_;
 	sql("CREATE SERVER $name FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '$hosts', port '$ports'" . ($options // '') . ");
 		 CREATE USER MAPPING FOR CURRENT_USER SERVER $name");
+}
+
+# What has psql run a command between two statements.
+sub shell { return "\n\\! ($_[0]) >/dev/null </dev/null\n"; }
+
+# What executes a query until Redis does not fail, or patience ends.
+sub patiently
+{
+	my ($query) = @_;
+	return "DO \$do\$ BEGIN
+		FOR i IN 1 .. 300 LOOP
+			BEGIN
+				EXECUTE \$q\$$query\$q\$;
+				RETURN;
+			EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_failure OR external_routine_exception THEN
+				PERFORM pg_sleep(0.1);
+			END;
+		END LOOP;
+		RAISE 'patience has ended';
+	END \$do\$;";
 }
 
 # The message of the error that a query ends in, with DETAIL and HINT.
@@ -100,9 +120,9 @@ is(state_of("SET statement_timeout = '300ms'; ALTER SERVER nobody OPTIONS (SET p
 # A kept connection that is lost is made anew, to the next host.
 my $leaving = RedisServer->new(port => RedisServer::free_port());
 hosts('two', '127.0.0.1,127.0.0.1', "$leaving->{port},$redis->{port}");
-is(sql("SELECT bf_redis_create('two', 'here', 10);
-		COPY (SELECT 1) TO PROGRAM 'redis-cli -s $leaving->{socket} SHUTDOWN NOSAVE';
-		SELECT bf_redis_contains('two', 'k', 'x')"), "t\nt", 'another host after the first has gone');
+is(sql(qq{SELECT bf_redis_create('two', 'here', 10);
+		@{[shell("redis-cli -s $leaving->{socket} SHUTDOWN NOSAVE")]} @{[patiently("SELECT bf_redis_contains('two', 'k', 'x')")]}
+		SELECT bf_redis_contains('two', 'k', 'x')}), "t\nt", 'another host after the first has gone');
 
 # Options.
 for my $options ("host 'a,'", "host ',a'", "host 'a, b'", "host 'a,b', port '1,2,3'", "host 'a', port '1,2'", "host 'a,b', port '1,'",
@@ -119,21 +139,9 @@ is(sql("SELECT count(*) FROM generate_series(1, 12) n WHERE bf_redis_create('see
 	12, 'a cluster by its second seed');
 $_->cli('WAIT', 1, 5000) foreach @nodes[0 .. 2];
 my $asked = "SELECT count(*) FROM generate_series(1, 12) n WHERE bf_redis_contains('seeds', 'k' || n, 'x')";
-my ($status, $out, $err) = $node->psql('postgres', qq{$asked;
-	COPY (SELECT 1) TO PROGRAM 'redis-cli -s $nodes[0]{socket} SHUTDOWN NOSAVE FORCE; exit 0';
-	DO \$\$ BEGIN
-		FOR i IN 1 .. 300 LOOP
-			BEGIN
-				PERFORM bf_redis_contains('seeds', 'k' || n, 'x') FROM generate_series(1, 12) n;
-				RETURN;
-			EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_failure OR external_routine_exception THEN
-				PERFORM pg_sleep(0.1);
-			END;
-		END LOOP;
-		RAISE 'no';
-	END \$\$;
-	$asked});
-is("$out$err", "12\n12", 'a session finds the promoted node');
+my $die = shell("redis-cli -s $nodes[0]{socket} SHUTDOWN NOSAVE FORCE");
+is(sql("$asked; $die @{[patiently($asked)]} $asked"),
+	"12\n12", 'a session finds the promoted node');
 is(outcome($asked), 12, 'and so does a new one');
 
 # Without the option, whatever it answers has the hint.
@@ -145,5 +153,153 @@ for my $code ('MOVED', 'CROSSSLOT')
 	ok($errors =~ /38000: [^\n]*$code [^\n]*\nHINT:  [^\n]*"cluster"/, "$code: a hint at the option");
 }
 
+# Sentinels and a real fail-over.  They and Redis have passwords of their own.
+my @options = ('--requirepass', 'of-redis', '--masterauth', 'of-redis');
+my $master = RedisServer->new(port => RedisServer::free_port(), options => \@options);
+my @replicas = map { RedisServer->new(port => RedisServer::free_port(), options => [ @options, '--replicaof', "127.0.0.1 $master->{port}" ]) } 1 .. 2;
+my @sentinels = RedisServer->sentinels('titles', $master, "sentinel auth-pass titles of-redis\nrequirepass of-sentinels\n");
+my $sentinel_ports = join ',', $closed, map { $_->{port} } @sentinels;
+
+# What a sentinel, or a server behind it, says.
+sub cli
+{
+	my ($server, @command) = @_;
+	local $ENV{REDISCLI_AUTH} = $server->{file} ? 'of-sentinels' : 'of-redis';
+	return $server->cli(@command);
+}
+
+# Wait until something holds.
+sub await
+{
+	my ($what, $holds) = @_;
+	for (1 .. 600)
+	{
+		return if $holds->();
+		sleep 0.05;
+	}
+	die "no $what";
+}
+await('sentinels who know all', sub {
+	my @told = map { cli($_, 'SENTINEL', 'MASTER', 'titles') } @sentinels;
+	return @told == grep { /^num-slaves\n2$/m && /^num-other-sentinels\n2$/m && /^flags\nmaster$/m } @told;
+});
+hosts('titles', '127.0.0.1,127.0.0.1,127.0.0.1,127.0.0.1', $sentinel_ports, ", sentinel 'titles', connect_timeout '20000'");
+sql("ALTER USER MAPPING FOR CURRENT_USER SERVER titles OPTIONS (password 'of-redis', sentinel_password 'of-sentinels')");
+is(sql("SELECT bf_redis_create('titles', 'k', 100000); SELECT count(*) FROM unnest(bf_redis_add('titles', 'k', ARRAY(SELECT i::text FROM generate_series(1, 1000) i))) a WHERE a"),
+	"t\n" . sql("SELECT count(*) FROM unnest(bf_redis_contains('titles', 'k', ARRAY(SELECT i::text FROM generate_series(1, 1000) i))) a WHERE a"),
+	'the master that sentinels name');
+like(message("ALTER SERVER titles OPTIONS (SET sentinel 'names'); SELECT bf_redis_contains('titles', 'k', '1'); ALTER SERVER titles OPTIONS (SET sentinel 'titles')"),
+	qr/08001: .*\nDETAIL:  Host "127.0.0.1", port $closed: Connection refused\n(Host "127.0.0.1", port \d+: It knows no master "names".\n){3}/, 'a name that nobody knows');
+sql("ALTER SERVER titles OPTIONS (SET sentinel 'titles')");
+
+# It dies; the session that has a connection to it, and a new one, wait for the next.
+cli($master, 'SET', 'last', 1);
+await('replicas that have followed', sub { return 2 == grep { cli($_, 'GET', 'last') eq '1' } @replicas });
+$die = shell("kill -9 $master->{pid}");
+is(sql("SELECT bf_redis_contains('titles', 'k', '1'); $die @{[patiently(q{SELECT bf_redis_add('titles', 'k', 'added after')})]}
+		SELECT bf_redis_contains('titles', 'k', ARRAY['1', 'added after'])"), "t\n{t,t}", 'a fail-over while a session goes on');
+is(sql("SELECT bf_redis_contains('titles', 'k', ARRAY['1', 'added after'])"), '{t,t}', 'and for a new one');
+my ($promoted) = grep { cli($_, 'ROLE') =~ /^master/ } @replicas;
+isnt($promoted, undef, 'a replica was promoted');
+$_->stop foreach @sentinels;
+is(state_of("SELECT bf_redis_contains('titles', 'k', '1')"), '08001', 'without sentinels nobody is asked');
+
+# Servers that note what they are told: a password is heard by its own side alone.
+my $log = "$PostgreSQL::Test::Utils::tmp_check/commands";
+my $answer = "$PostgreSQL::Test::Utils::tmp_check/master";
+sub said { my $said = -e $log ? slurp_file($log) : ''; unlink $log; return $said; }
+sub lead_to { my ($text) = @_; unlink $answer; append_to_file($answer, $text); }
+
+# The next of these ports, and the last of them for ever.
+sub next_port
+{
+	my ($port, @more) = split / /, slurp_file($answer);
+	lead_to("@more") if @more;
+	return $port;
+}
+
+sub witness
+{
+	my ($who, $password, $rest) = @_;
+	return FaultServer->new(sub {
+		my ($state, @command) = @_;
+		append_to_file($log, join(' ', $who, $command[0] =~ /^(AUTH|SELECT|SENTINEL)$/ ? @command : $command[0]) . "\n");
+		return ($state->{in} = 1, FaultServer::ok())[1] if $command[0] eq 'AUTH' && $command[-1] eq $password;
+		return FaultServer::error('NOAUTH') if $password && !$state->{in};
+		return FaultServer::ok() if $command[0] eq 'SELECT';
+		return "+PONG\r\n" if $command[0] eq 'PING';
+		return FaultServer::array(FaultServer::bulk('127.0.0.1'), FaultServer::bulk(next_port())) if $command[0] eq 'SENTINEL';
+		return $rest->(@command);
+	});
+}
+my $role = FaultServer::array(map { FaultServer::bulk($_) } 'master', 0);
+my $guarded = witness('redis', 'of-redis', sub { return $_[0] eq 'ROLE' ? $role : FaultServer::error('ERR asked') });
+my $guard = witness('sentinel', 'of-sentinel', sub { return FaultServer::error('ERR what') });
+lead_to($guarded->{port});
+hosts('heard', '127.0.0.1', $guard->{port}, ", sentinel 'm', db '3'");
+sql("ALTER USER MAPPING FOR CURRENT_USER SERVER heard OPTIONS (username 'app', password 'of-redis', sentinel_username 'asker', sentinel_password 'of-sentinel')");
+said();
+is(state_of("SELECT bf_redis_contains('heard', 'k', 'x')"), '38000', 'a sentinel and its master, both with accounts');
+is(join('', map { "$_\n" } grep { !/ EVAL/ } split /\n/, said()),
+	"sentinel AUTH asker of-sentinel\nsentinel PING\nsentinel SENTINEL GET-MASTER-ADDR-BY-NAME m\n" .
+	"redis AUTH app of-redis\nredis SELECT 3\nredis PING\nredis ROLE\n", 'each hears its own password');
+sql("ALTER USER MAPPING FOR CURRENT_USER SERVER heard OPTIONS (SET sentinel_password 'wr0ng')");
+unlike(message("SELECT bf_redis_contains('heard', 'k', 'x')"), qr/wr0ng|of-redis/, 'no password is told');
+unlike(said(), qr/redis/, 'whom a sentinel refuses, the master does not see');
+
+# A role needs a password that Redis asks for, whatever sentinels do.
+my $open_sentinel = witness('sentinel', '', sub { return FaultServer::error('ERR what') });
+my $open_redis = witness('redis', '', sub { return $_[0] eq 'ROLE' ? $role : FaultServer::error('ERR asked') });
+sql("CREATE ROLE alice");
+hosts('roles', '127.0.0.1', $open_sentinel->{port}, ", sentinel 'm'");
+sql("GRANT USAGE ON FOREIGN SERVER roles TO alice; CREATE USER MAPPING FOR alice SERVER roles OPTIONS (sentinel_password 'of-sentinel')");
+my $as_alice = "SET ROLE alice; SELECT bf_redis_contains('roles', 'k', 'x')";
+said();
+is(state_of($as_alice), '2F003', "a sentinel's password is none");
+is(said(), '', 'and nobody is asked');
+sql("ALTER USER MAPPING FOR alice SERVER roles OPTIONS (DROP sentinel_password, password 'of-redis')");
+lead_to($open_redis->{port});
+is(state_of($as_alice), '2F003', 'a master without a password');
+is(said(), "sentinel PING\nsentinel SENTINEL GET-MASTER-ADDR-BY-NAME m\nredis PING\n", 'does not get it');
+lead_to($guarded->{port});
+is(state_of($as_alice), '38000', 'one that asks for it');
+like(said(), qr/^sentinel PING\nsentinel SENTINEL .*\nredis PING\nredis AUTH of-redis\nredis PING\nredis ROLE\n/, 'gets it');
+
+# Who is named has to be a master; until it is one, the sentinels are asked again.
+$replica->stop;
+my $second = RedisServer->new(port => RedisServer::free_port(), options => [ '--replicaof', "127.0.0.1 $redis->{port}" ]);
+await('a replica that has followed', sub { return $second->cli('EXISTS', 'k') eq '1' });
+hosts('moving', '127.0.0.1', $open_sentinel->{port}, ", sentinel 'm', connect_timeout '500'");
+lead_to($second->{port});
+like(message("SELECT bf_redis_contains('moving', 'k', 'x')"), qr/08001: .*\nDETAIL:  Host "127.0.0.1", port $second->{port}: It is not a master\.\n/, 'a replica is not taken for the master');
+sql("ALTER SERVER moving OPTIONS (SET connect_timeout '20000')");
+lead_to("$closed $closed $second->{port} $second->{port} $redis->{port}");
+is(sql("SELECT bf_redis_contains('moving', 'k', 'x')"), 't', 'once a master is named');
+is(slurp_file($answer), $redis->{port}, 'after all others');
+
+# A kept connection to what has become a replica: what was not executed goes to the
+# new master.
+my $swap = sub {
+	my ($from, $to) = @_;
+	return shell("printf 'SET swapped 1\\nWAIT 1 20000\\n' | redis-cli -s $from->{socket}") . shell("redis-cli -s $to->{socket} REPLICAOF NO ONE; redis-cli -s $from->{socket} REPLICAOF 127.0.0.1 $to->{port}; echo -n $to->{port} >$answer");
+};
+my $elements = "ARRAY(SELECT i::text FROM generate_series(1, 5000) i)";
+is(sql("SELECT bf_redis_contains('moving', 'k', 'x'); @{[$swap->($redis, $second)]}
+		SELECT bf_redis_create('moving', 'kept', 10000, 0.001);
+		SELECT count(*) FROM unnest(bf_redis_contains('moving', 'kept', $elements)) a WHERE a;
+		@{[$swap->($second, $redis)]}
+		SELECT bf_redis_add('moving', 'kept', $elements) IS NOT NULL"), "t\nt\n0\nt",
+	'one that has become a replica');
+is($redis->cli('ROLE') =~ /^(\w+)/ && $1, 'master', 'the first one is the master again');
+is(sql("SELECT count(*) FROM unnest(bf_redis_contains('moving', 'kept', $elements)) a WHERE a"), 5000, 'and has all that was added');
+
+# What was compared with a replica is not written to the master.
+sql("CREATE TABLE articles (title text); CREATE INDEX ON articles USING bloomfilter (title) WITH (expected = 100000, fpp = 0.001);
+	 INSERT INTO articles SELECT 'Title ' || i FROM generate_series(1, 1000) i");
+my $mirror = "SELECT bf_live_mirror('articles', 'moving', 'live') > 100000";
+is(RedisTest::session(qq{$mirror; INSERT INTO articles VALUES ('new');
+		@{[shell("redis-cli -s $second->{socket} REPLICAOF NO ONE; redis-cli -s $second->{socket} DEL live; redis-cli -s $redis->{socket} REPLICAOF 127.0.0.1 $closed; echo -n $second->{port} >$answer")]}
+		$mirror; $mirror; SELECT bf_fetch('moving', 'live') = bf_live_filter('articles')}),
+	't t t 38000', 'a mirror of what differs ends with an error, and goes to the master the next time');
 $node->stop;
 done_testing();
