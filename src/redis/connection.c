@@ -211,6 +211,7 @@ connect_to_server(BfConnection *connection, BfServer *server)
 
 	if (is_to_node(connection))
 	{
+		bf_check_redirection(server, node.host);
 		server->addresses = &node;
 		server->address_count = 1;
 	}

@@ -29,6 +29,24 @@
 typedef void (*Question) (BfSocket *socket, const BfServer *server,
 						  BfAddress *answer);
 
+/*
+ * Refuse a host that a server or a sentinel has named, if the server's owner does
+ * not let them name it: it would be told the account's password.
+ */
+void
+bf_check_redirection(const BfServer *server, const char *host)
+{
+	if (server->redirect_hosts == NULL ||
+		bf_hosts_include(server->redirect_hosts, host))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			 errmsg("Redis server \"%s\" leads to host \"%s\", which is not allowed",
+					server->name, bf_socket_printable(host)),
+			 errdetail("The server's option \"redirect_hosts\" does not include it."),
+			 errhint("Add it to that option if it belongs to the server.")));
+}
+
 /* An error's first word, its code; the rest may quote us. */
 static char *
 error_code(const char *error)
@@ -251,6 +269,7 @@ try_sentinels(BfSocket *socket, const BfServer *server, StringInfo problems)
 						 ask_for_master, &master, problems))
 			continue;
 		bf_socket_close(socket);
+		bf_check_redirection(server, master.host);
 		named = true;
 		if (try_address(socket, server, &master, require_master, NULL,
 						problems))

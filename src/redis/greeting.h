@@ -7,6 +7,7 @@
 
 #include "redis/socket.h"
 
+extern void bf_check_redirection(const BfServer *server, const char *host);
 extern char *bf_greet(BfSocket *socket, const BfServer *server);
 
 #endif							/* BLOOMEXT_GREETING_H */

@@ -1,10 +1,22 @@
 /*
  * hosts.c
- *	  Lists of hosts, which are separated by commas, as libpq's are.
+ *	  Lists of hosts: those to connect to, and those that we may be led to.
+ *
+ * A list is separated by commas, as libpq's.  That of the hosts that we may be
+ * led to has names, addresses and ranges of addresses.  A name stands for itself
+ * alone, whatever it resolves to, and an address for itself however it is
+ * written: what is an address is what inet_pton() takes, as the resolver does,
+ * which is stricter than type inet ("010.1.2.3" is none).  What is neither a name
+ * nor within a range of the list is not in it.
  *
  * This file does without hiredis, as options.c does.
  */
 #include "postgres.h"
+
+#include <arpa/inet.h>
+
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 
 #include "redis/hosts.h"
 
@@ -48,4 +60,59 @@ bf_hosts_are_separate(const char *list)
 			return false;
 	}
 	return true;
+}
+
+/* Is a host given by its address? */
+bool
+bf_host_is_address(const char *host)
+{
+	struct in6_addr address;
+
+	return inet_pton(AF_INET, host, &address) == 1 ||
+		inet_pton(AF_INET6, host, &address) == 1;
+}
+
+/* Is an entry an address or a range of them, and not a name? */
+static bool
+is_range(const char *entry)
+{
+	return strchr(entry, '/') != NULL || bf_host_is_address(entry);
+}
+
+/* An address or a range of them as PostgreSQL has it; 22P02 for what is none. */
+static Datum
+to_inet(const char *text)
+{
+	return DirectFunctionCall1(inet_in, CStringGetDatum(text));
+}
+
+/* Raise which range of a list is none. */
+void
+bf_hosts_check_ranges(const char *list)
+{
+	char	   *entry;
+
+	while ((entry = bf_hosts_next(&list)) != NULL)
+	{
+		if (is_range(entry))
+			(void) to_inet(entry);
+	}
+}
+
+/* Is a host in a list? */
+bool
+bf_hosts_include(const char *list, const char *host)
+{
+	bool		address = bf_host_is_address(host);
+	char	   *entry;
+
+	while ((entry = bf_hosts_next(&list)) != NULL)
+	{
+		if (!is_range(entry) ? pg_strcasecmp(host, entry) == 0 :
+			address && DatumGetBool(DirectFunctionCall2(network_subeq,
+														to_inet(host),
+														to_inet(entry))))
+			return true;
+	}
+	return false;
 }

@@ -1,6 +1,6 @@
 /*
  * hosts.h
- *	  Lists of hosts.
+ *	  Lists of hosts: those to connect to, and those that we may be led to.
  */
 #ifndef BLOOMEXT_HOSTS_H
 #define BLOOMEXT_HOSTS_H
@@ -15,5 +15,8 @@ typedef struct BfAddress
 extern int	bf_hosts_count(const char *list);
 extern char *bf_hosts_next(const char **list);
 extern bool bf_hosts_are_separate(const char *list);
+extern void bf_hosts_check_ranges(const char *list);
+extern bool bf_hosts_include(const char *list, const char *host);
+extern bool bf_host_is_address(const char *host);
 
 #endif							/* BLOOMEXT_HOSTS_H */

@@ -84,6 +84,7 @@ static const Option options[] = {
 	{OF_SERVER(tls_ca), OPTION_TEXT},
 	{OF_SERVER(cluster), OPTION_BOOLEAN},
 	{OF_SERVER(sentinel), OPTION_TEXT},
+	{OF_SERVER(redirect_hosts), OPTION_HOSTS},
 	{OF_MAPPING(username), OPTION_TEXT},
 	{OF_MAPPING(password), OPTION_TEXT},
 	{OF_MAPPING(sentinel_username), OPTION_TEXT},
@@ -155,6 +156,8 @@ check_option(const Option *option, DefElem *def)
 				 errmsg("invalid value for option \"%s\": \"%s\"",
 						option->name, defGetString(def)),
 				 errdetail("It must be a list of hosts with nothing but commas between them.")));
+	if (option->place == offsetof(BfServer, redirect_hosts))
+		bf_hosts_check_ranges(defGetString(def));
 	/* Only a superuser may do without a password. */
 	if (option->place == offsetof(BfServer, password_required) &&
 		!defGetBoolean(def) && !superuser())
@@ -229,6 +232,9 @@ combine_options(BfServer *server)
 		problem = "options \"cluster\" and \"sentinel\" exclude each other";
 	else if (server->cluster && server->db != 0)
 		problem = "option \"db\" must be 0 for a cluster";
+	else if (server->redirect_hosts != NULL && !server->cluster &&
+			 server->sentinel == NULL)
+		problem = "option \"redirect_hosts\" needs option \"cluster\" or \"sentinel\"";
 	else if (server->tls_ca != NULL && !server->tls)
 		problem = "option \"tls_ca\" needs option \"tls\"";
 	if (problem != NULL)

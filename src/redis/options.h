@@ -27,6 +27,7 @@ typedef struct BfServer
 	char	   *tls_ca;			/* NULL: the system's */
 	bool		cluster;
 	char	   *sentinel;		/* what sentinels at the addresses call the master */
+	char	   *redirect_hosts; /* a list; NULL: any */
 	char	   *username;		/* NULL: the default user */
 	char	   *password;		/* NULL: none */
 	char	   *sentinel_username;

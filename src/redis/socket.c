@@ -15,7 +15,8 @@
  * hiredis makes the socket, reads from it and parses what it has read; where TLS
  * is wanted it carries it.  Commands are written without it (see resp.c).
  *
- * This file and tls.c call nothing else of the extension.
+ * This file and tls.c call nothing else of the extension, but to tell addresses
+ * from names.
  */
 #include "postgres.h"
 

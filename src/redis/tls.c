@@ -23,7 +23,6 @@
 
 #ifdef BF_HIREDIS_SSL
 
-#include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
@@ -41,16 +40,6 @@ bf_tls_reason(const char *otherwise)
 	return reason ? psprintf("TLS: %s.", reason) : otherwise;
 }
 
-/* Is a host given by its address? */
-static bool
-is_address(const char *host)
-{
-	struct in6_addr address;
-
-	return inet_pton(AF_INET, host, &address) == 1 ||
-		inet_pton(AF_INET6, host, &address) == 1;
-}
-
 /* A session that insists on a certificate for the host; NULL: see OpenSSL. */
 static SSL *
 make_session(SSL_CTX *settings, const char *host, const char *ca)
@@ -64,7 +53,7 @@ make_session(SSL_CTX *settings, const char *host, const char *ca)
 		SSL_CTX_set_default_verify_paths(settings) == 1;
 	if (!ok || (session = SSL_new(settings)) == NULL)
 		return NULL;
-	if (is_address(host))
+	if (bf_host_is_address(host))
 		ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) == 1;
 	else
 		ok = SSL_set1_host(session, host) == 1 &&

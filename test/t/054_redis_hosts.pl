@@ -301,5 +301,66 @@ is(RedisTest::session(qq{$mirror; INSERT INTO articles VALUES ('new');
 		@{[shell("redis-cli -s $second->{socket} REPLICAOF NO ONE; redis-cli -s $second->{socket} DEL live; redis-cli -s $redis->{socket} REPLICAOF 127.0.0.1 $closed; echo -n $second->{port} >$answer")]}
 		$mirror; $mirror; SELECT bf_fetch('moving', 'live') = bf_live_filter('articles')}),
 	't t t 38000', 'a mirror of what differs ends with an error, and goes to the master the next time');
+
+# Where a server may lead to.  Whoever listens there is called, or not.
+my $trap = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', LocalPort => 0, Blocking => 0);
+sub called
+{
+	my $called = 0;
+	$called++ while $trap->accept;
+	return $called;
+}
+my $leading = FaultServer->new(sub {
+	my ($state, @command) = @_;
+	return FaultServer::ok() if $command[0] eq 'PING';
+	return FaultServer::error("$1 1 $2:" . $trap->sockport) if "@command" =~ /(MOVED|ASK)=(\S+)/;
+	return FaultServer::error('ERR where');
+});
+hosts('bounded', '127.0.0.1', $leading->{port}, ", cluster 'true', redirect_hosts '10.0.0.0/8', connect_timeout '200'");
+for my $case (
+	[ '127.0.0.0/8', '127.0.0.1' => 1 ], [ '127.0.0.1', '127.0.0.1' => 1 ], [ '10.0.0.0/8,127.0.0.0/30', '127.0.0.1' => 1 ],
+	[ 'LocalHost', 'localhost' => 1 ], [ '10.0.0.0/8,localhost', 'localhost' => 1 ], [ '127.255.0.0/8', '127.0.0.1' => 1 ],
+	[ '0.0.0.0/0', '127.0.0.1' => 1 ],
+	[ '10.0.0.0/8', '127.0.0.1' => 0 ], [ '127.0.0.2', '127.0.0.1' => 0 ], [ 'localhost', '127.0.0.1' => 0 ], [ '127.0.0.1', 'localhost' => 0 ],
+	[ '127.0.0.0/8', 'localhost' => 0 ], [ 'localhost', 'localhost.' => 0 ], [ '::/0', '127.0.0.1' => 0 ],
+	[ '0.0.0.0/0,::/64', 'localhost' => 0 ], [ '127.0.0.0/8', '127.1' => 0 ], [ '127.0.0.0/8', '127.0.0.01' => 0 ],
+	[ '127.0.0.0/8', '0x7f.0.0.1' => 0 ], [ '127.0.0.0/8', '2130706433' => 0 ], [ '127.0.0.0/8', '::ffff:127.0.0.1' => 0 ],
+	[ '127.0.0.0/8', '127.0.0.1/8' => 0 ])
+{
+	my ($allowed, $host, $wanted) = @$case;
+	my $message = message("ALTER SERVER bounded OPTIONS (SET redirect_hosts '$allowed'); SELECT bf_redis_contains('bounded', 'MOVED=$host', 'x')");
+	if ($wanted) { like($message, qr/ERROR:  08001:/, "$allowed: $host is tried") }
+	else
+	{
+		like($message, qr/ERROR:  38000: .*\Q"$host"\E.*\nDETAIL:  .*redirect_hosts.*\nHINT:/, "$allowed: $host is refused");
+	}
+	is(called(), $wanted, $wanted ? 'and called' : 'and not called');
+}
+is(state_of("ALTER SERVER bounded OPTIONS (SET redirect_hosts '10.0.0.0/8'); SELECT bf_fetch('bounded', 'ASK=127.0.0.1')") . called(), '380000', 'ASK is bounded, too');
+sql("ALTER SERVER bounded OPTIONS (DROP redirect_hosts)");
+is(state_of("SELECT bf_redis_contains('bounded', 'MOVED=localhost', 'x')"), '08001', 'without the option, any host');
+is(called(), 1, 'is called');
+
+hosts('master_bounded', '127.0.0.1', $open_sentinel->{port}, ", sentinel 'm', redirect_hosts '10.0.0.0/8,localhost', connect_timeout '200'");
+lead_to($trap->sockport);
+like(message("SELECT bf_redis_contains('master_bounded', 'k', 'x')"), qr/38000: .*"127.0.0.1", which is not allowed/, 'a sentinel leads elsewhere');
+is(called(), 0, 'where nobody is called');
+lead_to($second->{port});
+is(sql("ALTER SERVER master_bounded OPTIONS (SET redirect_hosts '127.0.0.0/24', SET connect_timeout '1000'); SELECT bf_redis_contains('master_bounded', 'k', 'x')"), 't', 'and where it may');
+
+# A connection that was allowed is not kept when it is no more.
+sql("ALTER SERVER seeds OPTIONS (redirect_hosts '127.0.0.1')");
+is(RedisTest::session("$asked; ALTER SERVER seeds OPTIONS (SET redirect_hosts '127.0.0.2'); $asked"), '12 38000', 'an option that changes');
+
+# Options.
+for my $case ([ "host 'a', redirect_hosts 'b'", '22023' ], [ "host 'a', cluster 'true', redirect_hosts ''", '22023' ],
+	[ "host 'a', cluster 'true', redirect_hosts 'a,,b'", '22023' ], [ "host 'a', cluster 'true', redirect_hosts 'a, b'", '22023' ],
+	[ "host 'a', cluster 'true', redirect_hosts '10.0.0.0/33'", '22P02' ], [ "host 'a', cluster 'true', redirect_hosts 'name/8'", '22P02' ],
+	[ "host 'a', sentinel 'm', cluster 'true'", '22023' ], [ "socket '/a', sentinel 'm'", '22023' ], [ "host 'a', sentinel ''", '22023' ])
+{
+	my ($options, $state) = @$case;
+	is(state_of("CREATE SERVER bad FOREIGN DATA WRAPPER bloomext_redis OPTIONS ($options)"), $state, "refused: $options");
+}
+
 $node->stop;
 done_testing();
