@@ -15,6 +15,10 @@
  * password_required.  Sentinels need not ask for one: they say no more than an
  * address, and who they are is up to the server's owner.
  *
+ * A certificate is the server's files, which the operating system's user of the
+ * server opens: so only a superuser may name one in a mapping, as in postgres_fdw.
+ * It is no password.
+ *
  * This file does without hiredis: a build that has none can still restore a
  * dump.
  */
@@ -68,6 +72,7 @@ typedef struct Option
 	OptionType	type;
 	int			minimum;		/* of an integer */
 	int			maximum;
+	bool		superuser;		/* who alone may give it */
 } Option;
 
 #define OF_SERVER(field)	#field, ForeignServerRelationId, offsetof(BfServer, field)
@@ -89,6 +94,8 @@ static const Option options[] = {
 	{OF_MAPPING(password), OPTION_TEXT},
 	{OF_MAPPING(sentinel_username), OPTION_TEXT},
 	{OF_MAPPING(sentinel_password), OPTION_TEXT},
+	{OF_MAPPING(tls_cert), OPTION_TEXT, .superuser = true},
+	{OF_MAPPING(tls_key), OPTION_TEXT, .superuser = true},
 	{OF_MAPPING(password_required), OPTION_BOOLEAN}
 };
 
@@ -158,6 +165,12 @@ check_option(const Option *option, DefElem *def)
 				 errdetail("It must be a list of hosts with nothing but commas between them.")));
 	if (option->place == offsetof(BfServer, redirect_hosts))
 		bf_hosts_check_ranges(defGetString(def));
+	if (option->superuser && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("option \"%s\" is superuser-only", option->name),
+				 errhint("User mappings with the option \"%s\" may only be created or modified by the superuser.",
+						 option->name)));
 	/* Only a superuser may do without a password. */
 	if (option->place == offsetof(BfServer, password_required) &&
 		!defGetBoolean(def) && !superuser())
@@ -244,6 +257,16 @@ combine_options(BfServer *server)
 	read_addresses(server);
 }
 
+/* Raise what is given of a mapping's certificate in part. */
+static void
+check_certificate(const BfServer *server)
+{
+	if ((server->tls_cert == NULL) != (server->tls_key == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("options \"tls_cert\" and \"tls_key\" need each other")));
+}
+
 /* What holds where an option is not given. */
 static const BfServer defaults = {
 	.connect_timeout = 1000,
@@ -262,6 +285,8 @@ bloomext_redis_validator(PG_FUNCTION_ARGS)
 				 true);
 	if (catalog == ForeignServerRelationId)
 		combine_options(&server);
+	else
+		check_certificate(&server);
 	PG_RETURN_VOID();
 }
 
@@ -286,6 +311,12 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 	read_options(result, found->options, ForeignServerRelationId, false);
 	read_options(result, mapping->options, UserMappingRelationId, false);
 	combine_options(result);
+	if (result->tls_cert != NULL && !result->tls)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the user mapping has a certificate, but server \"%s\" is without TLS",
+						result->name),
+				 errhint("Set the server's option \"tls\" to true, or drop the mapping's options \"tls_cert\" and \"tls_key\".")));
 
 	result->needs_password = result->password_required && !superuser_arg(user);
 	if (result->password == NULL && result->needs_password)

@@ -32,6 +32,8 @@ typedef struct BfServer
 	char	   *password;		/* NULL: none */
 	char	   *sentinel_username;
 	char	   *sentinel_password;
+	char	   *tls_cert;		/* NULL: none */
+	char	   *tls_key;
 	bool		password_required;
 	bool		needs_password; /* password_required, by this user */
 } BfServer;

@@ -35,23 +35,50 @@ const char *
 bf_tls_reason(const char *otherwise)
 {
 	unsigned long error = ERR_get_error();
-	const char *reason = error != 0 ? ERR_reason_error_string(error) : NULL;
+	const char *reason = NULL;
 
+	/* What the system says, of a file that cannot be read, has no text there. */
+	if (ERR_GET_LIB(error) == ERR_LIB_SYS)
+		reason = strerror(ERR_GET_REASON(error));
+	else if (error != 0)
+		reason = ERR_reason_error_string(error);
 	return reason ? psprintf("TLS: %s.", reason) : otherwise;
+}
+
+/* A key that is encrypted is refused: nobody is here to be asked. */
+static int
+no_passphrase(char *buffer, int size, int writing, void *arg)
+{
+	return -1;
+}
+
+/* Read whom we trust, and who we are; false: see OpenSSL. */
+static bool
+read_files(SSL_CTX *settings, const BfServer *server)
+{
+	bool		ok;
+
+	ok = server->tls_ca ?
+		SSL_CTX_load_verify_locations(settings, server->tls_ca, NULL) == 1 :
+		SSL_CTX_set_default_verify_paths(settings) == 1;
+	if (!ok || server->tls_cert == NULL)
+		return ok;
+	SSL_CTX_set_default_passwd_cb(settings, no_passphrase);
+	return SSL_CTX_use_certificate_chain_file(settings, server->tls_cert) == 1 &&
+		SSL_CTX_use_PrivateKey_file(settings, server->tls_key,
+									SSL_FILETYPE_PEM) == 1;
 }
 
 /* A session that insists on a certificate for the host; NULL: see OpenSSL. */
 static SSL *
-make_session(SSL_CTX *settings, const char *host, const char *ca)
+make_session(SSL_CTX *settings, const BfServer *server, const char *host)
 {
 	SSL		   *session;
 	bool		ok;
 
 	SSL_CTX_set_verify(settings, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION);
-	ok = ca ? SSL_CTX_load_verify_locations(settings, ca, NULL) == 1 :
-		SSL_CTX_set_default_verify_paths(settings) == 1;
-	if (!ok || (session = SSL_new(settings)) == NULL)
+	if (!read_files(settings, server) || (session = SSL_new(settings)) == NULL)
 		return NULL;
 	if (bf_host_is_address(host))
 		ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) == 1;
@@ -77,7 +104,7 @@ bf_tls_start(redisContext *context, const BfServer *server, const char *host)
 	ERR_clear_error();
 	settings = SSL_CTX_new(TLS_client_method());
 	if (settings != NULL)
-		session = make_session(settings, host, server->tls_ca);
+		session = make_session(settings, server, host);
 	SSL_CTX_free(settings);		/* the session keeps it */
 	if (session == NULL || redisInitiateSSL(context, session) != REDIS_OK)
 	{
@@ -114,6 +141,9 @@ bf_tls_write(redisContext *context, const char *bytes, size_t length)
 	}
 	if (redisBufferWrite(context, &done) != REDIS_OK)
 	{
+		/* Why the server has left may have come before it did. */
+		context->err = 0;
+		(void) redisBufferRead(context);
 		errno = ECONNRESET;
 		return -1;
 	}
