@@ -15,6 +15,7 @@ use RedisServer;
 use RedisTest qw(start_postgres sql state_of outcome);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+plan skip_all => 'python3 is not installed' if system('command -v python3 >/dev/null 2>&1') != 0;
 
 my $work = $PostgreSQL::Test::Utils::tmp_check;
 my $python = "$FindBin::RealBin/../interop/python";
