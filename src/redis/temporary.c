@@ -165,14 +165,14 @@ void
 bf_temporary_finish(BfPipeline *pipeline, const BfImage *images, uint32 count)
 {
 	const char *error = bf_pipeline_end(pipeline);
-	BfSocket	answered;
+	BfConnection answered;
 
 	if (error == NULL)
 		return;
 	/* In a cluster, who answered may be forgotten for another node. */
-	answered = pipeline->connection->socket;
+	answered = *pipeline->connection;
 	discard(images, count);
-	bf_socket_raise(&answered, error);
+	bf_connection_raise(&answered, error);
 }
 
 /* Check that a string is set, or has its full length: BfReplyHandler. */
