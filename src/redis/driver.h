@@ -39,6 +39,7 @@ typedef struct BfRemote
 	int64		at_key;			/* bytes of the string at key; 0: nothing, -1:
 								 * something else is there */
 	int64		at_layer;		/* the same of the first layer's key */
+	char	   *twin;			/* a key that is there, with hashes of the same names */
 	int			shards;			/* it is spread over; 0: none */
 	BfRemoteHash hash[BF_HASHES];
 	char	   *cursor_key;		/* of what says which layer is the newest, or NULL */
@@ -153,6 +154,7 @@ extern void bf_remote_plan(Oid server, const char *key,
 						   const BfLayout *layout, const BfPlan *plan,
 						   BfRemote *remote);
 extern void bf_remote_check_slots(const BfRemote *remote);
+extern void bf_remote_check_twin(const BfRemote *found);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);

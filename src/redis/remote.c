@@ -71,6 +71,24 @@ look_beside(BesideList *list, char *key, const char *const *fields, int count)
 	return beside;
 }
 
+/*
+ * The key whose hashes have the same names as ours, "x" for "{x}" and "{x}" for
+ * "x"; NULL: there is none.
+ */
+static char *
+twin_key(const char *key)
+{
+	size_t		length = strlen(key);
+	const char *open = strchr(key, '{');
+
+	if (open == NULL)
+		return psprintf("{%s}", key);
+	if (open != key || strchr(key + 1, '{') != NULL || length < 3 ||
+		strchr(key, '}') != key + length - 1)
+		return NULL;
+	return pnstrdup(key + 1, length - 2);
+}
+
 /* What is to be found of a layout's filter; keys that are not read are forgotten. */
 typedef struct Places
 {
@@ -339,11 +357,13 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	BfRemote   *candidates = palloc(sizeof(BfRemote) * bf_layout_count);
 	Places	   *places = palloc(sizeof(Places) * bf_layout_count);
 	BesideList	list = {
-		.beside = palloc(sizeof(Beside) * (1 + BESIDE_A_LAYOUT * bf_layout_count)),
+		.beside = palloc(sizeof(Beside) * (2 + BESIDE_A_LAYOUT * bf_layout_count)),
 		.slot = bf_cluster_slot(key),
 		.cluster = connection->cluster
 	};
+	char	   *twin = twin_key(key);
 	Beside	   *shards;
+	Beside	   *at_twin;
 	const redisReply *reply;
 	BfFound		found;
 	BfUnit	   *unit;
@@ -352,6 +372,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	*remote = bf_remote_at(server, key, NULL);
 	shards = look_beside(&list, bf_suffixed_key(key, BF_SHARDS_SUFFIX),
 						 shards_fields, lengthof(shards_fields));
+	at_twin = twin ? look_beside(&list, twin, NULL, 0) : NULL;
 	for (int i = 0; i < bf_layout_count; i++)
 	{
 		candidates[i] = bf_remote_at(server, remote->key, &bf_layouts[i]);
@@ -373,6 +394,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	remote->at_key = strcmp(found.at.type, "none") == 0 ? 0 :
 		strcmp(found.at.type, "string") == 0 ? (int64) found.at.length : -1;
 	remote->at_layer = at_layer;
+	remote->twin = at_twin && at_twin->length != 0 ? twin : NULL;
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	pfree(list.beside);
@@ -457,6 +479,20 @@ bf_remote_is_unbound(const BfRemote *remote)
 		&remote->hash[bf_layout_kind_role(remote->layout)];
 
 	return hash->there && bf_layout_is_unbound(hash->values);
+}
+
+/* Raise that a filter would share its hash with another key's. */
+void
+bf_remote_check_twin(const BfRemote *found)
+{
+	if (found->twin == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("keys \"%s\" and \"%s\" cannot both be filters",
+					found->key, found->twin),
+			 errdetail("What describes them would have one name."),
+			 errhint("Choose another key.")));
 }
 
 /* Raise that there is no filter at a key, which is never a "no". */

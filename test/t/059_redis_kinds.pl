@@ -261,6 +261,17 @@ for my $layout ('bitmap', 'redisson')
 	}
 }
 
+# Two keys whose hashes would have one name.
+for my $pair ([ 'x', '{x}' ], [ '{x}', 'x' ])
+{
+	my ($one, $other) = @$pair;
+	$redis->cli('FLUSHALL');
+	sql("SELECT bf_redis_create('cache', '$one', 100, 0.01, 'magnuss'), bf_redis_add('cache', '$one', '{a,b}'::text[])");
+	is(state_of("SELECT $_"), '22023', "$other beside $one: $_")
+	  for "bf_redis_create('cache', '$other', 5000, 0.0001, 'magnuss')", "bf_mirror(bf_create(100), 'cache', '$other')";
+	is(sql("SELECT bf_redis_contains('cache', '$one', '{a,b}'::text[])"), '{t,t}', "$one: is as it was");
+}
+
 # A bit string that a service made is of the kind that its strategy has for text.
 for my $strategy (qw(tale2009 cassandra magnuss guava))
 {
