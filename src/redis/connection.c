@@ -206,6 +206,7 @@ read_server(BfConnection *connection, BfServer *server)
 static char *
 connect_to_server(BfConnection *connection, BfServer *server)
 {
+	static uint64 made = 0;
 	BfAddress	node = {connection->key.host, connection->key.port};
 	char	   *problem;
 
@@ -217,6 +218,7 @@ connect_to_server(BfConnection *connection, BfServer *server)
 	}
 	connection->unproven = server->password_required && !server->needs_password;
 	connection->cluster = server->cluster;
+	connection->made = made++;
 	connection->sentinel = server->sentinel != NULL;
 	connection->demoted = false;
 	connection->watching = false;

@@ -32,6 +32,7 @@ typedef struct BfConnection
 	BfConnectionKey key;
 	BfSocket	socket;
 	uint64		changes;		/* bf_connection_changes() when it was made */
+	uint64		made;			/* how many were made before it */
 	bool		unproven;		/* only a superuser need not prove a password */
 	bool		cluster;
 	bool		sentinel;

@@ -250,7 +250,7 @@ extern void bf_temporary_begin(BfUnit *unit, const char *key,
 							   const char *verb);
 extern void bf_temporary_finish(BfPipeline *pipeline, const BfImage *images,
 								uint32 count);
-extern void bf_temporary_replace(const BfRemote *remote,
+extern void bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 								 const BfImage *images, uint32 count,
 								 uint32 old_layers, int64 ttl);
 

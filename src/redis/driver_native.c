@@ -387,7 +387,7 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 	send_dump(&pipeline, remote, dump, head_size);
 	bf_temporary_finish(&pipeline, &image, 1);
 	check_head(remote, image.key, dump, head_size);
-	bf_temporary_replace(remote, &image, 1, 0, ttl);
+	bf_temporary_replace(&pipeline, remote, &image, 1, 0, ttl);
 	pfree(dump);
 	return length;
 }

@@ -267,18 +267,29 @@ append_check(BfUnit *unit, const BfImage *image)
 	bf_command_bytes(unit, sample, sizeof(sample));
 }
 
+/* Take whether temporary keys are in place: BfReplyHandler. */
+static void
+take_replaced(BfConnection *connection, const redisReply *reply,
+			  const BfUnit *unit, void *arg)
+{
+	*(bool *) arg = bf_reply_bit(connection, reply);
+}
+
 /*
  * Give temporary keys the names of a filter's, and write its hashes and cursor; or,
  * if one is not what was written, do nothing but remove them, and raise.  It is
  * a script and not a transaction because a transaction would go on after a
  * temporary key was found to have expired, and leave new parameters over old
- * bits: false negatives.
+ * bits: false negatives.  It goes by the pipeline that has written them, as no
+ * other server need have all of them.
  */
 void
-bf_temporary_replace(const BfRemote *remote, const BfImage *images,
-					 uint32 count, uint32 old_layers, int64 ttl)
+bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
+					 const BfImage *images, uint32 count, uint32 old_layers,
+					 int64 ttl)
 {
-	BfUnit	   *unit = bf_unit_make();
+	BfUnit	   *unit = bf_pipeline_unit(pipeline);
+	bool		replaced = false;
 
 	bf_script_begin(unit, BF_SCRIPT_REPLACE);
 	for (uint32 i = 0; i < count; i++)
@@ -296,7 +307,11 @@ bf_temporary_replace(const BfRemote *remote, const BfImage *images,
 	for (uint32 i = 0; i < count; i++)
 		append_check(unit, &images[i]);
 	bf_remote_append_hashes(unit, remote);
-	if (bf_ask_number(remote->server, remote->key, unit) != 1)
+	pipeline->handler = take_replaced;
+	pipeline->arg = &replaced;
+	bf_pipeline_send(pipeline, unit);
+	bf_pipeline_finish(pipeline);
+	if (!replaced)
 		refuse_unfinished(remote);
 }
 
@@ -331,7 +346,7 @@ bf_temporary_mirror(const BfRemote *remote, BfImage *images, uint32 count,
 		discard(images, count);
 		refuse_unfinished(remote);
 	}
-	bf_temporary_replace(remote, images, count, old_layers, ttl);
+	bf_temporary_replace(&pipeline, remote, images, count, old_layers, ttl);
 	pfree(buffer);
 	return sent;
 }

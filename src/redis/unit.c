@@ -18,7 +18,9 @@
  *
  * Behind sentinels, what was to be written to a replica, which was the master once,
  * goes to the new master in the same way: a replica executes nothing of a unit
- * that writes.  What was read before, under WATCH, is not sent on.
+ * that writes.  But what came before it may be lost there: so that is for the first
+ * units of a pipeline alone, and not for what was read under WATCH; and a pipeline
+ * that has begun does not go on by another connection to who may be another.
  */
 #include "postgres.h"
 
@@ -42,6 +44,33 @@
 /* Moves that a unit follows: there cannot be that many nodes on its way. */
 #define MAX_MOVES		16
 
+/* Have a pipeline's units go to where its key leads. */
+static void
+connect_pipeline(BfPipeline *pipeline)
+{
+	pipeline->connection = bf_cluster_route(pipeline->server, pipeline->key);
+	if (!pipeline->executed)
+		pipeline->made = pipeline->connection->made;
+}
+
+/*
+ * Raise that a pipeline which has begun has lost its connection.  In a cluster each
+ * node has one, and slots take what was written along.
+ */
+static void
+check_connection(const BfPipeline *pipeline)
+{
+	const BfConnection *connection = pipeline->connection;
+
+	if (pipeline->executed && !connection->cluster &&
+		connection->made != pipeline->made)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("lost the connection to Redis server \"%s\"",
+						connection->socket.name),
+				 errdetail("What was written by it may not be where another one leads.")));
+}
+
 /* Start a pipeline; its memory is the current memory context's. */
 void
 bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
@@ -54,7 +83,7 @@ bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
 		.arg = arg,
 		.window = WINDOW
 	};
-	pipeline->connection = bf_cluster_route(server, key);
+	connect_pipeline(pipeline);
 	initStringInfo(&pipeline->unsent);
 }
 
@@ -97,12 +126,23 @@ flush(BfPipeline *pipeline)
 	resetStringInfo(&pipeline->unsent);
 }
 
+/* Whether a unit that was answered with an error is to be sent elsewhere. */
+static bool
+is_redirected(const BfPipeline *pipeline, const char *error)
+{
+	BfNode		node;
+	BfRedirect	redirect = bf_cluster_redirect(pipeline->connection, error,
+											   pipeline->key, &node);
+
+	return redirect != BF_REDIRECT_NONE &&
+		!(redirect == BF_REDIRECT_MASTER && pipeline->executed);
+}
+
 /* Receive the oldest unit's replies and do with them what is to be done. */
 static void
 receive_oldest(BfPipeline *pipeline)
 {
 	BfUnit	   *unit = linitial(pipeline->sent);
-	BfNode		node;
 	char	   *error;
 	const redisReply *reply;
 
@@ -111,9 +151,11 @@ receive_oldest(BfPipeline *pipeline)
 	pipeline->sent = list_delete_first(pipeline->sent);
 	pipeline->kept -= unit->bytes.len;
 	if (error == NULL)
+	{
+		pipeline->executed = true;
 		pipeline->handler(pipeline->connection, reply, unit, pipeline->arg);
-	else if (bf_cluster_redirect(pipeline->connection, error, pipeline->key,
-								 &node) != BF_REDIRECT_NONE)
+	}
+	else if (is_redirected(pipeline, error))
 	{
 		pipeline->redirected = lappend(pipeline->redirected, unit);
 		return;
@@ -164,8 +206,8 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 	if (pipeline->redirected != NIL)
 		bf_pipeline_finish(pipeline);
 	if (pipeline->connection == NULL)
-		pipeline->connection = bf_cluster_route(pipeline->server,
-												pipeline->key);
+		connect_pipeline(pipeline);
+	check_connection(pipeline);
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
 	expect(pipeline->connection, unit, 0);
@@ -251,6 +293,8 @@ follow(BfPipeline *pipeline, BfUnit *unit)
 	const redisReply *reply = bf_ask(pipeline->server, pipeline->key, unit, 0,
 									 &connection);
 
+	pipeline->executed = true;
+	pipeline->made = connection->made;
 	pipeline->handler(connection, reply, unit, pipeline->arg);
 	bf_connection_done(connection);
 	bf_unit_free(unit);

@@ -22,6 +22,8 @@ typedef struct BfPipeline
 	BfReplyHandler handler;
 	void	   *arg;
 	BfConnection *connection;
+	bool		executed;		/* was a unit? */
+	uint64		made;			/* BfConnection.made of where it was */
 	int			window;			/* units under way at most */
 	int			units;
 	StringInfoData unsent;		/* bytes of units that are gathered */

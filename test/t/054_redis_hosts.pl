@@ -7,6 +7,7 @@ use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
 use IO::Socket::INET;
+use IO::Socket::UNIX;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -308,6 +309,30 @@ is(RedisTest::session(qq{$mirror; INSERT INTO articles VALUES ('new');
 		@{[shell("redis-cli -s $second->{socket} REPLICAOF NO ONE; redis-cli -s $second->{socket} DEL live; redis-cli -s $redis->{socket} REPLICAOF 127.0.0.1 $closed; echo -n $second->{port} >$answer")]}
 		$mirror; $mirror; SELECT bf_fetch('moving', 'live') = bf_live_filter('articles')}),
 	't t t 38000', 'a mirror of what differs ends with an error, and goes to the master the next time');
+
+# Nor is what was written under temporary names put in place by another server than
+# has all of it: who is between us says that it is a replica just then.
+sub read_reply
+{
+	my ($socket) = @_;
+	my $reply = <$socket>;
+	if ($reply =~ /^\$(\d+)/) { read $socket, $reply, $1 + 2, length $reply; }
+	elsif ($reply =~ /^\*(\d+)/) { $reply .= read_reply($socket) for 1 .. $1; }
+	return $reply;
+}
+my $between = FaultServer->new(sub {
+	my ($state, @command) = @_;
+	return '' if $command[0] eq '!EARLY';
+	return FaultServer::error("READONLY You can't write against a read only replica.") if $command[0] eq 'EVAL' && $command[1] =~ /'RENAME'/;
+	$state->{up} //= IO::Socket::UNIX->new(Peer => $second->{socket});
+	$state->{up}->print(FaultServer::array(map { FaultServer::bulk($_) } @command));
+	$state->{up}->flush;
+	return read_reply($state->{up});
+});
+lead_to("$between->{port} $second->{port}");
+$mirror = "SELECT bf_mirror(bf_agg(title, 100, 0.01::float8, 'guava', 1), 'moving', 'put') > 0 FROM articles";
+is(RedisTest::session("$mirror; SELECT bf_redis_contains('moving', 'put', 'new'); $mirror;
+		SELECT bf_redis_contains('moving', 'put', 'new')"), 't t 38000 42704', 'nor is a filter put in place where another server may lack a part');
 
 # Where a server may lead to.  Whoever listens there is called, or not.
 my $trap = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', LocalPort => 0, Blocking => 0);
