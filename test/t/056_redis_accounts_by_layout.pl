@@ -62,7 +62,7 @@ sub mirrors
 {
 	my ($role, $key, $layout, $strategy, $expansion) = @_;
 	my $mirror = "SELECT bf_mirror(bf_agg(title, %s, 0.01::float8, '$strategy', $expansion), 'cache', '$key', '$layout'%s) > 0 FROM ${role}_titles";
-	my @calls = map { sprintf $mirror, @$_ } [ 500 + 1500 * !$expansion, '' ], [ 200000, ", '1 hour'" ];
+	my @calls = map { sprintf $mirror, @$_ } [ 500 + 1500 * !$expansion, '' ], [ 2000000, ", '1 hour'" ];
 	return @calls if $expansion || $strategy ne 'guava';
 	my $live = "SELECT bf_live_mirror('${role}_live', 'cache', '$key', '$layout') IS NOT NULL";
 	return @calls, $live, "INSERT INTO ${role}_titles VALUES ('New for $layout'); $live";
@@ -89,9 +89,14 @@ for ([ 'guava', 'guava', 0 ], [ 'growing', 'guava', 1 ], [ 'redisson', 'redisson
 	my @mirrors = $sharded ? () : mirrors('reader', $key, $layout, $strategy, $expansion);
 	is(as_role('reader', $_), '38000', "$layout: not reader: $_")
 	  for $create =~ s/KEY/titles:new/r, map({ s/Title /Unknown /r } @adding), @mirrors, "SELECT bf_redis_drop('cache', '$key')";
-	is(as_role('app', $_), 't', "$layout: app: $_") for "SELECT bf_redis_drop('cache', '$key')",
-	  $sharded ? () : mirrors('app', $key, $layout, $strategy, $expansion);
+	is(as_role('app', "SELECT bf_redis_drop('cache', '$key')"), 't', "$layout: app drops");
 	next if $sharded;
+	# By one command; and in pieces, without INFO.
+	for my $info ('-info', '+info')
+	{
+		cli_as('admin', 'ACL', 'SETUSER', 'app', $info);
+		is(as_role('app', $_), 't', "$layout: app, $info: $_") for mirrors('app', $key, $layout, $strategy, $expansion);
+	}
 	is(as_role('reader', $_), 't', "$layout: reader, of what was mirrored: $_") for @asking;
 	is(as_role('app', "SELECT bf_redis_drop('cache', '$key')"), 't', "$layout: app drops it");
 }
@@ -103,6 +108,7 @@ is(as_role('app', "SELECT bf_redis_create('cache', 'titles', 10), bf_redis_add('
 is(as_role('reader', "SELECT bf_redis_contains('cache', 'titles', 'x')"), 't', 'reader: SELECT');
 
 # By the password alone.
+like(cli_as('app', 'INFO', 'memory'), qr/^maxmemory:/m, 'app: INFO');
 is(cli_as('admin', 'SET', 'titles:x', 'x'), 'OK', 'something to lose');
 my @harm = ([ 'FLUSHALL' ], [ 'FLUSHDB' ], [ 'SWAPDB', 0, 1 ], [ 'KEYS', '*' ], [ 'CONFIG', 'GET', '*' ], [ 'DEBUG', 'SLEEP', 0 ],
 	[ 'ACL', 'LIST' ], [ 'SHUTDOWN', 'NOSAVE' ],
