@@ -33,9 +33,6 @@
 /* Bits that a script asks for: it has more besides than a command alone. */
 #define BITS_A_SCRIPT	2000
 
-/* All that a value can hold, and what comes with it. */
-#define FETCH_LIMIT		(MaxAllocSize + BF_REPLY_LIMIT)
-
 /* ---- Items ---- */
 
 /* Take the answers to a unit: BfReplyHandler. */
@@ -380,7 +377,7 @@ fetch_stream(const BfRemote *remote, BfFunnel funnel)
 
 	bf_command_begin(unit, "GET");
 	bf_command_text(unit, remote->key);
-	reply = bf_ask(remote->server, remote->key, unit, FETCH_LIMIT, &connection);
+	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT, &connection);
 	value = take_stream(connection, remote->layout->stream, funnel, reply);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
@@ -406,7 +403,7 @@ bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 	bf_remote_append_guards(unit, remote, layers, false);
 	bf_remote_append_excuse(unit, remote, layers);
 	bf_command_number(unit, layers);
-	reply = bf_ask(remote->server, remote->key, unit, FETCH_LIMIT, &connection);
+	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT, &connection);
 	if (bf_reply_is_same(connection, remote, reply))
 		value = take_strings(connection, remote, funnel,
 							 bf_reply_array(connection, reply, layers));

@@ -17,6 +17,9 @@
 
 #define BF_MAX_HEAD		8
 
+/* The longest reply: all that a value can hold, and what comes with it. */
+#define BF_FETCH_LIMIT	(MaxAllocSize + BF_REPLY_LIMIT)
+
 /* After so many ms, temporary keys that nobody put in place are gone. */
 #define BF_TEMPORARY_TTL	(10 * 60 * 1000)
 

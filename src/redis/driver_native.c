@@ -7,8 +7,8 @@
  * negatives.  Cursor 1 with the header makes the key; each chunk then comes
  * with the offset of its end plus 1, and must not reach over the end of a link.
  *
- * BF.SCANDUMP reads a filter in several calls; what is added meanwhile may or
- * may not be in the result.
+ * BF.SCANDUMP reads a filter in several calls, which a script makes in one moment:
+ * else parts of two filters could become one.
  *
  * BF.MEXISTS says 0 of a key that is missing, or of another type: hence the
  * script that looks at the key, too.  A transaction would take Redis less time, but one that has no memory
@@ -22,12 +22,10 @@
 #include "redis/driver.h"
 #include "redis/scripts.h"
 #include "type/value.h"
+#include "utils/memutils.h"
 
 /* Bytes loaded by a command. */
 #define CHUNK			((uint64) 1024 * 1024)
-
-/* The longest reply of BF.SCANDUMP: 16 MiB, or a header. */
-#define DUMP_LIMIT		((size_t) 17 * 1024 * 1024)
 
 /* Elements added or asked for by a command. */
 #define BATCH			1000
@@ -70,10 +68,9 @@ recognize_native(BfRemote *remote, const BfFound *found)
 	return true;
 }
 
-/* Call BF.SCANDUMP; the reply is checked to be a cursor and bytes. */
+/* Ask for a dump's header; the reply is checked to be a cursor and bytes. */
 static redisReply **
-scan_dump(const BfRemote *remote, const char *key, uint64 cursor,
-		  BfConnection **connection)
+scan_header(const BfRemote *remote, const char *key, BfConnection **connection)
 {
 	BfUnit	   *unit = bf_unit_make();
 	const redisReply *reply;
@@ -81,8 +78,8 @@ scan_dump(const BfRemote *remote, const char *key, uint64 cursor,
 
 	bf_command_begin(unit, "BF.SCANDUMP");
 	bf_command_text(unit, key);
-	bf_command_number(unit, cursor);
-	reply = bf_ask(remote->server, key, unit, DUMP_LIMIT, connection);
+	bf_command_number(unit, 0);
+	reply = bf_ask(remote->server, key, unit, 0, connection);
 	bf_unit_free(unit);
 	result = bf_reply_array(*connection, reply, 2);
 	(void) bf_reply_integer(*connection, result[0]);
@@ -100,7 +97,7 @@ describe_native(BfRemote *remote)
 
 	if (remote->plan.header.layers > 0)
 		return;
-	result = scan_dump(remote, remote->key, 0, &connection);
+	result = scan_header(remote, remote->key, &connection);
 	if (!read_header((const uint8 *) result[1]->str, result[1]->len,
 					 &remote->plan, &error))
 		bf_raise(&error);
@@ -260,39 +257,46 @@ add_native(const BfRemote *remote, BfItems *items)
 	return bf_items_run(&run);
 }
 
-/* Read all of a filter's dump, and make a value of it. */
+/* Put the parts of a dump together, and make a value of it. */
 static struct varlena *
-fetch_native(const BfRemote *remote, BfFunnel funnel)
+take_dump(BfConnection *connection, const redisReply *reply, BfFunnel funnel)
 {
+	redisReply **part = bf_reply_array(connection, reply, reply->elements);
 	StringInfoData dump;
-	uint64		cursor = 0;
-	int			head = 0;
 	BfValue		value;
 
 	initStringInfo(&dump);
-	do
-	{
-		BfConnection *connection;
-		redisReply **result = scan_dump(remote, remote->key, cursor,
-										&connection);
-		int			before = dump.len;
-
-		CHECK_FOR_INTERRUPTS();
-		cursor = result[0]->integer;
-		appendBinaryStringInfo(&dump, result[1]->str, result[1]->len);
-		if (before == 0)
-			head = dump.len;
-		if (cursor > 0 &&
-			(cursor != (uint64) (dump.len - head) + 1 || dump.len == before))
-			bf_connection_protocol_error(connection,
-										 "A filter's dump is not in one piece.");
-		bf_connection_done(connection);
-	} while (cursor > 0);
+	for (size_t i = 0; i < reply->elements; i++)
+		appendBinaryStringInfo(&dump, bf_reply_string(connection, part[i])->str,
+							   part[i]->len);
 	bf_value_of_stream(bf_redisbloom.stream, (const uint8 *) dump.data,
 					   dump.len, &value);
 	bf_value_bind(&value, funnel, BF_MEANING_NONE);
 	pfree(dump.data);
 	return value.varlena;
+}
+
+/* BfDriver.fetch */
+static struct varlena *
+fetch_native(const BfRemote *remote, BfFunnel funnel)
+{
+	BfUnit	   *unit = bf_unit_make();
+	BfConnection *connection;
+	const redisReply *reply;
+	struct varlena *value = NULL;
+
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE_FETCH);
+	bf_remote_append_keys(unit, remote, 1);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, remote, 1, false);
+	bf_command_text(unit, remote->layout->native_type);
+	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT,
+				   &connection);
+	if (reply->type != REDIS_REPLY_NIL)
+		value = take_dump(connection, reply, funnel);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+	return value;
 }
 
 /* BfReplyHandler of commands that are answered by OK, or by a number */
@@ -352,7 +356,7 @@ check_head(const BfRemote *remote, const char *key, const uint8 *dump,
 		   size_t head_size)
 {
 	BfConnection *connection;
-	redisReply **result = scan_dump(remote, key, 0, &connection);
+	redisReply **result = scan_header(remote, key, &connection);
 
 	if (result[0]->integer != 1 || result[1]->len != head_size ||
 		memcmp(result[1]->str, dump, head_size) != 0)

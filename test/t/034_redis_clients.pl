@@ -127,10 +127,12 @@ my $module = FaultServer->new(sub {
 	if ($name eq 'BF.SCANDUMP')
 	{
 		my $filter = $keys{$key} or return FaultServer::error('ERR not found');
-		return FaultServer::array(FaultServer::integer(1), FaultServer::bulk($filter->{header})) if $cursor == 0;
-		my $chunk = substr $filter->{bits}, $cursor - 1, 1000;
-		return FaultServer::array(FaultServer::integer(length $chunk ? $cursor + length $chunk : 0),
-			FaultServer::bulk($chunk));
+		return FaultServer::array(FaultServer::integer(1), FaultServer::bulk($filter->{header}));
+	}
+	if ($name eq 'EVAL' && $arguments[0] =~ /'BF.SCANDUMP'/)
+	{
+		my $filter = $keys{ $arguments[2] };
+		return FaultServer::array(map { FaultServer::bulk($_) } $filter->{header}, unpack('(a1000)*', $filter->{bits}), '');
 	}
 	return FaultServer::integer(delete $keys{$key} ? 1 : 0) if $name eq 'UNLINK';
 	if ($name eq 'EVAL' && $arguments[0] =~ /'TYPE'/)

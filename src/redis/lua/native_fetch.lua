@@ -1,0 +1,13 @@
+-- The dump of a filter of RedisBloom's, after guard.lua.
+-- KEYS: the filter; its hash, if there can be one.
+-- ARGV after the guards: the type of such a filter.
+-- Answers the parts of the dump, its header first; nil where the filter is
+-- another one, or gone.
+if changed() or c('TYPE', KEYS[1]).ok ~= ARGV[a] then return false end
+local parts, cursor = {}, 0
+repeat
+  local part = c('BF.SCANDUMP', KEYS[1], cursor)
+  cursor = part[1]
+  parts[#parts + 1] = part[2]
+until cursor == 0
+return parts
