@@ -153,8 +153,7 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 	BfHashRole	role = bf_layout_kind_role(layout);
 	const BfRemoteHash *hash = &remote->hash[role];
 	char	   *values[BF_MAX_FIELDS] = {NULL};
-	bool		fills = adding && layout->trimmed &&
-		!(hash->there && bf_layout_is_filled(hash->values));
+	bool		fills = adding && layout->trimmed;
 
 	if (hash->key == NULL || (remote->bind == BF_FUNNEL_UNBOUND && !fills))
 	{
@@ -205,17 +204,14 @@ bf_remote_note(const BfRemote *remote)
 	return bf_ask_number(remote->server, remote->key, unit) == 1;
 }
 
-/* Remember that so much was noted, with elements that were added. */
+/* Remember that their kind was noted, with elements that were added. */
 void
 bf_remote_noted(BfRemote *remote)
 {
 	BfRemoteHash *hash = &remote->hash[bf_layout_kind_role(remote->layout)];
 
-	if (!hash->there)
+	if (remote->bind == BF_FUNNEL_UNBOUND)
 		return;
-	if (remote->bind != BF_FUNNEL_UNBOUND)
-		bf_layout_set_kind(hash->values, remote->bind);
+	bf_layout_set_kind(hash->values, remote->bind);
 	remote->bind = BF_FUNNEL_UNBOUND;
-	if (remote->layout->trimmed && !bf_layout_is_filled(hash->values))
-		bf_layout_set_filled(hash->values);
 }

@@ -272,6 +272,15 @@ for my $pair ([ 'x', '{x}' ], [ '{x}', 'x' ])
 	is(sql("SELECT bf_redis_contains('cache', '$one', '{a,b}'::text[])"), '{t,t}', "$one: is as it was");
 }
 
+# A call site that knows a filter notes in the one that took its place that
+# elements were added there, too.
+$redis->cli('FLUSHALL');
+my $empty = create('redisson', 'anew', ", funnel => 'utf8'");
+sql("CREATE FUNCTION add() RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN RETURN bf_redis_add('cache', 'anew', 'x'::text); END \$\$;
+	 SELECT $empty; BEGIN; SELECT add(); SELECT bf_redis_drop('cache', 'anew'), $empty; SELECT add(); COMMIT");
+$redis->cli('DEL', 'anew');
+is(state_of("SELECT bf_redis_contains('cache', 'anew', 'x')"), '42704', 'what was added anew and lost is not denied');
+
 # A bit string that a service made is of the kind that its strategy has for text.
 for my $strategy (qw(tale2009 cassandra magnuss guava))
 {

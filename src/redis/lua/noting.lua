@@ -2,17 +2,21 @@
 -- elements decide.
 -- ARGV goes on with the number of its key (0: nothing is to be noted), 1 if it is
 -- made anew, number of fields and values, and these.  A hash that is made anew
--- expires with a key.  False where it says something else already.
+-- expires with a key; one that says all that already is left alone.  False where
+-- it says something else.
 local function note(like)
   local key = KEYS[tonumber(ARGV[a])]
   a = a + 1
   if not key then return true end
   local anew, n, from = ARGV[a] == '1', tonumber(ARGV[a + 1]), a + 2
+  local said = not anew
   a = from + n
   for i = from, a - 2, 2 do
     local is = not anew and c('HGET', key, ARGV[i]) or ''
     if is ~= '' and is ~= ARGV[i + 1] then return false end
+    said = said and is == ARGV[i + 1]
   end
+  if said then return true end
   if anew then c('DEL', key) end
   c('HSET', key, unpack(ARGV, from, a - 1))
   local ttl = anew and c('PTTL', like) or 0
