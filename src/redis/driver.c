@@ -366,11 +366,15 @@ take_strings(BfConnection *connection, const BfRemote *remote,
 	return value.varlena;
 }
 
-/* Fetch a string that is a stream. */
+/*
+ * Fetch a string that is a stream; NULL, too, where the hash beside it, which is
+ * read at another moment, does not say the same of its kind any more.
+ */
 static struct varlena *
 fetch_stream(const BfRemote *remote, BfFunnel funnel)
 {
 	BfUnit	   *unit = bf_unit_make();
+	BfRemote	now;
 	BfConnection *connection;
 	const redisReply *reply;
 	struct varlena *value;
@@ -381,7 +385,8 @@ fetch_stream(const BfRemote *remote, BfFunnel funnel)
 	value = take_stream(connection, remote->layout->stream, funnel, reply);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
-	return value;
+	bf_remote_describe(remote->server, remote->key, &now);
+	return now.plan.header.funnel == remote->plan.header.funnel ? value : NULL;
 }
 
 /* BfDriver.fetch */

@@ -1,7 +1,8 @@
 # RedisRelay.pm
 #	What stands between a client and a Redis server: it passes bytes on, one
-#	connection at a time, but holds the client's after so many until it is told to
-#	go on.  So a server has a part of something, for as long as a test likes.
+#	connection at a time, but holds the client's after so many, or from a command
+#	on, until it is told to go on.  So a server has a part of something, for as long
+#	as a test likes.
 package RedisRelay;
 
 use strict;
@@ -15,10 +16,11 @@ use Time::HiRes qw(sleep);
 
 my @running;
 
-# A relay to a server's socket; bytes beyond $limit are held.
+# A relay to a server's socket; bytes beyond $limit are held, and those that match
+# $pattern.
 sub new
 {
-	my ($class, $redis, $limit) = @_;
+	my ($class, $redis, $limit, $pattern) = @_;
 	my $base = "$redis->{dir}/relay" . @running;
 	my $self = bless { socket => $base, held => "$base.held", go => "$base.go" }, $class;
 	my $listener = IO::Socket::UNIX->new(Listen => 5, Local => $base) or croak "$base: $!";
@@ -28,6 +30,7 @@ sub new
 	{
 		local $SIG{PIPE} = 'IGNORE';
 		$self->{limit} = $limit;
+		$self->{pattern} = $pattern // qr/(?!)/;
 		while (my $client = $listener->accept)
 		{
 			my $server = IO::Socket::UNIX->new(Peer => $redis->{socket});
@@ -50,7 +53,7 @@ sub pass
 		{
 			my $length = sysread $from, my $bytes, 65536;
 			return unless $length;
-			$self->hold if $from == $client && ($self->{limit} -= $length) < 0;
+			$self->hold if $from == $client && (($self->{limit} -= $length) < 0 || $bytes =~ $self->{pattern});
 			my $to = $from == $client ? $server : $client;
 			while (length $bytes)
 			{
@@ -68,6 +71,7 @@ sub hold
 	open my $file, '>', $self->{held};
 	sleep 0.02 until -e $self->{go};
 	$self->{limit} = 'inf';
+	$self->{pattern} = qr/(?!)/;
 }
 
 sub await_held { my ($self) = @_; sleep 0.02 until -e $self->{held}; }

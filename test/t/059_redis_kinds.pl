@@ -10,6 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use RedisRelay;
 use RedisTest qw(:DEFAULT outcome state_of);
 
 my ($redis, $node) = start_servers([ RedisServer->bloom ]);
@@ -280,6 +281,19 @@ sql("CREATE FUNCTION add() RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN RETURN
 	 SELECT $empty; BEGIN; SELECT add(); SELECT bf_redis_drop('cache', 'anew'), $empty; SELECT add(); COMMIT");
 $redis->cli('DEL', 'anew');
 is(state_of("SELECT bf_redis_contains('cache', 'anew', 'x')"), '42704', 'what was added anew and lost is not denied');
+
+# What is fetched while a filter of another kind takes its place is one or the other.
+my @swapped = map { "SELECT bf_mirror(bf_add_all(bf_create(1000, 0.01), '{1,2,3}'::$_\[]), 'cache', 'swapped')" } 'bigint', 'int';
+sql($swapped[0]);
+my $relay = RedisRelay->new($redis, 'inf', qr/\$3\r\nGET\r\n/);
+sql("CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}'); CREATE USER MAPPING FOR CURRENT_USER SERVER relay");
+my $fetch = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c',
+		"SELECT bf_contains_each(bf_fetch('relay', 'swapped'), '{1,2,3}'::int[])" ], '>', \my $fetched, '2>&1');
+$relay->await_held;
+sql($swapped[1]);
+$relay->go_on;
+$fetch->finish;
+is($fetched, "{t,t,t}\n", 'what is fetched is of the kind that it is said to be');
 
 # A bit string that a service made is of the kind that its strategy has for text.
 for my $strategy (qw(tale2009 cassandra magnuss guava))
