@@ -47,7 +47,7 @@ recognize_stream(BfRemote *remote, const BfStream *stream,
 {
 	BfError		error;
 
-	if (!found->alone || found->at.head_length < stream->head_size ||
+	if (found->at.head_length < stream->head_size ||
 		!stream->inspect(found->at.head, found->at.length, &remote->plan,
 						 &error))
 		return false;

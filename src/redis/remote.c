@@ -278,6 +278,21 @@ read_note(BfRemote *remote, const BfFound *found)
 	}
 }
 
+/*
+ * Whether there is a filter of the candidate's layout, with a note or without.
+ * Any bytes may look like a stream: where something else is described, they are
+ * one only if a note says so.
+ */
+static bool
+is_filter(BfRemote *candidate, const BfFound *found)
+{
+	if (!candidate->layout->driver->recognize(candidate, found))
+		return false;
+	read_note(candidate, found);
+	return bf_layout_head(candidate->layout) == 0 || found->alone ||
+		candidate->hash[BF_NOTE].there;
+}
+
 /* Whether a hash still describes a filter in another layout, which has gone. */
 bool
 bf_remote_is_left_over(const BfRemote *found, const BfRemote *wanted)
@@ -307,9 +322,7 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 	const BfLayout *layout = candidate->layout;
 	const BfLayout *other = described_layout(remote);
 
-	if (layout->driver->recognize(candidate, found))
-		read_note(candidate, found);
-	else
+	if (!is_filter(candidate, found))
 	{
 		if (layout->hash[BF_NOTE] != NULL &&
 			bf_layout_owns(layout, BF_NOTE, found->values[BF_NOTE]))
@@ -348,7 +361,8 @@ read_answer(BfConnection *connection, const redisReply *reply,
 /*
  * Find out what filter is at a key, if any (layout is NULL where there is
  * none).  What is returned is in the current memory context.  The first row is
- * tried last: a stream is taken for one only where nothing says otherwise.
+ * tried last: a stream is taken for one only where nothing says otherwise, or a
+ * note that it is one.
  */
 void
 bf_remote_describe(Oid server, const char *key, BfRemote *remote)

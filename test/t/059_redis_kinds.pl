@@ -295,6 +295,20 @@ $relay->go_on;
 $fetch->finish;
 is($fetched, "{t,t,t}\n", 'what is fetched is of the kind that it is said to be');
 
+# A stream that is noted to be a filter, and a filter in another layout that was
+# made at the same time: it cannot be told which of them is meant.
+for my $layout ('growing', 'redisson')
+{
+	$redis->cli('FLUSHALL');
+	sql('SELECT ' . create($layout, 'twice'));
+	$redis->cli('COPY', $_, "kept $_") for qw(twice-0 twice-config twice-cursor {twice}:config);
+	sql("SELECT bf_redis_drop('cache', 'twice'), bf_mirror(bf_create(1000, 0.01) || 'x'::text, 'cache', 'twice')");
+	$redis->cli('COPY', "kept $_", $_) for qw(twice-0 twice-config twice-cursor {twice}:config);
+	is(state_of("SELECT bf_redis_contains('cache', 'twice', 'x')"), '22023', "$layout: and a stream at the same key");
+	$redis->cli('DEL', '{twice}:bloomext');
+	is(outcome("SELECT layout = '$layout' FROM bf_redis_info('cache', 'twice')"), 't', "$layout: and bytes that only look like one");
+}
+
 # A bit string that a service made is of the kind that its strategy has for text.
 for my $strategy (qw(tale2009 cassandra magnuss guava))
 {
