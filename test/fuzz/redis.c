@@ -3,8 +3,8 @@
  *	  Fuzz what is made of a Redis server's answers, which are the input's bytes
  *	  in the place of a socket.
  *
- * An input is a byte that says what is asked for, flags that say how its answers
- * come, and the answers.  Whatever these are, a statement ends with a result or
+ * An input is a byte that says what is asked for, two of flags that say how its
+ * answers come, and the answers.  Whatever these are, a statement ends with a result or
  * an error.  What is asked for a second time goes by the connection that the first
  * one has left, if any.
  */
@@ -34,11 +34,17 @@
 #define KEEPS_SILENT	0x20	/* at the end, where others close */
 #define READS_SLOWLY	0x40
 #define ASKED_TWICE		0x80
+#define IS_SCATTERED	0x100	/* over the cluster are the keys beside another */
 
 #define PIECE_LENGTH	7
 
 /* Elements that are asked for, and added. */
 #define ELEMENTS		2
+
+/* Elements that filters are for: one of several blocks, and one of pieces. */
+#define FEW				10
+#define OF_BLOCKS		2000
+#define OF_PIECES		900000
 
 /* Fetched values up to this length are worth more than being opened. */
 #define SHORT_VALUE		65536
@@ -213,34 +219,52 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 
 /* ---- What is asked for ---- */
 
+/* What is known of the hashes beside a filter. */
+static void
+check_hashes(const BfRemote *remote)
+{
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		const BfRemoteHash *hash = &remote->hash[role];
+
+		REQUIRE(!hash->there || hash->key != NULL);
+		for (int i = 0; hash->there && i < remote->layout->hash[role]->guards; i++)
+			REQUIRE(hash->values[i] != NULL || i == bf_layout_kind_field());
+	}
+	REQUIRE(!bf_remote_is_unbound(remote) ||
+			remote->plan.header.funnel == remote->bind);
+}
+
 /* What a description says can be relied on. */
 static void
 check_description(const BfRemote *remote)
 {
 	const BfLayout *layout = remote->layout;
+	uint32		layers = remote->plan.header.layers;
 
-	REQUIRE(!remote->occupied || layout == NULL);
+	REQUIRE(layout == NULL || remote->orphan == NULL);
+	REQUIRE(remote->lost == NULL || remote->orphan != NULL);
 	REQUIRE(remote->shards >= 0 && remote->shards <= BF_MAX_SHARDS);
-	if (layout == NULL || remote->shards > 0 || layout->native_type != NULL)
+	REQUIRE(remote->shards == 0 || layout != NULL);
+	if (layout == NULL || remote->shards > 0)
 		return;
-	REQUIRE(remote->plan.header.layers >= 1 &&
-			remote->plan.header.layers <= (layout->grows ? BF_MAX_LAYERS : 1));
-	REQUIRE(remote->plan.header.layers == 1 || remote->plan.layers != NULL);
-	for (uint32 i = 0; i < remote->plan.header.layers; i++)
+	REQUIRE(layers >= 1 || layout->native_type != NULL);
+	REQUIRE(layers <= (layout->grows ? BF_MAX_LAYERS : 1));
+	REQUIRE(layers <= 1 || remote->plan.layers != NULL);
+	for (uint32 i = 0; i < layers; i++)
 	{
 		REQUIRE(bf_remote_layer(remote, i)->bits > 0);
 		REQUIRE(bf_remote_layer(remote, i)->hashes >= 1 &&
 				bf_remote_layer(remote, i)->hashes <= BF_MAX_HASHES);
 	}
-	for (int i = 0; remote->configured && i < layout->guards; i++)
-		REQUIRE(remote->values[i] != NULL);
+	check_hashes(remote);
 }
 
-/* In a cluster all keys beside it are to have its slot. */
+/* In a cluster all keys beside it are to have its slot, unless it is said. */
 static const char *
 key_name(void)
 {
-	return (flags & IS_CLUSTER) ? "{key}" : "key";
+	return (flags & IS_CLUSTER) && !(flags & IS_SCATTERED) ? "{key}" : "key";
 }
 
 /* Elements as a filter has them. */
@@ -257,58 +281,86 @@ make_items(const BfRemote *remote, BfItems *items)
 
 		if (remote->layout->native_type == NULL)
 			remote->plan.strategy->hash((const uint8 *) texts[i],
-															 strlen(texts[i]), hash);
+										strlen(texts[i]), hash);
 		hash->data = (const uint8 *) texts[i];
 		hash->length = strlen(texts[i]);
 	}
 }
 
-/* The filter, or its second shard, with elements for it; false: there is none. */
-static bool
-find(BfRemote *remote, BfItems *items)
+/* The filter, or the last of its shards, and elements for it. */
+static BfRemote *
+find(BfShards *shards, BfItems *items)
 {
-	BfShards	shards;
+	BfRemote   *remote;
 
-	bf_remote_describe(1, key_name(), remote);
+	bf_shards_describe(1, key_name(), shards);
+	check_description(&shards->whole);
+	remote = &shards->remote[shards->count - 1];
 	check_description(remote);
-	if (remote->layout == NULL)
-		return false;
-	if (remote->shards > 0)
-	{
-		bf_shards_describe(1, key_name(), &shards);
-		*remote = shards.remote[shards.count - 1];
-		check_description(remote);
-	}
 	make_items(remote, items);
-	return true;
+	return remote;
 }
 
+/* All have an answer, if the shards are those that were asked. */
 static void
-work_on_items(bool ask)
+check_answers(const BfShards *shards, const BfItems *items)
 {
-	BfRemote	remote;
-	BfItems		items;
-	const BfDriver *driver;
-
-	if (!find(&remote, &items))
-		return;
-	driver = remote.layout->driver;
-	if (!(ask ? driver->contains : driver->add) (&remote, &items))
-		return;
-	for (int i = 0; i < items.count; i++)
-		REQUIRE(items.item[i].done);
+	for (int i = 0; i < items->count; i++)
+		REQUIRE(items->item[i].done);
+	(void) bf_shards_are_same(shards);
 }
 
 static void
 contains(void)
 {
-	work_on_items(true);
+	BfShards	shards;
+	BfItems		items;
+	const BfRemote *remote = find(&shards, &items);
+
+	if (remote->layout->driver->contains(remote, &items))
+		check_answers(&shards, &items);
+}
+
+/* As redis/items.c does, have a filter without a kind hold texts from now on. */
+static bool
+bind_filter(BfShards *shards)
+{
+	const BfRemote *first = shards->remote;
+
+	if (!bf_remote_is_unbound(first))
+		return true;
+	bf_shards_bind(shards, first->plan.strategy->funnels[BF_KIND_TEXT]);
+	return shards->count == 1 || bf_remote_note(first);
 }
 
 static void
 add(void)
 {
-	work_on_items(false);
+	BfShards	shards;
+	BfItems		items;
+	BfRemote   *remote = find(&shards, &items);
+
+	if (!bind_filter(&shards) || !remote->layout->driver->add(remote, &items))
+		return;
+	bf_remote_noted(remote);
+	REQUIRE(remote->bind == BF_FUNNEL_UNBOUND);
+	check_description(remote);
+	check_answers(&shards, &items);
+}
+
+/* Whatever is there, or left of it. */
+static void
+describe(void)
+{
+	BfRemote	remote;
+
+	bf_remote_describe(1, key_name(), &remote);
+	check_description(&remote);
+	if (remote.layout == NULL || remote.shards > 0)
+		return;
+	bf_remote_describe_fully(&remote);
+	REQUIRE(remote.plan.header.layers >= 1);
+	check_description(&remote);
 }
 
 static Datum
@@ -345,6 +397,13 @@ fetch_as(const char *layout)
 	}));
 }
 
+/* Whatever it is, by the funnel that it says. */
+static void
+fetch(void)
+{
+	check_value(call(bloomext_fetch, 2, (Datum[]) {server_datum(), key_datum()}));
+}
+
 static void
 fetch_guava(void)
 {
@@ -378,15 +437,29 @@ fetch_sized(void)
 	}));
 }
 
+/* Make a filter, without a funnel if that is NULL, or find it there. */
+static void
+create_of_kind(const char *strategy, const char *layout, const char *funnel)
+{
+	(void) call(bloomext_redis_create, funnel ? 9 : 8, (Datum[]) {
+		server_datum(), key_datum(), Int64GetDatum(30), Float8GetDatum(0.03),
+		text_datum(strategy), text_datum(layout),
+		Int32GetDatum(strcmp(layout, "growing") == 0),
+		(Datum) 0, funnel ? text_datum(funnel) : (Datum) 0
+	});
+}
+
 static void
 create_as(const char *strategy, const char *layout)
 {
-	(void) call(bloomext_redis_create, 8, (Datum[]) {
-		server_datum(), key_datum(), Int64GetDatum(20), Float8GetDatum(0.03),
-		text_datum(strategy), text_datum(layout),
-		Int32GetDatum(strcmp(layout, "growing") == 0),
-		(Datum) 0
-	});
+	create_of_kind(strategy, layout, NULL);
+}
+
+/* What is there gets a note of its kind. */
+static void
+create_guava(void)
+{
+	create_of_kind("guava", "guava", "long");
 }
 
 static void
@@ -426,11 +499,11 @@ drop(void)
 }
 
 static void
-empty_value(const char *strategy, int expansion, BfValue *value)
+empty_value(const char *strategy, int64 expected, int expansion, BfValue *value)
 {
 	BfPlan		plan;
 
-	bf_value_plan(bf_strategy_by_name(strategy), 10, 0.01, BF_FUNNEL_UTF8,
+	bf_value_plan(bf_strategy_by_name(strategy), expected, 0.01, BF_FUNNEL_UTF8,
 				  expansion, &plan);
 	bf_value_make(&plan, value);
 }
@@ -439,7 +512,7 @@ empty_value(const char *strategy, int expansion, BfValue *value)
 void
 bf_snapshot_value(Oid relation, BfValue *value)
 {
-	empty_value("guava", 0, value);
+	empty_value("guava", OF_BLOCKS, 0, value);
 }
 
 /* Write a filter, which is read back in part. */
@@ -456,8 +529,36 @@ mirror_as(const char *strategy, int expansion, const char *layout)
 {
 	BfValue		value;
 
-	empty_value(strategy, expansion, &value);
+	empty_value(strategy, FEW, expansion, &value);
 	mirror_by(bloomext_mirror, PointerGetDatum(value.varlena), layout);
+}
+
+/* As long as Redis may have no room for, or not for two of them. */
+static void
+mirror_large(void)
+{
+	BfValue		value;
+
+	empty_value("guava", OF_PIECES, 0, &value);
+	mirror_by(bloomext_mirror, PointerGetDatum(value.varlena), "guava");
+}
+
+/* A string that ends with the only bit of its filter. */
+static void
+mirror_redisson(void)
+{
+	BfValue		value;
+
+	empty_value("redisson", FEW, 0, &value);
+	value.bytes[value.filter.plan.first.offset] = 1;
+	mirror_by(bloomext_mirror, PointerGetDatum(value.varlena), "redisson");
+}
+
+/* No string at all. */
+static void
+mirror_nothing(void)
+{
+	mirror_as("redisson", 0, "redisson");
 }
 
 static void
@@ -486,10 +587,11 @@ mirror_live(void)
 }
 
 static void (*const statements[]) (void) = {
-	contains, add, info, drop, fetch_guava, fetch_growing, fetch_redisson,
-	fetch_redisbloom, fetch_sized, create_shards, create_growing,
-	create_redisson, create_redisbloom, mirror_bitmap, mirror_growing,
-	mirror_redisbloom, mirror_live
+	contains, add, describe, info, drop, fetch, fetch_guava, fetch_growing,
+	fetch_redisson, fetch_redisbloom, fetch_sized, create_guava, create_shards,
+	create_growing, create_redisson, create_redisbloom, mirror_bitmap,
+	mirror_growing, mirror_redisson, mirror_nothing, mirror_redisbloom,
+	mirror_large, mirror_live
 };
 
 static void
@@ -505,7 +607,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	answers = (Input) {data, size};
 	statement = take(&answers, 1);
-	flags = take(&answers, 1);
+	flags = take(&answers, 2);
 	greeting.left = 0;
 	sendings = 0;
 

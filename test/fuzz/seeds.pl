@@ -78,88 +78,215 @@ sub ok { return "+OK\r\n"; }
 sub queued { return "+QUEUED\r\n" x $_[0]; }
 sub integer { return ":$_[0]\r\n"; }
 sub nil { return "\$-1\r\n"; }
-sub bulk { return '$' . length($_[0]) . "\r\n$_[0]\r\n"; }
+sub bulk { return defined $_[0] ? '$' . length($_[0]) . "\r\n$_[0]\r\n" : nil(); }
 sub array { return '*' . @_ . "\r\n" . join '', @_; }
 sub bulks { return array(map { bulk($_) } @_); }
 sub transaction { return ok() . queued(scalar @_) . array(@_); }
 
 # What describes a key: its string, and the keys beside it, in the order of
-# remote.c.
-my @beside = qw(shards guava growing cursor layer redisson bitmap);
+# remote.c.  In a cluster some may be in other slots.
+my @beside = qw(shards own growing cursor first second redisson);
+my @near = qw(shards own redisson);
 
-sub description
+sub described
 {
-	my ($type, $head, $length, %found) = @_;
-	return array(bulk($type), bulk($head), integer($length), map { $found{$_} // nil() } @beside);
+	my ($keys, $type, $head, $length, %found) = @_;
+	return array(bulk($type), bulk($head), integer($length), map { $found{$_} // nil() } @$keys);
 }
 
-# As the table in redis.c has them.
-my %statements = do { my $i = 0; map { $_ => $i++ } qw(contains add info drop guava growing redisson redisbloom sized shards create set reserve bitmap grown native live) };
+sub description { return described(\@beside, @_); }
+sub length_and { return array(integer($_[0]), bulk($_[1])); }
+
+# What Redis has of its memory, and has used of that.
+sub memory
+{
+	my ($limit, $used, $policy) = @_;
+	return bulk("# Memory\r\nused_memory:$used\r\nmem_not_counted_for_evict:8\r\nmaxmemory:$limit\r\nmaxmemory_policy:$policy\r\n");
+}
+
+# The statements, as the table in redis.c has them.
+my %statements = do
+{
+	my $i = 0;
+	map { $_ => $i++ } qw(contains add describe info drop fetch fetch_guava fetch_growing fetch_redisson fetch_redisbloom fetch_sized
+	  create_guava create_shards create_growing create_redisson create_redisbloom
+	  mirror_bitmap mirror_growing mirror_redisson mirror_nothing mirror_redisbloom mirror_large mirror_live);
+};
 
 sub redis_seed
 {
 	my ($statement, $flags, @answers) = @_;
-	seed('redis', pack 'CCa*', $statements{$statement}, $flags, join '', @answers);
+	seed('redis', pack 'Cva*', $statements{$statement} // die($statement), $flags, join '', @answers);
 	return;
 }
 
-# Filters of 256 bits and 5 hashes, asked for two elements.
-sub redis_seeds
+# The header of a native filter for ten elements, which can grow.
+my $native_head = pack 'Q<VVV' . 'Q<Q<Q<d<d<VQ<C', 0, 1, 5, 2, 16, 128, 0, 0.005, abs(log(0.005) / 0.480453013918201), 8, 10, 0;
+
+# Filters of 256 bits and 5 hashes, in each layout: as SQL made them, some before
+# anything was added, and as others do.
+my $head = "\1\5\0\0\0\4";
+my $string = "\x80" . "\0" x 31;
+my $start = substr $string, 0, 8;
+
+# A hash of our own: of a strategy, kind and layout.
+sub own
 {
-	my $head = "\1\5\0\0\0\4";
-	my $string = "\x80" . "\0" x 31;
+	my ($strategy, $funnel, $layout, $filled) = @_;
+	return (own => bulks(256, 5, 30, '0.03', $strategy, $funnel, $layout, $filled));
+}
+
+sub growing { return (growing => bulks(256, 5, 30, '0.03', 'guava', $_[0], 1, $_[1])); }
+
+my @cursor = (cursor => length_and(1, '1'));
+my @layers = (first => length_and(32, $string), second => length_and(32, $string));
+my @redisson = (redisson => bulks(256, 5, 30, '0.03'));
+my %filters = (
+	guava => description('string', $head, 38),
+	noted => description('string', $head, 38, own('guava', 'utf16', 'guava')),
+	unbound => description('string', $head, 38, own('guava', '', 'guava')),
+	grown => description('none', '', 0, growing('utf8', 2), @cursor, @layers),
+	growing => description('none', '', 0, growing('', 1), cursor => length_and(1, '0'), first => length_and(32, $string)),
+	original => description('none', '', 0, growing('utf8', undef), first => length_and(32, $string)),
+	redisson => description('string', $start, 32, @redisson),
+	filled => description('string', $start, 32, @redisson, own('redisson', 'utf8', 'redisson', 1)),
+	empty => description('none', '', 0, @redisson, own('redisson', '', 'redisson')),
+	bitmap => description('string', $start, 32, own('magnuss', 'utf8', 'bitmap')),
+	bare => description('string', $start, 32, own('magnuss', '', 'bitmap'))
+);
+my %native = (
+	hidden => description('MBbloom--', '', 0),
+	native => description('MBbloom--', $native_head, 0),
+	marked => description('MBbloom--', $native_head, 0, own => bulks(128, 8, 10, '0.01', 'redisbloom', '', 'redisbloom', undef))
+);
+my $shards = description('none', '', 0, shards => bulks('guava', 2, 'id'));
+my $none = description('none', '', 0);
+
+# What is left of some, and what is no filter.
+my %remains = (
+	cursor => description('none', '', 0, growing('utf8', 2), @layers),
+	second => description('none', '', 0, growing('utf8', undef), @layers),
+	first => description('none', '', 0, growing('utf8', 2), @cursor),
+	filled => description('none', '', 0, @redisson, own('redisson', 'utf8', 'redisson', 1)),
+	bitmap => description('none', '', 0, own('magnuss', 'utf8', 'bitmap')),
+	note => description('none', '', 0, own('guava', 'utf8', 'guava')),
+	list => description('list', '', 0),
+	twice => description('string', $start, 32, @redisson, own('magnuss', 'utf8', 'bitmap')),
+	other => description('string', $start, 32, @redisson, own('redisson', 'x', 'redisson')),
+	no_string => description('none', '', 0, growing('utf8', 2), cursor => length_and(-1, ''), @layers)
+);
+
+# A filter asked for two elements, which are added as well.
+sub item_seeds
+{
 	my $bits = array(map { integer($_ % 2) } 1 .. 10);
-	my @own = (256, 5, 'guava', 'utf16', 30, '0.03', 'guava');
-	my @bitmap = (256, 5, 'magnuss', 'utf8', '', '', 'bitmap');
-	my @growing = (256, 5, 'guava', 'utf8', '', '', 1);
-	my @redisson = (256, 5, 30, '0.03');
-	my $guava = description('string', $head, 38);
-	my $marked = description('string', $head, 38, guava => bulks(@own));
-	my $grown = description('none', '', 0, growing => bulks(@growing), cursor => bulk(1), layer => bulk(''));
-	my $redisson = description('string', substr($string, 0, 6), 32, redisson => bulks(@redisson));
-	my $bitmap = description('string', substr($string, 0, 6), 32, bitmap => bulks(@bitmap));
-	my $native = description('MBbloom--', '', 0);
-	my $shards = description('none', '', 0, shards => bulks('guava', 2));
-	my $none = description('none', '', 0);
-	my $small = description('string', "\1\7\0\0\0\2", 22);
-	my $lost = description('none', '', 0, bitmap => bulks(@bitmap));
 	my $headed = array(integer((1 << 40) + (5 << 32) + 4), map { integer($_ % 2) } 1 .. 10);
 	my @added = (integer(1), integer(1), $bits, nil());
+	my %answers = (map({ $_ => bulk('10') } keys %filters, keys %native), map { $_ => $headed } qw(guava noted unbound));
 
-	redis_seed('contains', 0, $guava, $headed);
-	redis_seed('contains', 0x80, ($guava, $headed) x 2);
-	redis_seed('contains', 0, $marked, transaction(bulks(@own), integer(1), $headed));
-	redis_seed('contains', 0, $grown, transaction(bulks(@growing), bulk(1), (integer(1), $bits) x 2));
-	redis_seed('contains', 0x40, $redisson, transaction(bulks(@redisson[ 0, 1 ]), $bits));
-	redis_seed('contains', 0, $bitmap, transaction(bulks(@bitmap), integer(1), $bits));
-	redis_seed('contains', 2, $native, transaction(integer(1), array(integer(1), integer(0))));
-	redis_seed('contains', 3, $shards, $guava, $headed);
-	redis_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $guava, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), $headed);
-	redis_seed('contains', 0x18, "-NOAUTH\r\n", ok(), "+PONG\r\n", $guava, $headed);
-	redis_seed('add', 0, $_, transaction(@added)) for $guava, $marked, $redisson, $bitmap;
-	redis_seed('add', 0, $grown, bulk('10'));
-	redis_seed('add', 0, $native, array(integer(1), integer(0)));
-	redis_seed('info', 0, $_, map { integer($_) } 7, 38, -1) for $guava, $redisson, $bitmap;
-	redis_seed('info', 0, $grown, map { integer($_) } 7, 32, 0, 32, 1000);
-	redis_seed('info', 0, $shards, ($guava, map { integer($_) } 7, 38, -1) x 2);
-	redis_seed('drop', 0, $_, integer(1)) for $guava, $grown, $native;
-	redis_seed('info', 0, $shards, ($shards, integer(1)) x 2);
-	redis_seed('info', 0, $lost, $none);
-	redis_seed('drop', 0, $shards, integer(1), ($guava, integer(1)) x 2);
-	redis_seed('drop', 0, $lost, integer(1));
-	redis_seed('guava', 0, $guava, bulk($head . $string));
-	redis_seed('growing', 0, $grown, transaction(bulks(@growing), bulk(1), (bulk($string)) x 2));
-	redis_seed('redisson', 0, $redisson, transaction(bulks(@redisson[ 0, 1 ]), bulk($string)));
-	redis_seed('sized', 1, bulk("\x80"));
-	redis_seed('shards', 0, $none, ($none, integer(1)) x 2, integer(1));
-	redis_seed($_, 0, $none, integer(1)) for qw(create set reserve);
-	# Filters that are written are empty, for 10 elements, and read back in part.
+	redis_seed('contains', 0, ({%filters, %native}->{$_}, $answers{$_})) for sort keys %answers;
+	for my $filter (map { $filters{$_} } qw(grown redisson bitmap))
+	{
+		redis_seed('contains', 0x40, $filter, nil());
+		redis_seed('contains', 0, $filter, integer(-1));
+	}
+	redis_seed('contains', 0x80, ($filters{guava}, $headed) x 2);
+	redis_seed('contains', 2, $filters{grown}, bulk('01'));
+	redis_seed('contains', 3, $shards, ($filters{noted}) x 2, $headed, $shards);
+	redis_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $filters{guava}, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), $headed);
+	redis_seed('contains', 0x104, described(\@near, 'string', $head, 38, own('guava', '', 'guava')), $headed);
+	redis_seed('contains', 0x18, "-NOAUTH\r\n", ok(), "+PONG\r\n", $filters{guava}, $headed);
+
+	for my $filter (map { $filters{$_} } qw(guava noted unbound redisson filled empty bitmap bare))
+	{
+		redis_seed('add', 0, $filter, transaction(integer(1), $_, $bits, nil())) for integer(1), nil(), integer(-1);
+	}
+	redis_seed('add', 0, $filters{$_}, bulk('10')) for qw(grown growing original);
+	redis_seed('add', 0, $filters{grown}, $_) for nil(), integer(-2), bulk('1');
+	redis_seed('add', 0, $native{$_}, transaction(integer(1), array(integer(1), integer(0)))) for sort keys %native;
+	redis_seed('add', 0, $native{marked}, transaction(integer(0), array(integer(1), integer(0))));
+	redis_seed('add', 0, $shards, ($filters{unbound}) x 2, integer(1), transaction(@added), $shards);
+	return;
+}
+
+# What is done with a filter as a whole.
+sub filter_seeds
+{
+	my %all = (%filters, %native);
+	my @numbers = map { integer($_) } 7, 38, -1;
+
+	redis_seed('describe', 0, $_) for @remains{ sort keys %remains }, @all{ sort keys %all }, $shards, $none;
+	redis_seed('contains', 0, $_) for @remains{qw(cursor filled)};
+	redis_seed('info', 0, $filters{$_}, @numbers) for qw(noted filled bitmap);
+	redis_seed('info', 0, $filters{grown}, map { integer($_) } 7, 32, 0, 32, 1000);
+	redis_seed('info', 0, $shards, ($filters{guava}) x 2, (@numbers) x 2);
+	redis_seed('info', 0, $native{native}, $_) for array(@numbers), nil();
+	redis_seed('info', 0, $remains{bitmap});
+	redis_seed('drop', 0, $_, integer(1)) for @filters{qw(noted grown)}, $native{native}, @remains{qw(cursor filled bitmap list)};
+	redis_seed('drop', 0, $shards, integer(1), ($filters{guava}, integer(1)) x 2);
+
+	for (['guava', 'guava', bulk($head . $string)], ['growing', 'grown', array((bulk($string)) x 2)], ['redisson', 'filled', array(bulk($string))])
+	{
+		my ($layout, $name, $answer) = @$_;
+		redis_seed("fetch_$layout", 0, $filters{$name}, $answer);
+		redis_seed('fetch', 0, $filters{$name}, $answer);
+	}
+	redis_seed('fetch', 0, $filters{noted}, bulk($head . $string));
+	redis_seed('fetch', 0, $filters{redisson}, array(nil()));
+	redis_seed('fetch', 0, $filters{redisson}, integer(-1));
+	redis_seed('fetch', 0, $filters{bitmap}, nil(), $filters{bare}, array(bulk($string)));
+	redis_seed('fetch_guava', 0, $filters{noted});
+	redis_seed('fetch_sized', 1, array(bulk("\x80")));
+
+	redis_seed('create_guava', 0, $none, integer(1));
+	redis_seed('create_guava', 0, $_, integer(1)) for description('string', $head, 38), $filters{unbound};
+	redis_seed('create_guava', 0, $filters{unbound}, integer(0), $filters{noted});
+	redis_seed('create_shards', 0, $none, ($none, integer(1)) x 2, $none, integer(1));
+	redis_seed($_, 0, $none, integer(1)) for qw(create_growing create_redisson create_redisbloom);
+	redis_seed('create_growing', 0, $_) for $filters{growing}, $remains{bitmap};
+	return;
+}
+
+# Where to look at a string again, and what is there: only its beginning.
+sub sample
+{
+	my ($length, $begin) = @_;
+	my $last = $length - 1;
+	my @bytes = unpack 'C*', $begin;
+	return array(map { integer($bytes[ int($last / 63) * $_ + int($last % 63 * $_ / 63) ] // 0) } 0 .. 63);
+}
+
+# Filters that are written, and read back in part.
+sub mirror_seeds
+{
 	my $zeros = array(map { integer(0) } 1 .. 64);
-	my $sample = array(map { integer((1, 7, 0, 0, 0, 2)[ $_ / 3 ] // 0) } 0 .. 63);
-	redis_seed('bitmap', 0, $none, transaction(ok(), map({ integer($_) } 0, 7, 1, 13), $zeros));
-	redis_seed('grown', 0, $none, transaction(ok(), integer(16), $zeros), integer(1));
-	redis_seed('live', 0, $small, ok(), bulk('0' x 32), transaction(integer(1), integer(0), integer(22), $sample));
-	redis_seed('live', 0, $small, ok(), bulk('1' x 32), ok(), transaction(ok(), integer(0), integer(22), $sample));
+	my @written = map { integer($_) } 0, 7, 1;
+	my $fresh = "\1\7\0\0\1\x2c";
+	my $old = description('string', $fresh, 2406);
+	my @end = (@written, integer(2406), sample(2406, $fresh));
+	my $large = 6 + 8 * int((-900_000 * log(0.01) / log(2)**2 + 63) / 64);
+	my $last = int(($large - 1) / 2**18);
+	my @pieces = (integer($large), (integer(1), integer($large)) x $last);
+	my $no_room = memory(2_000_000, 100_000, 'noeviction');
+
+	redis_seed('mirror_bitmap', 0, $_, transaction(ok(), @written, integer(13), $zeros)) for $none, $remains{bitmap};
+	redis_seed('mirror_bitmap', 0, $_) for @remains{qw(list filled)}, $filters{guava};
+	redis_seed('mirror_growing', 0, $none, ok(), $_) for integer(1), integer(0);
+	redis_seed('mirror_growing', 0, $filters{grown}, ok(), integer(1));
+	redis_seed('mirror_redisson', 0, $none, transaction(ok(), @written, @written, integer(8), sample(8, "\0" x 7 . "\x80")));
+	redis_seed('mirror_nothing', 0, $filters{filled}, transaction(integer(1), @written, @written, integer(0), $zeros));
+	redis_seed('mirror_redisbloom', 0, $_, ok(), ok(), array(integer(1), bulk($native_head)), integer(1)) for $none, $native{hidden};
+
+	redis_seed('mirror_large', 0, $none, memory(0, 1_000_000, 'noeviction'), transaction(ok(), @written, integer($large), sample($large, "\1\7\0\2\x0f\2")));
+	redis_seed('mirror_large', 0, $none, $_, @pieces, integer(1)) for $no_room, "-NOPERM\r\n", bulk('');
+	redis_seed('mirror_large', 0, $none, $no_room, integer($large), integer(1), integer(7), @pieces[ 3 .. $#pieces ], integer(1));
+	redis_seed('mirror_large', 0, $none, $no_room, "-OOM\r\n", @pieces[ 1 .. $#pieces ], integer(1));
+	redis_seed('mirror_large', 0, $none, memory(2_000_000, 1_000_000, 'allkeys-lru'));
+
+	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 96), transaction(integer(1), @end));
+	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 64 . '1' x 32), transaction(integer(2406), integer(1), @end));
+	redis_seed('mirror_live', 0, $old, ok(), $_, ok(), transaction(ok(), @end)) for bulk('1' x 96), nil();
+	redis_seed('mirror_live', 0, $old, (ok(), bulk('0' x 96), ok(), queued(6), nil()) x 3, transaction(ok(), @end));
 	return;
 }
 
@@ -167,11 +294,13 @@ sub redis_seeds
 sub native_seeds
 {
 	my ($header, $bits) = @_;
-	my $native = description('MBbloom--', '', 0);
 	my $first = array(integer(1), bulk($header));
-	redis_seed('redisbloom', 0, $native, $first, array(integer(1 + length $bits), bulk($bits)), array(integer(0), bulk('')));
-	redis_seed('info', 0, $native, $first);
-	redis_seed('native', 0, $native, ok(), integer(1), ok(), $first, integer(1));
+	my @rest = (array(integer(1 + length $bits), bulk($bits)), array(integer(0), bulk('')));
+	for my $native ($native{hidden}, description('MBbloom--', $header, 0))
+	{
+		redis_seed('fetch_redisbloom', 0, $native, $first, @rest);
+		redis_seed('describe', 0, $native, $first);
+	}
 	return;
 }
 
@@ -209,4 +338,6 @@ for my $id (1 .. @strategies)
 	}
 }
 text_seeds(value(1, (12 << 20) + 4096, 7, "\1"));
-redis_seeds();
+item_seeds();
+filter_seeds();
+mirror_seeds();

@@ -660,17 +660,17 @@ pg_strong_random(void *bytes, size_t length)
 
 /* ---- Statements ---- */
 
-/* Call a function that is SQL's. */
+/* Call a function that is SQL's; arguments that are left out are NULL. */
 Datum
 call(PGFunction function, int arguments, const Datum *values)
 {
 	LOCAL_FCINFO(fcinfo, MAX_ARGUMENTS);
 
 	InitFunctionCallInfoData(*fcinfo, NULL, arguments, InvalidOid, NULL, NULL);
-	for (int i = 0; i < arguments; i++)
+	for (int i = 0; i < MAX_ARGUMENTS; i++)
 	{
-		fcinfo->args[i].value = values[i];
-		fcinfo->args[i].isnull = false;
+		fcinfo->args[i].value = i < arguments ? values[i] : (Datum) 0;
+		fcinfo->args[i].isnull = i >= arguments;
 	}
 	return function(fcinfo);
 }

@@ -10,7 +10,7 @@
 #include "fmgr.h"
 
 /* The most arguments of a function that is called by call(). */
-#define MAX_ARGUMENTS	8
+#define MAX_ARGUMENTS	9
 
 extern int	run(void (*statement) (void *arg), void *arg);
 extern void end_session(void);
