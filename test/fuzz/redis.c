@@ -35,8 +35,13 @@
 #define READS_SLOWLY	0x40
 #define ASKED_TWICE		0x80
 #define IS_SCATTERED	0x100	/* over the cluster are the keys beside another */
+#define HAS_SENTINELS	0x200	/* without a password */
 
 #define PIECE_LENGTH	7
+
+/* What the server's options name, and how all others start that we may be led to. */
+#define OUR_HOST		"localhost"
+#define OTHER_HOSTS		"10."
 
 /* Elements that are asked for, and added. */
 #define ELEMENTS		2
@@ -76,7 +81,9 @@ redisContext *
 __wrap_redisConnectNonBlock(const char *host, int port)
 {
 	static const char pong[] = "-NOAUTH\r\n+OK\r\n+PONG\r\n";
-	size_t		skipped = (flags & HAS_PASSWORD) ? 0 : strlen("-NOAUTH\r\n+OK\r\n");
+	bool		sentinel = (flags & HAS_SENTINELS) && strcmp(host, OUR_HOST) == 0;
+	size_t		skipped = (flags & HAS_PASSWORD) && !sentinel ? 0 :
+		strlen("-NOAUTH\r\n+OK\r\n");
 	redisContext *context = redisConnectFd(-1);
 
 	context->tcp.host = strdup(host);
@@ -192,17 +199,17 @@ bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
 	return 1000;
 }
 
-/* In the place of redis/hosts.c: where we are led to is not bounded. */
+/* In the place of redis/hosts.c: where we may be led to. */
 bool
 bf_hosts_include(const char *list, const char *host)
 {
-	return true;
+	return strncmp(host, list, strlen(list)) == 0;
 }
 
 void
 bf_server_read(Oid server, Oid user, BfServer *result)
 {
-	static BfAddress addresses[] = {{"localhost", 6379}, {"localhost", 6380}};
+	static BfAddress addresses[] = {{OUR_HOST, 6379}, {OUR_HOST, 6380}};
 
 	*result = (BfServer) {
 		.name = "fuzz",
@@ -211,6 +218,8 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 		.connect_timeout = 1000,
 		.command_timeout = 1000,
 		.cluster = (flags & IS_CLUSTER) != 0,
+		.sentinel = (flags & HAS_SENTINELS) ? "titles" : NULL,
+		.redirect_hosts = OTHER_HOSTS,
 		.password = (flags & HAS_PASSWORD) ? "secret" : NULL,
 		.password_required = (flags & HAS_PASSWORD) != 0,
 		.needs_password = (flags & HAS_PASSWORD) != 0

@@ -146,6 +146,7 @@ my %filters = (
 	noted => description('string', $head, 38, own('guava', 'utf16', 'guava')),
 	unbound => description('string', $head, 38, own('guava', '', 'guava')),
 	grown => description('none', '', 0, growing('utf8', 2), @cursor, @layers),
+	doubled => description('none', '', 0, growing => bulks(320, 6, 30, '0.03', 'guava', 'utf8', 2, 2), @cursor, @layers),
 	growing => description('none', '', 0, growing('', 1), cursor => length_and(1, '0'), first => length_and(32, $string)),
 	original => description('none', '', 0, growing('utf8', undef), first => length_and(32, $string)),
 	redisson => description('string', $start, 32, @redisson),
@@ -196,12 +197,13 @@ sub item_seeds
 	redis_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $filters{guava}, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), $headed);
 	redis_seed('contains', 0x104, described(\@near, 'string', $head, 38, own('guava', '', 'guava')), $headed);
 	redis_seed('contains', 0x18, "-NOAUTH\r\n", ok(), "+PONG\r\n", $filters{guava}, $headed);
+	redis_seed('contains', 8, "-LOADING\r\n", "+PONG\r\n", $filters{guava}, $headed);
 
 	for my $filter (map { $filters{$_} } qw(guava noted unbound redisson filled empty bitmap bare))
 	{
 		redis_seed('add', 0, $filter, transaction(integer(1), $_, $bits, nil())) for integer(1), nil(), integer(-1);
 	}
-	redis_seed('add', 0, $filters{$_}, bulk('10')) for qw(grown growing original);
+	redis_seed('add', 0, $filters{$_}, bulk('10')) for qw(grown doubled growing original);
 	redis_seed('add', 0, $filters{grown}, $_) for nil(), integer(-2), bulk('1');
 	redis_seed('add', 0, $native{$_}, transaction(integer(1), array(integer(1), integer(0)))) for sort keys %native;
 	redis_seed('add', 0, $native{marked}, transaction(integer(0), array(integer(1), integer(0))));
@@ -235,6 +237,7 @@ sub filter_seeds
 	redis_seed('fetch', 0, $filters{redisson}, array(nil()));
 	redis_seed('fetch', 0, $filters{redisson}, integer(-1));
 	redis_seed('fetch', 0, $filters{bitmap}, nil(), $filters{bare}, array(bulk($string)));
+	redis_seed('fetch', 0, ($filters{noted}, nil()) x 20);
 	redis_seed('fetch_guava', 0, $filters{noted});
 	redis_seed('fetch_sized', 1, array(bulk("\x80")));
 
@@ -244,6 +247,8 @@ sub filter_seeds
 	redis_seed('create_shards', 0, $none, ($none, integer(1)) x 2, $none, integer(1));
 	redis_seed($_, 0, $none, integer(1)) for qw(create_growing create_redisson create_redisbloom);
 	redis_seed('create_growing', 0, $_) for $filters{growing}, $remains{bitmap};
+	redis_seed('create_growing', 0x104);
+	redis_seed('create_redisson', 0, ($remains{filled}, integer(0)) x 2);
 	return;
 }
 
@@ -282,11 +287,31 @@ sub mirror_seeds
 	redis_seed('mirror_large', 0, $none, $no_room, integer($large), integer(1), integer(7), @pieces[ 3 .. $#pieces ], integer(1));
 	redis_seed('mirror_large', 0, $none, $no_room, "-OOM\r\n", @pieces[ 1 .. $#pieces ], integer(1));
 	redis_seed('mirror_large', 0, $none, memory(2_000_000, 1_000_000, 'allkeys-lru'));
+	redis_seed('mirror_large', 4, $none, $no_room, "-MOVED 12539 10.0.0.1:6379\r\n", @pieces[ 1 .. 6 ], $pieces[0], @pieces[ 7 .. $#pieces ], integer(1));
 
 	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 96), transaction(integer(1), @end));
 	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 64 . '1' x 32), transaction(integer(2406), integer(1), @end));
 	redis_seed('mirror_live', 0, $old, ok(), $_, ok(), transaction(ok(), @end)) for bulk('1' x 96), nil();
 	redis_seed('mirror_live', 0, $old, (ok(), bulk('0' x 96), ok(), queued(6), nil()) x 3, transaction(ok(), @end));
+	return;
+}
+
+# A filter of the master that sentinels name; there is another one after a fail-over.
+sub sentinel_seeds
+{
+	my ($first, $second) = map { bulks($_, 6379) } '10.0.0.1', '10.0.0.2';
+	my ($master, $replica) = map { array(bulk($_), integer(1), array()) } qw(master slave);
+	my $readonly = "-READONLY You can't write against a read only replica.\r\n";
+	my @answers = ($first, $master, $filters{grown}, bulk('10'));
+
+	redis_seed('contains', 0x210, @answers);
+	redis_seed('contains', 0x2c0, @answers, @answers[ 2 .. 3 ]);
+	redis_seed('contains', 0x200, $_, @answers) for nil(), "-ERR\r\n", bulks('10.0.0.1', 0), bulks('elsewhere', 6379), array();
+	redis_seed('contains', 0x200, $first, $replica, $second, $replica, @answers);
+	redis_seed('contains', 0x200, $first, $_, @answers) for bulk('master'), "-LOADING\r\n";
+	redis_seed('add', 0x200, @answers[ 0 .. 2 ], $readonly, $second, $master, bulk('10'));
+	redis_seed('add', 0x200, $first, $master, $filters{bitmap}, ok(), $readonly x 3, queued(1), "-EXECABORT $readonly", $second, $master, transaction(integer(1), integer(1), array((integer(0)) x 10), nil()));
+	redis_seed('mirror_growing', 0x200, $first, $master, $none, $readonly, $second, $master, ok(), integer(1));
 	return;
 }
 
@@ -341,3 +366,4 @@ text_seeds(value(1, (12 << 20) + 4096, 7, "\1"));
 item_seeds();
 filter_seeds();
 mirror_seeds();
+sentinel_seeds();
