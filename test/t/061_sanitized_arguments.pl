@@ -53,15 +53,28 @@ sub reply
 	return FaultServer::array(map { reply($depth + 1) } 1 .. any(0, 1, 2, 3, 7, 7, 8, 64));
 }
 
-# What describes a filter, with something wrong now and then.
+# What describes a filter, with something wrong now and then.  The script's arguments
+# say which fields of hashes (or, if there are none, strings) are wanted.
+my @bits = (64, 64, 64, 256, 100, 0);
+my @hashes = (5, 5, 5, 1, 255, 256);
+my %fields = (
+	layout => [ qw(guava growing redisson bitmap redisbloom x) ], strategy => [ qw(guava redisson redisbloom magnuss x) ], funnel => [ undef, '', '', qw(utf8 int x) ],
+	bits => \@bits, hashes => \@hashes, size => \@bits, hashIterations => \@hashes, expected => [ 6, '' ], fpp => [ '0.03', '2', '' ], expansion => [ 1, 1, 2, 0 ],
+	layers => [ undef, 1, 2, 'x' ], filled => [ undef, 1 ], shards => [ 1, 2, 0 ], id => [ undef, 'x' ]);
+
 sub description
 {
-	my ($beside) = @_;
-	return FaultServer::array(FaultServer::bulk('none'), FaultServer::bulk(''), FaultServer::integer(0), FaultServer::array(FaultServer::bulk(any('guava', 'redisson')), FaultServer::bulk(any('1', '2', '0'))),
-		map { FaultServer::bulk(undef) } 2 .. $beside) if rand() < 0.3;
-	my @fields = map { FaultServer::bulk($_) } any(64, 100, 128, 0), any(1, 5, 255, 256), any(10, ''), any('0.03', '2', ''), any('guava', 'redisson', 'redisbloom', 'x'), any('utf8', 'int', ''), any('guava', 'growing', 'bitmap');
-	my @reply = (FaultServer::bulk(any('string', 'none', 'MBbloom--')), FaultServer::bulk(any('', "\1\5\0\0\0\1", "\1\5\0\0\0\4")), FaultServer::integer(any(0, 14, 38)),
-		map { rand() < 0.9 ? FaultServer::bulk(undef) : any(FaultServer::array(@fields[ 0 .. any(1, 3, 5, 6) ]), FaultServer::bulk(any('0', '1', '1023', 'x'))) } 1 .. $beside);
+	my (undef, $keys, @asked) = @_;
+	my @reply = (FaultServer::bulk(any('string', 'none', 'MBbloom--')), FaultServer::bulk(any('', "\1\5\0\0\0\1", "\1\5\0\0\0\4")), FaultServer::integer(any(0, 14, 38)));
+	splice @asked, 0, $keys;
+	splice @asked, 0, 1 + 2 * $asked[0];
+	while (@asked)
+	{
+		my $count = shift @asked;
+		my @values = map { any(@{ $fields{$_} // ['7'] }) } splice @asked, 0, $count;
+		push @reply, rand() < 0.8 ? FaultServer::bulk(undef)
+		  : FaultServer::array($count > 0 ? map({ FaultServer::bulk($_) } @values) : (FaultServer::integer(any(0, 1, 8, -1)), FaultServer::bulk(any('', '0', '1', '1023', 'x'))));
+	}
 	$reply[ rand @reply ] = reply(1) if rand() < 0.2;
 	return FaultServer::array(@reply);
 }
@@ -74,7 +87,8 @@ my $faults = FaultServer->new(sub {
 	return FaultServer::ok() if $name =~ /^(PING|AUTH|MULTI|WATCH|UNWATCH)$/ && rand() < 0.98;
 	return "+QUEUED\r\n" if $name !~ /^(EVAL|EXEC|BITFIELD_RO|GET)$/ && rand() < 0.5;
 	return undef if rand() < 0.01;
-	return description($arguments[1] - 1) if $name eq 'EVAL' && $arguments[0] =~ /TYPE/ && rand() < 0.9;
+	return description(@arguments) if $name eq 'EVAL' && $arguments[0] =~ /STRLEN.*HMGET/s && rand() < 0.9;
+	return FaultServer::bulk(any('0', '1', '01', '111')) if $name eq 'EVAL' && rand() < 0.3;
 	return FaultServer::array(map { FaultServer::integer(int rand 2) } 1 .. any(5, 6, 7)) if $name eq 'BITFIELD_RO' && rand() < 0.5;
 	return reply(0);
 });
@@ -132,9 +146,13 @@ $makers{"$_\[]"} = do { my $type = $_; sub { any(array_of($makers{$type} ? map({
 $makers{'smallint[]'} = sub { array_of(0, 1, -32768, 32767) . '::smallint[]' };
 $makers{'uuid[]'} = sub { q('{c0ffee00-0000-0000-0000-000000000000,NULL}'::uuid[]) };
 
-# Every function of the extension that can be called, with its argument types.
+# What arguments of some names mostly are.
+my %meant = (strategy => [qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom)], funnel => [qw(utf8 utf16 bytes int long)], layout => [ qw(guava growing redisson bitmap redisbloom), 'guava;shards=2' ]);
+
+# Every function of the extension that can be called, with its arguments' types and
+# names.
 my @functions = map { [ split /\|/, $_, -1 ] } split /\n/, $node->safe_psql('postgres', q{
-	SELECT p.proname, p.prokind, p.proretset, (SELECT string_agg(format_type(t, NULL), ';' ORDER BY o) FROM unnest(p.proargtypes) WITH ORDINALITY a(t, o)), p.pronargdefaults
+	SELECT p.proname, p.prokind, p.proretset, (SELECT string_agg(format_type(t, NULL), ';' ORDER BY o) FROM unnest(p.proargtypes) WITH ORDINALITY a(t, o)), p.pronargdefaults, array_to_string(p.proargnames, ';')
 	FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'bloomext'
 	WHERE NOT p.proargtypes::oid[] && ARRAY['internal'::regtype, 'cstring'::regtype]::oid[] AND p.prorettype <> 'internal'::regtype
@@ -145,10 +163,11 @@ cmp_ok(scalar @functions, '>=', 80, 'functions: ' . @functions);
 
 sub call
 {
-	my ($name, $kind, $set, $types, $defaults) = @{ $_[0] };
+	my ($name, $kind, $set, $types, $defaults, $names) = @{ $_[0] };
 	my @types = split /;/, $types;
+	my @named = split /;/, $names;
 	splice @types, @types - int(rand($defaults + 1)) if $defaults && rand() < 0.5;
-	my @arguments = map { my $a = $makers{$_}->(); rand() < 0.05 ? 'NULL' : $_ =~ /any|\[\]/ ? $a : $_ eq 'name' || $_ eq 'regclass' ? "$a\::$_" : "($a)::$_" } @types;
+	my @arguments = map { my $meant = $meant{ shift(@named) // '' }; my $a = $meant && rand() < 0.8 ? "'" . any(@$meant) . "'" : $makers{$_}->(); rand() < 0.05 ? 'NULL' : $_ =~ /any|\[\]/ ? $a : $_ eq 'name' || $_ eq 'regclass' ? "$a\::$_" : "($a)::$_" } @types;
 	my $expression = "$name(" . join(', ', @arguments) . ')';
 	my $rows = 'FROM t WHERE id <= ' . any(0, 1, 3, 200);
 	return "SELECT count(x) FROM (SELECT $expression AS x FROM t LIMIT 2 OFFSET 0) s;" unless $kind eq 'a';
