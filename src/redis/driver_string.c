@@ -154,6 +154,7 @@ add_to_string(const BfRemote *remote, BfItems *items)
 		.take = take_added
 	};
 
+	bf_remote_check_slots(remote);
 	return bf_items_run(&run);
 }
 

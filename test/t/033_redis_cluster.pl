@@ -58,6 +58,23 @@ is(state_of("SELECT bf_redis_contains('alone', 'guava' || n, 'x') FROM generate_
 is(state_of("SELECT bf_mirror(bf_create(100, 0.01, expansion => 1), 'cluster', 'scattered')"), '22023',
 	'growing needs a part in braces');
 is(everywhere('EVAL', "return #redis.call('KEYS', 'scattered*')", 0), 0, 'and nothing was written');
+# The hash beside such names would be in another slot.  What a service made there
+# is only asked, without a note.
+for my $key ('a}b', '{}x')
+{
+	for my $layout ('guava', 'redisson', 'bitmap')
+	{
+		is(state_of("SELECT $_"), '22023', "$key in $layout: $_")
+		  for "bf_mirror(bf_create(100, 0.01, $strategies{$layout}), 'cluster', '$key', '$layout')",
+		  "bf_redis_create('cluster', '$key', 100, 0.01, $strategies{$layout}, '$layout')";
+	}
+	my $stream = sql("SELECT encode(bf_export(bf_create(100, 0.01) || 'x'), 'hex')");
+	$_->cli('EVAL', "return redis.call('SET', KEYS[1], (ARGV[1]:gsub('..', function(x) return string.char(tonumber(x, 16)) end)))", 1, $key, $stream) for @nodes;
+	is(state_of("SELECT bf_redis_add('cluster', '$key', 'y')"), '22023', "$key of a service: not added to");
+	is(sql("SELECT bf_redis_contains('cluster', '$key', '{x,y}'::text[]), bf_contains(bf_fetch('cluster', '$key'), 'x'), bf_redis_drop('cluster', '$key')"),
+		'{t,f}|t|t', "$key: asked, fetched and dropped");
+	is(state_of("SELECT bf_redis_contains('cluster', '$key', 'x')"), '42704', "$key: dropped");
+}
 
 # What makes no sense closes the connection to who said it, not to who was asked
 # first.
