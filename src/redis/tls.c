@@ -143,7 +143,7 @@ bf_tls_write(redisContext *context, const char *bytes, size_t length)
 	{
 		/* Why the server has left may have come before it did. */
 		context->err = 0;
-		(void) redisBufferRead(context);
+		(void) bf_tls_read(context);
 		errno = ECONNRESET;
 		return -1;
 	}
