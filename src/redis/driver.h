@@ -157,7 +157,8 @@ extern void bf_remote_plan(Oid server, const char *key,
 						   const BfLayout *layout, const BfPlan *plan,
 						   BfRemote *remote);
 extern void bf_remote_check_slots(const BfRemote *remote);
-extern void bf_remote_check_twin(const BfRemote *found);
+extern void bf_remote_check_twin(const BfRemote *found,
+								 const BfLayout *wanted);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);

@@ -126,7 +126,7 @@ check_old(const BfRemote *remote, const BfRemote *old)
 	int64		bytes = remote->layout->layer_suffix != NULL ? old->at_layer :
 		old->at_key;
 
-	bf_remote_check_twin(old);
+	bf_remote_check_twin(old, remote->layout);
 	if (old->layout != NULL &&
 		(old->layout != remote->layout || old->shards > 0))
 		ereport(ERROR,

@@ -495,11 +495,14 @@ bf_remote_is_unbound(const BfRemote *remote)
 	return hash->there && bf_layout_is_unbound(hash->values);
 }
 
-/* Raise that a filter would share its hash with another key's. */
+/*
+ * Raise that a filter would share its hash with another key's; one of layers has a
+ * name of its own for that.
+ */
 void
-bf_remote_check_twin(const BfRemote *found)
+bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
 {
-	if (found->twin == NULL)
+	if (found->twin == NULL || wanted->layer_suffix != NULL)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

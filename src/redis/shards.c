@@ -206,7 +206,7 @@ static bool
 look_for(const BfRemote *wanted, BfRemote *found)
 {
 	bf_remote_describe(wanted->server, wanted->key, found);
-	bf_remote_check_twin(found);
+	bf_remote_check_twin(found, wanted->layout);
 	if (found->layout != NULL)
 	{
 		if (found->shards == 0)

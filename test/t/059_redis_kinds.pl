@@ -271,6 +271,9 @@ for my $pair ([ 'x', '{x}' ], [ '{x}', 'x' ])
 	is(state_of("SELECT $_"), '22023', "$other beside $one: $_")
 	  for "bf_redis_create('cache', '$other', 5000, 0.0001, 'magnuss')", "bf_mirror(bf_create(100), 'cache', '$other')";
 	is(sql("SELECT bf_redis_contains('cache', '$one', '{a,b}'::text[])"), '{t,t}', "$one: is as it was");
+	$redis->cli('FLUSHALL');
+	sql("SELECT bf_mirror(bf_create(100) || 'a'::text, 'cache', '$one'), bf_mirror(bf_create(100, expansion => 1) || 'b'::text, 'cache', '$other')");
+	is(sql("SELECT bf_redis_contains('cache', '$one', 'a'), bf_redis_contains('cache', '$other', 'b')"), 't|t', "a growing one has another: $other");
 }
 
 # A call site that knows a filter notes in the one that took its place that
