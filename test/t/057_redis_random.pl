@@ -31,7 +31,6 @@ use strict;
 use warnings;
 
 use Digest::MD5 qw(md5_hex);
-use Encode qw(decode encode);
 use File::Spec;
 use FindBin;
 use List::Util qw(max min sum0 shuffle uniq);
@@ -473,8 +472,7 @@ sub crc32
 # The bytes that decide about an element's shard, and those that modules hash.
 sub bytes_of
 {
-	my ($family, $value, $kind, $decimal) = @_;
-	return encode('UTF-16LE', decode('UTF-8', $value)) if $kind eq 'utf16';
+	my ($family, $value, $decimal) = @_;
 	return $family eq 'bytes' ? pack 'H*', $value : $family eq 'int' && !$decimal ? pack 'q<', $value : $value;
 }
 
@@ -530,7 +528,7 @@ sub check_read
 		{
 			my @values = grep { defined } (shuffle @{ $kinds->{$kind}{$family} })[ 0 .. 15 ];
 			my %shards;
-			push @{ $shards{ $f->{shards} ? "$f->{key}:" . crc32(bytes_of($family, $_, $kind)) % $f->{shards} : $f->{key} } }, $_ foreach @values;
+			push @{ $shards{ $f->{shards} ? "$f->{key}:" . crc32(bytes_of($family, $_)) % $f->{shards} : $f->{key} } }, $_ foreach @values;
 			check_string($f, $_, $family, $kind, @{ $shards{$_} }) foreach sort keys %shards;
 		}
 	}
@@ -543,7 +541,7 @@ sub check_string
 	my @answers;
 	if ($f->{layout} eq 'redisbloom')
 	{
-		@answers = @{ redis($servers{ $f->{server} }, $key, 'BF.MEXISTS', $key, map { bytes_of($family, $_, $kind, 1) } @values) };
+		@answers = @{ redis($servers{ $f->{server} }, $key, 'BF.MEXISTS', $key, map { bytes_of($family, $_, 1) } @values) };
 	}
 	else
 	{
@@ -710,7 +708,7 @@ sub serve
 	else
 	{
 		redis($server, $key, 'BF.RESERVE', $key, $spec->{fpp}, $spec->{expected}, $spec->{expansion} ? ('EXPANSION', 2) : 'NONSCALING');
-		redis($server, $key, 'BF.MADD', $key, map { bytes_of($family{$type}, $_, $kind, 1) } @values);
+		redis($server, $key, 'BF.MADD', $key, map { bytes_of($family{$type}, $_, 1) } @values);
 	}
 	appear($f, $spec, undef, map { ("$family{$type} $_" => $kind) } @values);
 	take_kind($f) if $over;
@@ -769,7 +767,7 @@ sub drop
 	my $session = any(@sessions);
 	my ($state, $line) = attempt($f, $session, "SELECT bf_redis_drop('$f->{server}', " . quoted($f->{key}) . ')');
 	return $f->{state} eq 'gone' ? () : check_error($f, $state, $session) if $state ne '00000';
-	wrong($f, 'there was no filter to drop') if $line eq 'f' && $f->{state} eq 'whole' && !$f->{expires};
+	wrong($f, 'there was no filter to drop') if $line eq 'f' && $f->{state} eq 'whole' && !$f->{expires} && !$servers{ $f->{server} }{unsettled};
 	vanish($f) if $line eq 't';
 }
 
@@ -1034,9 +1032,7 @@ sub replicated
 	my ($server, $address) = @_;
 	my $role = role($server, $address);
 	return 0 if $role->[0] ne 'master' || !@{ $role->[2] };
-	# A write of this connection, without which WAIT would not wait.
-	$server->{wire}->to($address, 'EVAL', "redis.call('PUBLISH', 'x', 'y')", 0);
-	return $server->{wire}->to($address, 'WAIT', 1, 2000) > 0;
+	return wait_for(sub { grep { $_->[2] >= $role->[1] } @{ role($server, $address)->[2] } }, 3);
 }
 
 # ---- Two at a time ----
@@ -1136,7 +1132,8 @@ sub cancel
 	run($session, 'SET statement_timeout = ' . any(1, 1, 2));
 	my ($state) = run($session, any("SELECT bf_redis_add('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ')',
 		"SELECT count(*) FROM bf_redis_contains('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ')'));
-	run($session, 'RESET statement_timeout');
+	# Which may be cancelled, too.
+	1 until (run($session, 'RESET statement_timeout'))[0] eq '00000';
 	$tally{cancelled}++ if $state eq '57014';
 	bind_unknown($servers{ $f->{server} });
 	check($f, 50, $session);
