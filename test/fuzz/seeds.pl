@@ -85,8 +85,8 @@ sub transaction { return ok() . queued(scalar @_) . array(@_); }
 
 # What describes a key: its string, and the keys beside it, in the order of
 # remote.c.  In a cluster some may be in other slots.
-my @beside = qw(shards own growing cursor first second redisson);
-my @near = qw(shards own redisson);
+my @beside = qw(shards twin own growing cursor first second redisson);
+my @near = qw(shards twin own redisson);
 
 sub described
 {
@@ -172,6 +172,7 @@ my %remains = (
 	bitmap => description('none', '', 0, own('magnuss', 'utf8', 'bitmap')),
 	note => description('none', '', 0, own('guava', 'utf8', 'guava')),
 	list => description('list', '', 0),
+	twin => description('none', '', 0, twin => length_and(38, $head)),
 	twice => description('string', $start, 32, @redisson, own('magnuss', 'utf8', 'bitmap')),
 	other => description('string', $start, 32, @redisson, own('redisson', 'x', 'redisson')),
 	no_string => description('none', '', 0, growing('utf8', 2), cursor => length_and(-1, ''), @layers)
@@ -238,6 +239,7 @@ sub filter_seeds
 	redis_seed('fetch', 0, $filters{redisson}, integer(-1));
 	redis_seed('fetch', 0, $filters{bitmap}, nil(), $filters{bare}, array(bulk($string)));
 	redis_seed('fetch', 0, ($filters{noted}, nil()) x 20);
+	redis_seed('fetch', 0, $native{native}, nil(), $none);
 	redis_seed('fetch_guava', 0, $filters{noted});
 	redis_seed('fetch_sized', 1, array(bulk("\x80")));
 
@@ -246,7 +248,7 @@ sub filter_seeds
 	redis_seed('create_guava', 0, $filters{unbound}, integer(0), $filters{noted});
 	redis_seed('create_shards', 0, $none, ($none, integer(1)) x 2, $none, integer(1));
 	redis_seed($_, 0, $none, integer(1)) for qw(create_growing create_redisson create_redisbloom);
-	redis_seed('create_growing', 0, $_) for $filters{growing}, $remains{bitmap};
+	redis_seed('create_growing', 0, $_) for $filters{growing}, @remains{qw(bitmap twin)};
 	redis_seed('create_growing', 0x104);
 	redis_seed('create_redisson', 0, ($remains{filled}, integer(0)) x 2);
 	return;
@@ -275,7 +277,7 @@ sub mirror_seeds
 	my $no_room = memory(2_000_000, 100_000, 'noeviction');
 
 	redis_seed('mirror_bitmap', 0, $_, transaction(ok(), @written, integer(13), $zeros)) for $none, $remains{bitmap};
-	redis_seed('mirror_bitmap', 0, $_) for @remains{qw(list filled)}, $filters{guava};
+	redis_seed('mirror_bitmap', 0, $_) for @remains{qw(list filled twin)}, $filters{guava};
 	redis_seed('mirror_growing', 0, $none, ok(), $_) for integer(1), integer(0);
 	redis_seed('mirror_growing', 0, $filters{grown}, ok(), integer(1));
 	redis_seed('mirror_redisson', 0, $none, transaction(ok(), @written, @written, integer(8), sample(8, "\0" x 7 . "\x80")));
@@ -312,6 +314,7 @@ sub sentinel_seeds
 	redis_seed('add', 0x200, @answers[ 0 .. 2 ], $readonly, $second, $master, bulk('10'));
 	redis_seed('add', 0x200, $first, $master, $filters{bitmap}, ok(), $readonly x 3, queued(1), "-EXECABORT $readonly", $second, $master, transaction(integer(1), integer(1), array((integer(0)) x 10), nil()));
 	redis_seed('mirror_growing', 0x200, $first, $master, $none, $readonly, $second, $master, ok(), integer(1));
+	redis_seed('mirror_growing', 0x200, $first, $master, $none, ok(), $readonly);
 	return;
 }
 
@@ -320,10 +323,9 @@ sub native_seeds
 {
 	my ($header, $bits) = @_;
 	my $first = array(integer(1), bulk($header));
-	my @rest = (array(integer(1 + length $bits), bulk($bits)), array(integer(0), bulk('')));
 	for my $native ($native{hidden}, description('MBbloom--', $header, 0))
 	{
-		redis_seed('fetch_redisbloom', 0, $native, $first, @rest);
+		redis_seed('fetch_redisbloom', 0, $native, bulks($header, $bits, ''));
 		redis_seed('describe', 0, $native, $first);
 	}
 	return;
