@@ -194,6 +194,8 @@ sub item_seeds
 	}
 	redis_seed('contains', 0x80, ($filters{guava}, $headed) x 2);
 	redis_seed('contains', 2, $filters{grown}, bulk('01'));
+	redis_seed($_, 0, $filters{grown}, bulk('101')) for qw(contains add);
+	redis_seed('contains', 0, @$_) for [ $filters{grown}, bulk('1x') ], [ $native{native}, bulk('1') ], [ $filters{guava}, $bits ], [array()];
 	redis_seed('contains', 3, $shards, ($filters{noted}) x 2, $headed, $shards);
 	redis_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $filters{guava}, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), $headed);
 	redis_seed('contains', 0x104, described(\@near, 'string', $head, 38, own('guava', '', 'guava')), $headed);
@@ -208,6 +210,8 @@ sub item_seeds
 	redis_seed('add', 0, $filters{grown}, $_) for nil(), integer(-2), bulk('1');
 	redis_seed('add', 0, $native{$_}, transaction(integer(1), array(integer(1), integer(0)))) for sort keys %native;
 	redis_seed('add', 0, $native{marked}, transaction(integer(0), array(integer(1), integer(0))));
+	redis_seed('add', 0, $native{marked}, transaction(integer(1), array(integer(1), "-ERR\r\n")));
+	redis_seed('add', 0, $filters{bitmap}, transaction(integer(1), integer(1), array(integer(1)), nil()));
 	redis_seed('add', 0, $shards, ($filters{unbound}) x 2, integer(1), transaction(@added), $shards);
 	return;
 }
