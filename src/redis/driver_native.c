@@ -388,6 +388,7 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 	bf_stream_write(stream, filter, dump);
 	bf_pipeline_start(&pipeline, remote->server, image.key, expect_success,
 					  NULL);
+	pipeline.stays = true;
 	send_dump(&pipeline, remote, dump, head_size);
 	bf_temporary_finish(&pipeline, &image, 1);
 	check_head(remote, image.key, dump, head_size);

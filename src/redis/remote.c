@@ -497,12 +497,14 @@ bf_remote_is_unbound(const BfRemote *remote)
 
 /*
  * Raise that a filter would share its hash with another key's; one of layers has a
- * name of its own for that.
+ * name of its own for that, and one that is there has it already.
  */
 void
 bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
 {
-	if (found->twin == NULL || wanted->layer_suffix != NULL)
+	if (found->twin == NULL || wanted->layer_suffix != NULL ||
+		(found->layout != NULL &&
+		 found->hash[bf_layout_kind_role(found->layout)].there))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

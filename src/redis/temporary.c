@@ -331,6 +331,7 @@ bf_temporary_mirror(const BfRemote *remote, BfImage *images, uint32 count,
 	bf_pipeline_start(&pipeline, remote->server, remote->key, check_piece,
 					  &lost);
 	pipeline.window = WINDOW;
+	pipeline.stays = true;
 	for (uint32 i = 0; i < count; i++)
 		images[i].key = bf_temporary_key(remote->key, i);
 	for (uint32 i = 0; i < count && !lost && pipeline.error == NULL; i++)

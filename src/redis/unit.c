@@ -55,15 +55,14 @@ connect_pipeline(BfPipeline *pipeline)
 
 /*
  * Raise that a pipeline which has begun has lost its connection.  In a cluster each
- * node has one, and slots take what was written along.
+ * node has one, and a slot that moves takes what was written along; but a node
+ * that was promoted may lack a part of it.
  */
 static void
-check_connection(const BfPipeline *pipeline)
+check_connection(const BfPipeline *pipeline, const BfConnection *connection)
 {
-	const BfConnection *connection = pipeline->connection;
-
-	if (pipeline->executed && !connection->cluster &&
-		connection->made != pipeline->made)
+	if (pipeline->executed && connection->made != pipeline->made &&
+		(pipeline->stays || !connection->cluster))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("lost the connection to Redis server \"%s\"",
@@ -135,7 +134,8 @@ is_redirected(const BfPipeline *pipeline, const char *error)
 											   pipeline->key, &node);
 
 	return redirect != BF_REDIRECT_NONE &&
-		!(redirect == BF_REDIRECT_MASTER && pipeline->executed);
+		!(pipeline->executed &&
+		  (pipeline->stays || redirect == BF_REDIRECT_MASTER));
 }
 
 /* Receive the oldest unit's replies and do with them what is to be done. */
@@ -207,7 +207,7 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 		bf_pipeline_finish(pipeline);
 	if (pipeline->connection == NULL)
 		connect_pipeline(pipeline);
-	check_connection(pipeline);
+	check_connection(pipeline, pipeline->connection);
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
 	expect(pipeline->connection, unit, 0);
@@ -293,6 +293,7 @@ follow(BfPipeline *pipeline, BfUnit *unit)
 	const redisReply *reply = bf_ask(pipeline->server, pipeline->key, unit, 0,
 									 &connection);
 
+	check_connection(pipeline, connection);
 	pipeline->executed = true;
 	pipeline->made = connection->made;
 	pipeline->handler(connection, reply, unit, pipeline->arg);

@@ -22,6 +22,7 @@ typedef struct BfPipeline
 	BfReplyHandler handler;
 	void	   *arg;
 	BfConnection *connection;
+	bool		stays;			/* what it writes is of no use but together */
 	bool		executed;		/* was a unit? */
 	uint64		made;			/* BfConnection.made of where it was */
 	int			window;			/* units under way at most */
