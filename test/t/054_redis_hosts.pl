@@ -77,7 +77,7 @@ sub eventually
 }
 
 # A replica is read, and says that it is one to who writes.
-my $replica = RedisServer->new(port => RedisServer::free_port(), options => [ '--replicaof', "127.0.0.1 $redis->{port}" ]);
+my $replica = RedisServer->new(port => RedisServer::free_port(), options => [ '--replicaof', '127.0.0.1', $redis->{port} ]);
 hosts('master', '127.0.0.1', $redis->{port});
 hosts('replica', '127.0.0.1', $replica->{port});
 my %layouts = (guava => "'guava'", redisson => "'redisson'", bitmap => "'magnuss'", growing => "'guava', NULL, 1");
@@ -146,7 +146,7 @@ sub replace
 {
 	my ($gone, @others) = @_;
 	my @known = map { "redis-cli -s $_->{socket} CLUSTER NODES | grep ':$gone->{port}\@.*master,fail ' && redis-cli -s $_->{socket} CLUSTER INFO | grep cluster_state:ok" } @others;
-	return shell("redis-cli -s $gone->{socket} SHUTDOWN NOSAVE FORCE; until @{[join ' && ', @known]}; do sleep 0.1; done");
+	return shell("kill -KILL $gone->{pid}; until @{[join ' && ', @known]}; do sleep 0.1; done");
 }
 is(sql("$asked; @{[replace(@nodes[1, 0, 2 .. 5])]} $asked; @{[replace(@nodes[0, 2 .. 5])]} $asked"), "12\n12\n12",
 	'a session asks the seeds when a node it knew has gone, and another seed when the first has');
@@ -164,7 +164,7 @@ for my $code ('MOVED', 'CROSSSLOT')
 # Sentinels and a real fail-over.  They and Redis have passwords of their own.
 my @options = ('--requirepass', 'of-redis', '--masterauth', 'of-redis');
 my $master = RedisServer->new(port => RedisServer::free_port(), options => \@options);
-my @replicas = map { RedisServer->new(port => RedisServer::free_port(), options => [ @options, '--replicaof', "127.0.0.1 $master->{port}" ]) } 1 .. 2;
+my @replicas = map { RedisServer->new(port => RedisServer::free_port(), options => [ @options, '--replicaof', '127.0.0.1', $master->{port} ]) } 1 .. 2;
 my @sentinels = RedisServer->sentinels('titles', $master, "sentinel auth-pass titles of-redis\nrequirepass of-sentinels\n");
 my $sentinel_ports = join ',', $closed, map { $_->{port} } @sentinels;
 
@@ -275,7 +275,7 @@ like(said(), qr/^sentinel PING\nsentinel SENTINEL .*\nredis PING\nredis AUTH of-
 
 # Who is named has to be a master; until it is one, the sentinels are asked again.
 $replica->stop;
-my $second = RedisServer->new(port => RedisServer::free_port(), options => [ '--replicaof', "127.0.0.1 $redis->{port}" ]);
+my $second = RedisServer->new(port => RedisServer::free_port(), options => [ '--replicaof', '127.0.0.1', $redis->{port} ]);
 await('a replica that has followed', sub { return $second->cli('EXISTS', 'k') eq '1' });
 hosts('moving', '127.0.0.1', $open_sentinel->{port}, ", sentinel 'm', connect_timeout '500'");
 lead_to($second->{port});
