@@ -205,6 +205,19 @@ is(outcome("SELECT bf_redis_add('cache', 'ids', 501)"), '22023', 'and told which
 is(outcome("SELECT bf_redis_create('cache', 'ids', 1000, 0.01, funnel => 'long'), bf_redis_add('cache', 'ids', 501)"), 'f|t', 'once');
 is(outcome("SELECT bf_fetch('cache', 'ids') @> 501::bigint, (SELECT funnel FROM bf_redis_info('cache', 'ids'))"), 't|long', 'to add such');
 
+# A script reads a bit string and its shape, and denies nothing where a part is gone.
+my ($lua) = blocks($readers, 'lua');
+my @bits = split /,/, sql("SELECT array_to_string(bf_positions(bf_create(1000, 0.01) || 'a', 'a') || bf_positions(bf_create(1000, 0.01), 'b'), ',')");
+sub by_script { return $redis->cli('EVAL', $lua, 2, 'bits', '{bits}:bloomext', @bits) =~ s/\n/ /gr; }
+sql("SELECT bf_mirror(bf_create(1000, 0.01) || 'a', 'cache', 'bits', 'bitmap')");
+like(by_script(), qr/^bitmap guava 9600 7( 1){7} [01 ]*0/, 'Lua, by GETBITs');
+for my $part ('bits', '{bits}:bloomext')
+{
+	$redis->cli('RENAME', $part, 'elsewhere');
+	like(by_script(), qr/no whole filter/, "without $part");
+	$redis->cli('RENAME', 'elsewhere', $part);
+}
+
 # A full Redis can be read, by one command.
 $redis->cli('CONFIG', 'SET', 'maxmemory', 1);
 is($redis->cli('BITFIELD_RO', 'letters', 'GET', 'u1', 102), 1, 'a full Redis: BITFIELD_RO');
