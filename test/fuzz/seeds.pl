@@ -172,6 +172,8 @@ my %remains = (
 	bitmap => description('none', '', 0, own('magnuss', 'utf8', 'bitmap')),
 	note => description('none', '', 0, own('guava', 'utf8', 'guava')),
 	list => description('list', '', 0),
+	under => description('string', $head, 38, @redisson, own('guava', 'utf8', 'guava')),
+	over => description('string', $head, 38, @redisson),
 	twin => description('none', '', 0, twin => length_and(38, $head)),
 	twice => description('string', $start, 32, @redisson, own('magnuss', 'utf8', 'bitmap')),
 	other => description('string', $start, 32, @redisson, own('redisson', 'x', 'redisson')),
@@ -232,17 +234,17 @@ sub filter_seeds
 	redis_seed('drop', 0, $_, integer(1)) for @filters{qw(noted grown)}, $native{native}, @remains{qw(cursor filled bitmap list)};
 	redis_seed('drop', 0, $shards, integer(1), ($filters{guava}, integer(1)) x 2);
 
-	for (['guava', 'guava', bulk($head . $string)], ['growing', 'grown', array((bulk($string)) x 2)], ['redisson', 'filled', array(bulk($string))])
+	for (['guava', 'guava', bulk($head . $string), $filters{guava}], ['growing', 'grown', array((bulk($string)) x 2)], ['redisson', 'filled', array(bulk($string))])
 	{
-		my ($layout, $name, $answer) = @$_;
-		redis_seed("fetch_$layout", 0, $filters{$name}, $answer);
-		redis_seed('fetch', 0, $filters{$name}, $answer);
+		my ($layout, $name, @answers) = @$_;
+		redis_seed("fetch_$layout", 0, $filters{$name}, @answers);
+		redis_seed('fetch', 0, $filters{$name}, @answers);
 	}
-	redis_seed('fetch', 0, $filters{noted}, bulk($head . $string));
+	redis_seed('fetch', 0, $filters{noted}, bulk($head . $string), $filters{unbound}, @$_) for [$none], [ $filters{noted}, bulk($head . $string), $filters{noted} ];
 	redis_seed('fetch', 0, $filters{redisson}, array(nil()));
 	redis_seed('fetch', 0, $filters{redisson}, integer(-1));
 	redis_seed('fetch', 0, $filters{bitmap}, nil(), $filters{bare}, array(bulk($string)));
-	redis_seed('fetch', 0, ($filters{noted}, nil()) x 20);
+	redis_seed('fetch', 0, ($filters{bare}, nil()) x 20);
 	redis_seed('fetch', 0, $native{native}, nil(), $none);
 	redis_seed('fetch_guava', 0, $filters{noted});
 	redis_seed('fetch_sized', 1, array(bulk("\x80")));
