@@ -254,7 +254,8 @@ sub filter_seeds
 	redis_seed('create_guava', 0, $filters{unbound}, integer(0), $filters{noted});
 	redis_seed('create_shards', 0, $none, ($none, integer(1)) x 2, $none, integer(1));
 	redis_seed($_, 0, $none, integer(1)) for qw(create_growing create_redisson create_redisbloom);
-	redis_seed('create_growing', 0, $_) for $filters{growing}, @remains{qw(bitmap twin)};
+	redis_seed('create_growing', 0, $_) for $filters{growing}, $remains{bitmap};
+	redis_seed('create_redisson', 0, $remains{twin});
 	redis_seed('create_growing', 0x104);
 	redis_seed('create_redisson', 0, ($remains{filled}, integer(0)) x 2);
 	return;
@@ -280,6 +281,7 @@ sub mirror_seeds
 	my $large = 6 + 8 * int((-900_000 * log(0.01) / log(2)**2 + 63) / 64);
 	my $last = int(($large - 1) / 2**18);
 	my @pieces = (integer($large), (integer(1), integer($large)) x $last);
+	my $moved = "-MOVED 12539 10.0.0.1:6379\r\n";
 	my $no_room = memory(2_000_000, 100_000, 'noeviction');
 
 	redis_seed('mirror_bitmap', 0, $_, transaction(ok(), @written, integer(13), $zeros)) for $none, $remains{bitmap};
@@ -295,7 +297,8 @@ sub mirror_seeds
 	redis_seed('mirror_large', 0, $none, $no_room, integer($large), integer(1), integer(7), @pieces[ 3 .. $#pieces ], integer(1));
 	redis_seed('mirror_large', 0, $none, $no_room, "-OOM\r\n", @pieces[ 1 .. $#pieces ], integer(1));
 	redis_seed('mirror_large', 0, $none, memory(2_000_000, 1_000_000, 'allkeys-lru'));
-	redis_seed('mirror_large', 4, $none, $no_room, "-MOVED 12539 10.0.0.1:6379\r\n", @pieces[ 1 .. 6 ], $pieces[0], @pieces[ 7 .. $#pieces ], integer(1));
+	redis_seed('mirror_large', 4, $none, $no_room, $moved, @pieces[ 1 .. 6 ], $pieces[0]);
+	redis_seed('mirror_large', 4, $none, $no_room, $moved x 7, @pieces, integer(1));
 
 	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 96), transaction(integer(1), @end));
 	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 64 . '1' x 32), transaction(integer(2406), integer(1), @end));
