@@ -887,7 +887,8 @@ sub squeeze
 	my ($f) = shuffle filters($server);
 	my %keys = map { $_ => [ keys_of($server->{filters}{$_}) ] } sort keys %{ $server->{filters} };
 	my ($used) = redis($server, undef, 'INFO', 'memory') =~ /used_memory:(\d+)/;
-	redis($server, undef, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', $used - any(1000, 3000));
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random');
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory', $used - any(1000, 3000));
 	eval { redis($server, undef, 'SET', 'squeezed', 1) };
 	$f = undef if chance(0.5);
 	if ($f)
@@ -896,7 +897,8 @@ sub squeeze
 		any(\&mirror, \&add, \&create)->($f);
 		$server->{unsettled} = 0;
 	}
-	redis($server, undef, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', 0);
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory', 0);
+	redis($server, undef, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
 	doubt($f) if $f;
 	foreach my $key (sort keys %keys)
 	{
