@@ -138,14 +138,14 @@ authenticate(BfSocket *socket, const BfServer *server)
 	bf_unit_free(unit);
 }
 
-/* Add why an address does not serve: with its name, if there are others. */
+/* Add why an address does not serve. */
 static void
-note_problem(StringInfo problems, const BfServer *server,
-			 const BfAddress *address, const char *problem)
+note_problem(StringInfo problems, const BfAddress *address,
+			 const char *problem)
 {
 	if (problems->len > 0)
 		appendStringInfoChar(problems, '\n');
-	if (server->address_count > 1 || server->sentinel != NULL)
+	if (address->host != NULL)
 		appendStringInfo(problems, "Host \"%s\", port %d: ",
 						 bf_socket_printable(address->host), address->port);
 	appendStringInfoString(problems, problem);
@@ -184,7 +184,7 @@ try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
 		error = CopyErrorData();
 		FlushErrorState();
 		bf_socket_close(socket);
-		note_problem(problems, server, address, error->detail);
+		note_problem(problems, address, error->detail);
 	}
 	PG_END_TRY();
 	return socket->context != NULL;

@@ -72,6 +72,22 @@ bf_host_is_address(const char *host)
 		inet_pton(AF_INET6, host, &address) == 1;
 }
 
+/* Raise which entry of a list is more than a host: a URL, or one with a port. */
+void
+bf_hosts_check_names(const char *list)
+{
+	char	   *entry;
+
+	while ((entry = bf_hosts_next(&list)) != NULL)
+	{
+		if (strpbrk(entry, ":/") != NULL && !bf_host_is_address(entry))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid host \"%s\"", entry),
+					 errhint("Give a name or an address; the port is option \"port\", a unix socket is option \"socket\".")));
+	}
+}
+
 /* Is an entry an address or a range of them, and not a name? */
 static bool
 is_range(const char *entry)

@@ -510,6 +510,17 @@ bf_layout_check_bare(const BfLayout *layout)
 				 errhint("Leave out expected, fpp and strategy.")));
 }
 
+/* Refuse a filter that is to grow where it would not. */
+void
+bf_layout_check_growth(const BfLayout *layout, const BfPlan *plan)
+{
+	if (plan->header.expansion > 0 && !layout->grows)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" does not grow", layout->name),
+				 errhint("Use layout \"growing\", or expansion 0.")));
+}
+
 /* Raise that a layout cannot hold a filter, or that Redis cannot. */
 void
 bf_layout_check(const BfLayout *layout, const BfPlan *plan)

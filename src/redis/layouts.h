@@ -93,6 +93,8 @@ extern const BfLayout *bf_layout_argument(FunctionCallInfo fcinfo,
 										  int argument, int *shards);
 extern const BfLayout *bf_layout_default(const BfPlan *plan);
 extern void bf_layout_check_bare(const BfLayout *layout);
+extern void bf_layout_check_growth(const BfLayout *layout,
+								   const BfPlan *plan);
 extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
 extern bool bf_layout_owns(const BfLayout *layout, BfHashRole role,
 						   char *const *values);

@@ -60,6 +60,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 				  &plan);
 	if (layout == NULL)
 		layout = bf_layout_default(&plan);
+	bf_layout_check_growth(layout, &plan);
 	bf_remote_plan(server, key, layout, &plan, &remote);
 	remote.shards = shards;
 	PG_RETURN_BOOL(bf_shards_create(&remote, ttl));

@@ -163,6 +163,8 @@ check_option(const Option *option, DefElem *def)
 				 errmsg("invalid value for option \"%s\": \"%s\"",
 						option->name, defGetString(def)),
 				 errdetail("It must be a list of hosts with nothing but commas between them.")));
+	if (option->place == offsetof(BfServer, host))
+		bf_hosts_check_names(defGetString(def));
 	if (option->place == offsetof(BfServer, redirect_hosts))
 		bf_hosts_check_ranges(defGetString(def));
 	if (option->superuser && !superuser())

@@ -177,7 +177,10 @@ refuse_found(const BfRemote *wanted, const BfRemote *found)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("key \"%s\" already holds something else", wanted->key),
 			 errdetail("Wanted: %s. Found: %s.", outline(wanted),
-					   outline(found))));
+					   outline(found)),
+			 found->layout != NULL || found->orphan != NULL ?
+			 errhint("Choose another key, or drop that filter with bf_redis_drop.") :
+			 errhint("Choose another key; or delete it, by DEL in Redis.")));
 }
 
 /*
@@ -332,7 +335,8 @@ bf_shards_drop(Oid server, const char *key)
 	if (whole.layout == NULL && whole.orphan == NULL && whole.at_key != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key \"%s\" holds something that is no filter", key)));
+				 errmsg("key \"%s\" holds something that is no filter", key),
+				 errhint("Delete it by DEL in Redis, if it is left of a filter.")));
 	if (whole.layout == NULL && whole.orphan == NULL)
 		return false;
 	dropped = bf_remote_drop(&whole);

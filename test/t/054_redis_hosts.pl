@@ -112,7 +112,9 @@ my $nobody = message("SELECT bf_redis_contains('nobody', 'k', 'x')");
 like($nobody, qr/ERROR:  08001: could not connect to Redis server "nobody"\nDETAIL:  Host "127.0.0.1", port $closed: Connection refused\nHost "127.0.0.1", port $silent: It did not answer within connect_timeout.\nHost "no-such-host.invalid", port 1: .+\nHost "127.0.0.1", port $loading->{port}: It answered LOADING/,
 	'all that failed are named');
 hosts('alone', '127.0.0.1', $closed);
-like(message("SELECT bf_redis_contains('alone', 'k', 'x')"), qr/08001: .*\nDETAIL:  Connection refused/, 'a single one is not');
+is(state_of("ALTER SERVER alone OPTIONS (SET host '$_')"), '22023', "$_ is more than a host") for '127.0.0.1:6379', 'redis://127.0.0.1', '/tmp/socket', '::1,a:1';
+is(state_of("BEGIN; ALTER SERVER alone OPTIONS (SET host '::1,fe80::1'); ROLLBACK"), '', 'but not an address of IPv6');
+like(message("SELECT bf_redis_contains('alone', 'k', 'x')"), qr/08001: .*\nDETAIL:  Host "127.0.0.1", port \d+: Connection refused/, 'so is a single one');
 is(sql("DO \$\$ BEGIN PERFORM bf_redis_contains('nobody', 'k', 'x'); EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection THEN NULL; END \$\$;
 		SELECT bf_redis_contains('listed', 'k', 'x')"), 't', 'a session goes on');
 is(state_of("SET statement_timeout = '300ms'; ALTER SERVER nobody OPTIONS (SET port '$silent', SET connect_timeout '60000'); SELECT bf_redis_contains('nobody', 'k', 'x')"),

@@ -289,6 +289,8 @@ is(length $call->('contains', 'bitmap', ('') x 1000), 1000, 'as many as may be')
 like(reason('contains_as', 'guava641'), qr/unknown kind ""/, 'no kind');
 like(reason('contains_as', 'guava641', 'text', 'x'), qr/unknown kind "text"/, 'an unknown kind');
 like(reason('contains_as', 'bitmap', 'utf16', 'x'), qr/of kind utf8, not utf16/, 'another kind');
+like(reason('contains', 'uuids', $uuids[0]), qr/element 1 reads as a uuid: bloomext_contains_uuid/, 'a uuid among bytes');
+is($call->('contains_as', 'uuids', 'bytes', $uuids[0]), '0', 'which may be one for all that');
 like(reason('contains_uuid', 'bitmap', $uuids[0]), qr/of kind utf8, not uuid/, 'uuids where there are texts');
 like(reason('contains_uuid', 'uuids', $_), qr/element 1 is not of kind uuid/, "no uuid: $_") foreach 'x', '', "$uuids[0]0", 'g' x 32;
 like(reason('contains', 'int-bitmap', '1', $_), qr/element 2 is not of kind int/, "no integer: $_")

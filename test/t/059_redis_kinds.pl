@@ -312,6 +312,13 @@ for my $layout ('growing', 'redisson')
 	is(outcome("SELECT layout = '$layout' FROM bf_redis_info('cache', 'twice')"), 't', "$layout: and bytes that only look like one");
 }
 
+# A filter that would not grow is not made as one that does.
+for my $layout ('guava', 'redisson', 'bitmap', 'guava;shards=2')
+{
+	my $strategy = $layouts{ $layout =~ s/;.*//r }[0];
+	is(state_of("SELECT bf_redis_create('cache', 'grows', 100, 0.01, '$strategy', '$layout', 2)"), '22023', "$layout: expansion");
+}
+
 # A bit string that a service made is of the kind that its strategy has for text.
 for my $strategy (qw(tale2009 cassandra magnuss guava))
 {

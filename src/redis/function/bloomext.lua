@@ -391,6 +391,9 @@ local function ask(keys, elements, given)
     length = length + #element
     if length > MAX_BYTES then refuse('elements have more than %d bytes', MAX_BYTES) end
     answers[i] = 0
+    if not given and known == 'bytes' and #element == 36 and bytes_of.uuid(element) then
+      refuse('element %d reads as a uuid: bloomext_contains_uuid takes it; as text, bloomext_contains_as', i)
+    end
     for _, kind in ipairs(kinds) do
       local bytes = bytes_of[kind](element) or refuse('element %d is not of kind %s', i, kind)
       if contains(layers, hash(bytes)) then
