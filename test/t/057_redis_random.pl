@@ -614,7 +614,9 @@ sub take_kind
 	  && (!$own || ($note{layout} // '') eq $f->{layout});
 	$f->{kind} = $fits ? $note{funnel} : undef;
 	my $class = { utf8 => 'text', utf16 => 'text', bytes => 'bytes', int => 'int', long => 'int' };
-	$f->{confused} = defined $f->{kind} && grep { $class->{$_} ne ($class->{ $f->{kind} } // '') } values %{ $f->{elements} };
+	# A hash that was left over may also be about to expire.
+	my $leaves = !$f->{expires} && redis($servers{ $f->{server} }, $f->{key}, 'PTTL', $hash) > 0;
+	$f->{confused} = $leaves || defined $f->{kind} && grep { $class->{$_} ne ($class->{ $f->{kind} } // '') } values %{ $f->{elements} };
 }
 
 # ---- What is done ----
