@@ -65,10 +65,7 @@ recognize_string(BfRemote *remote, const BfFound *found)
 		return recognize_stream(remote, layout->stream, found);
 	if (!bf_remote_read_config(remote, found))
 		return false;
-	if (found->at.length > 0)
-		return true;
-	if (layout->trimmed &&
-		!bf_layout_is_filled(found->values[BF_NOTE]))
+	if (found->at.length > 0 || layout->trimmed)
 		return true;
 	remote->orphan = layout;
 	remote->lost = bf_remote_layer_key(remote, 0);

@@ -281,16 +281,26 @@ read_note(BfRemote *remote, const BfFound *found)
 /*
  * Whether there is a filter of the candidate's layout, with a note or without.
  * Any bytes may look like a stream: where something else is described, they are
- * one only if a note says so.
+ * one only if a note says so.  And a string that is not there was lost, if the note
+ * says that it was.
  */
 static bool
 is_filter(BfRemote *candidate, const BfFound *found)
 {
+	const BfRemoteHash *note = &candidate->hash[BF_NOTE];
+
 	if (!candidate->layout->driver->recognize(candidate, found))
 		return false;
 	read_note(candidate, found);
+	if (found->at.length == 0 && note->there &&
+		bf_layout_is_filled(note->values))
+	{
+		candidate->orphan = candidate->layout;
+		candidate->lost = bf_remote_layer_key(candidate, 0);
+		return false;
+	}
 	return bf_layout_head(candidate->layout) == 0 || found->alone ||
-		candidate->hash[BF_NOTE].there;
+		note->there;
 }
 
 /* Whether a hash still describes a filter in another layout, which has gone. */

@@ -247,6 +247,16 @@ for my $layout (sort keys %layouts)
 	is(session("SELECT $mirror > 0; SELECT bf_redis_contains('cache', 'theirs', 'x')"), 't t', "$layout: over one whose hash is gone");
 }
 
+# A note of an older filter says nothing of the one that Redisson has made since.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_redis_create('cache', 'theirs', 5000, 0.01, 'redisson'), bf_redis_add('cache', 'theirs', 'x'::text)");
+$redis->cli('DEL', 'theirs', '{theirs}:config');
+$redis->cli('HSET', '{theirs}:config', 'size', 958, 'hashIterations', 7, 'expectedInsertions', 100, 'falseProbability', '0.01');
+is(sql("SELECT bf_redis_contains('cache', 'theirs', 'x'::text), bf_redis_add('cache', 'theirs', 'y'::text), bf_redis_contains('cache', 'theirs', 'y'::text)"),
+	'f|t|t', 'redisson: a note of another shape');
+$redis->cli('DEL', 'theirs');
+is(state_of("SELECT bf_redis_contains('cache', 'theirs', 'y'::text)"), '42704', 'redisson: and anew');
+
 # What is left of a filter in one layout is in the way of those in others.
 for my $layout ('bitmap', 'redisson')
 {
