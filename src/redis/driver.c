@@ -214,6 +214,20 @@ bf_items_take_digits(BfConnection *connection, const redisReply *reply,
 	return (int) reply->len;
 }
 
+/* Take what a script answers that looks items up: BfItemRun.take. */
+bool
+bf_items_take_answers(BfConnection *connection, const redisReply *reply,
+					  const BfUnit *unit, const BfItemRun *run, BfItem *item,
+					  int count)
+{
+	if (!bf_reply_is_same(connection, run->remote, reply))
+		return false;
+	if (bf_items_take_digits(connection, reply, item, count) < count)
+		bf_connection_protocol_error(connection,
+									 "An answer for each element was expected.");
+	return true;
+}
+
 /* ---- Filters that are made of strings ---- */
 
 /* Make the keys of a planned filter; false where it is there. */
@@ -294,19 +308,6 @@ append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_items_append_positions(unit, remote, item, count);
 }
 
-/* Take what it answers: BfItemRun.take. */
-static bool
-take_lookup(BfConnection *connection, const redisReply *reply,
-			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
-{
-	if (!bf_reply_is_same(connection, run->remote, reply))
-		return false;
-	if (bf_items_take_digits(connection, reply, item, count) < count)
-		bf_connection_protocol_error(connection,
-									 "An answer for each element was expected.");
-	return true;
-}
-
 /* BfDriver.contains */
 bool
 bf_strings_contains(const BfRemote *remote, BfItems *items)
@@ -318,7 +319,7 @@ bf_strings_contains(const BfRemote *remote, BfItems *items)
 		.batch = Max((headed ? BF_BITS_A_COMMAND : BITS_A_SCRIPT) /
 					 bf_remote_hashes(remote), 1),
 		.append = headed ? append_headed : append_lookup,
-		.take = headed ? take_headed : take_lookup
+		.take = headed ? take_headed : bf_items_take_answers
 	};
 
 	return bf_items_run(&run);

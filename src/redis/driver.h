@@ -169,6 +169,8 @@ extern void bf_remote_append_keys(BfUnit *unit, const BfRemote *remote,
 extern void bf_remote_append_beside(BfUnit *unit, const BfRemote *remote);
 
 /* driver_hashes.c */
+extern void bf_remote_append_noting(BfUnit *unit, const BfRemote *remote,
+									bool adding);
 extern bool bf_remote_note(const BfRemote *remote);
 extern void bf_remote_noted(BfRemote *remote);
 extern void bf_remote_append_fields(BfUnit *unit, const BfRemote *remote,
@@ -214,6 +216,10 @@ extern void bf_items_take_bits(BfConnection *connection, redisReply **bit,
 extern int	bf_items_take_digits(BfConnection *connection,
 								 const redisReply *reply, BfItem *item,
 								 int count);
+extern bool bf_items_take_answers(BfConnection *connection,
+								  const redisReply *reply, const BfUnit *unit,
+								  const BfItemRun *run, BfItem *item,
+								  int count);
 extern bool bf_strings_create(const BfRemote *remote, int64 ttl);
 extern bool bf_strings_contains(const BfRemote *remote, BfItems *items);
 extern struct varlena *bf_strings_fetch(const BfRemote *remote,

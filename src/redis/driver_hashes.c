@@ -184,14 +184,12 @@ bf_remote_append_excuse(BfUnit *unit, const BfRemote *remote, uint32 strings)
 }
 
 /*
- * Note of what kind a filter's elements are, as `bind` says; false where it is
- * not what it was described as.
+ * Append the script that does so, and looks whether the filter is what it was
+ * described as: lua/note.lua.
  */
-bool
-bf_remote_note(const BfRemote *remote)
+void
+bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 {
-	BfUnit	   *unit = bf_unit_make();
-
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
@@ -200,7 +198,19 @@ bf_remote_note(const BfRemote *remote)
 					remote->layout->native_type : "string");
 	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
 	bf_remote_append_excuse(unit, remote, 1);
-	bf_remote_append_note(unit, remote, 1, false);
+	bf_remote_append_note(unit, remote, 1, adding);
+}
+
+/*
+ * Note of what kind a filter's elements are, as `bind` says; false where it is
+ * not what it was described as.
+ */
+bool
+bf_remote_note(const BfRemote *remote)
+{
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_remote_append_noting(unit, remote, false);
 	return bf_ask_number(remote->server, remote->key, unit) == 1;
 }
 

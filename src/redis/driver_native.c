@@ -11,8 +11,9 @@
  * else parts of two filters could become one.
  *
  * BF.MEXISTS says 0 of a key that is missing, or of another type: hence the
- * script that looks at the key, too.  A transaction would take Redis less time, but one that has no memory
- * left refuses it.  RedisBloom hashes by itself, so elements go as their bytes.
+ * script that looks at the key, too.  A transaction would take Redis less time,
+ * but one that has no memory left refuses it.  RedisBloom hashes by itself, so
+ * elements go as their bytes.
  */
 #include "postgres.h"
 
@@ -163,19 +164,6 @@ append_questions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	append_items(unit, item, count);
 }
 
-/* Take what it answers: BfItemRun.take. */
-static bool
-take_answers(BfConnection *connection, const redisReply *reply,
-			 const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
-{
-	if (reply->type == REDIS_REPLY_NIL)
-		return false;
-	if (bf_items_take_digits(connection, reply, item, count) < count)
-		bf_connection_protocol_error(connection,
-									 "An answer for each element was expected.");
-	return true;
-}
-
 /* BfDriver.contains */
 static bool
 contains_native(const BfRemote *remote, BfItems *items)
@@ -185,7 +173,7 @@ contains_native(const BfRemote *remote, BfItems *items)
 		.items = items,
 		.batch = BATCH,
 		.append = append_questions,
-		.take = take_answers
+		.take = bf_items_take_answers
 	};
 
 	return bf_items_run(&run);
@@ -202,14 +190,7 @@ append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	const BfRemote *remote = run->remote;
 
 	bf_transaction_begin(unit);
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
-	bf_remote_append_keys(unit, remote, 1);
-	bf_script_arguments(unit);
-	bf_remote_append_guards(unit, remote, 1, true);
-	bf_command_text(unit, remote->layout->native_type);
-	bf_command_text(unit, "");
-	bf_remote_append_excuse(unit, remote, 1);
-	bf_remote_append_note(unit, remote, 1, true);
+	bf_remote_append_noting(unit, remote, true);
 	bf_command_begin(unit, "BF.INSERT");
 	bf_command_text(unit, remote->key);
 	bf_command_text(unit, "NOCREATE");
