@@ -97,7 +97,6 @@ site_of(FunctionCallInfo fcinfo)
 Datum
 bloomext_agg_into_add(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = bf_agg_context(fcinfo);
 	IntoSite   *site = site_of(fcinfo);
 	BfSizedState *state = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
 
@@ -105,7 +104,7 @@ bloomext_agg_into_add(PG_FUNCTION_ARGS)
 	{
 		if (site->span < BF_AGG_SPAN_CALL)
 			plan_row(site, PG_GETARG_DATUM(1));
-		state = bf_sized_state(fcinfo, context, &site->plan);
+		state = bf_sized_state(fcinfo, &site->plan);
 	}
 	else if (site->span < BF_AGG_SPAN_GROUP)
 	{
@@ -114,7 +113,7 @@ bloomext_agg_into_add(PG_FUNCTION_ARGS)
 	}
 
 	if (!PG_ARGISNULL(2))
-		bf_sized_add(state, context, &site->element, PG_GETARG_DATUM(2));
+		bf_sized_add(state, &site->element, PG_GETARG_DATUM(2));
 	PG_RETURN_POINTER(state);
 }
 

@@ -11,9 +11,9 @@
  * State.  A group starts as a short list of hashes and becomes the filter that
  * it will return when the list would outgrow it: a hundred thousand groups of
  * few elements cost what they hold, not what they expect.  Once the filter is
- * there, the list is the batch whose cache lines bf_filter_add() requests
+ * there, hashes gather in a batch, whose cache lines bf_filter_add() requests
  * together.  Strategies that hash anew for every position have no hash to
- * list and add at once.
+ * keep and add at once.
  *
  * Parallel.  Each worker has a state; they are serialized as the value (whole,
  * or its prefix while there is only the list) plus the list, and combined by
@@ -79,9 +79,12 @@ struct BfSizedState
 	bool		saw_rows;		/* or is the plan by the call's expressions? */
 	bool		listed;			/* partial and growing: only a list */
 	uint64		added;			/* elements, the same one as often as it came */
+	MemoryContext context;		/* of all that it keeps */
 	BfHashList	list;			/* not in the filter yet */
 	uint32		list_limit;		/* at which it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
+	BfHash	   *batch;			/* elements on their way there, or NULL */
+	uint32		batched;
 };
 
 /* Is this the state of one process among several? */
@@ -100,6 +103,7 @@ make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 	uint64		bytes = bf_layer_bytes(plan->first.bits, plan->header.cell_bits);
 
 	state->plan = *plan;
+	state->context = context;
 	state->list.width = plan->strategy->words;
 	state->list_limit = state->list.width == 0 ? 0 :
 		Min(LIST_LIMIT, bytes / (state->list.width * sizeof(uint64)));
@@ -116,10 +120,10 @@ make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 
 /* Make the state of a group's first row. */
 BfSizedState *
-bf_sized_state(FunctionCallInfo fcinfo, MemoryContext context,
-			   const BfPlan *plan)
+bf_sized_state(FunctionCallInfo fcinfo, const BfPlan *plan)
 {
-	BfSizedState *state = make_sized_state(context, plan, is_partial(fcinfo));
+	BfSizedState *state = make_sized_state(bf_agg_context(fcinfo), plan,
+										   is_partial(fcinfo));
 
 	state->saw_rows = true;
 	return state;
@@ -151,63 +155,82 @@ bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 		bf_agg_refuse_row(aggregate);
 }
 
-/* Move the list into the filter, which is made if it is not there yet. */
+/* Move the batch into the filter. */
 static void
-flush_list(BfSizedState *state, MemoryContext context)
+flush_batch(BfSizedState *state)
 {
-	if (state->value.varlena == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(context);
-
-		bf_value_make(&state->plan, &state->value);
-		MemoryContextSwitchTo(old);
-		state->list_limit = BF_BATCH;
-	}
-	bf_value_add_list(&state->value, &state->list);
-	state->list.count = 0;
+	bf_value_add(&state->value, state->batch, state->batched);
+	state->batched = 0;
 }
 
-/* List a hash; what is too much for the list goes to the filter. */
-static inline void
-add_hash(BfSizedState *state, MemoryContext context, const BfHash *hash)
+/*
+ * Make the filter, and move the list there.  From then on elements come by the
+ * batch, where their hashes say all of them.
+ */
+static void
+make_filter(BfSizedState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	bf_value_make(&state->plan, &state->value);
+	if (state->list.width > 0)
+		state->batch = palloc(BF_BATCH * sizeof(BfHash));
+	MemoryContextSwitchTo(old);
+	bf_value_add_list(&state->value, &state->list);
+	bf_hashlist_free(&state->list);
+}
+
+/* List a hash; a list that is too long becomes the filter. */
+static void
+list_hash(BfSizedState *state, const BfHash *hash)
 {
 	if (state->listed && !bf_hashlist_make_room(&state->list, LISTED_MAXIMUM))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many elements for a growing filter in parallel"),
 				 errhint("SET max_parallel_workers_per_gather = 0.")));
-	bf_hashlist_add(&state->list, context, hash);
+	bf_hashlist_add(&state->list, state->context, hash);
 	if (!state->listed && state->list.count >= state->list_limit)
-		flush_list(state, context);
+		make_filter(state);
 }
 
-/* Add an element, by way of the list where its hash says it all. */
-static inline void
-hash_and_add(BfSizedState *state, MemoryContext context,
-			 const BfElementType *element, Datum value)
+/* Add a hash while there is no batch. */
+static void
+add_hash(BfSizedState *state, BfHash *hash)
 {
-	BfHash		hash;
-
-	if (!bf_element_hash(state->plan.strategy, state->plan.header.funnel,
-						 element, value, &hash))
-		bf_element_does_not_fit(element, value);
-	state->added++;
-	if (state->plan.strategy->words > 0)
-		add_hash(state, context, &hash);
+	if (state->list.width > 0)
+		list_hash(state, hash);
 	else
 	{
 		if (state->value.varlena == NULL)
-			flush_list(state, context);
-		bf_value_add(&state->value, &hash, 1);
+			make_filter(state);
+		bf_value_add(&state->value, hash, 1);
 	}
+}
+
+/* bf_sized_add(), within both that need it */
+static pg_attribute_always_inline void
+add_element(BfSizedState *state, const BfElementType *element, Datum value)
+{
+	BfHash		alone;
+	BfHash	   *hash = state->batch != NULL ?
+		&state->batch[state->batched] : &alone;
+
+	if (!bf_element_hash(state->plan.strategy, state->plan.header.funnel,
+						 element, value, hash))
+		bf_element_does_not_fit(element, value);
+	state->added++;
+	if (state->batch == NULL)
+		add_hash(state, hash);
+	else if (++state->batched == BF_BATCH)
+		flush_batch(state);
 }
 
 /* Add an element to a state. */
 void
-bf_sized_add(BfSizedState *state, MemoryContext context,
-			 const BfElementType *element, Datum value)
+bf_sized_add(BfSizedState *state, const BfElementType *element, Datum value)
 {
-	hash_and_add(state, context, element, value);
+	add_element(state, element, value);
 }
 
 /*
@@ -231,9 +254,15 @@ state_of_no_rows(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 static BfSizedState *
 state_argument(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
+	BfSizedState *state;
+
 	bf_agg_context(fcinfo);
-	return PG_ARGISNULL(0) ? state_of_no_rows(fcinfo, planner) :
-		(BfSizedState *) PG_GETARG_POINTER(0);
+	if (PG_ARGISNULL(0))
+		return state_of_no_rows(fcinfo, planner);
+	state = (BfSizedState *) PG_GETARG_POINTER(0);
+	if (state->batched > 0)
+		flush_batch(state);
+	return state;
 }
 
 /*
@@ -262,7 +291,8 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 		bf_agg_refuse_row(get_func_name(AggGetAggref(fcinfo)->aggfnoid));
 	if (from->value.varlena != NULL)
 	{
-		flush_list(into, context);
+		if (into->value.varlena == NULL)
+			make_filter(into);
 		bf_value_merge(&into->value, &from->value.filter, &bf_merge_union);
 	}
 	for (uint32 i = 0; i < from->list.count; i++)
@@ -271,7 +301,10 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		bf_hashlist_get(&from->list, i, &hash);
-		add_hash(into, context, &hash);
+		if (into->value.varlena == NULL)
+			list_hash(into, &hash);
+		else
+			bf_value_add(&into->value, &hash, 1);
 	}
 	into->added += from->added;
 	PG_RETURN_POINTER(into);
@@ -426,6 +459,16 @@ is_named(const BfStrategy *strategy, const text *name)
 			   VARSIZE_ANY_EXHDR(name)) == 0;
 }
 
+/* Raise where a parameter is NULL. */
+static void
+check_nulls(FunctionCallInfo fcinfo)
+{
+	static const char *const names[] = {"expected", "fpp", "strategy", "expansion"};
+
+	for (int i = 2; i < PG_NARGS(); i++)
+		bf_refuse_null(fcinfo, i, names[i - 2]);
+}
+
 /* Raise where a row comes with other parameters than the first one did. */
 static void
 check_parameters(FunctionCallInfo fcinfo, const BfPlan *plan)
@@ -439,20 +482,37 @@ check_parameters(FunctionCallInfo fcinfo, const BfPlan *plan)
 		bf_agg_refuse_row("bf_agg");
 }
 
+/* What a call site of bf_agg knows. */
+typedef struct SizedSite
+{
+	BfElementType element;
+	bool		varies;			/* may parameters differ from row to row? */
+} SizedSite;
+
+/* What the call site knows, found out at its first row. */
+static inline SizedSite *
+site_of(FunctionCallInfo fcinfo)
+{
+	SizedSite  *site = fcinfo->flinfo->fn_extra;
+
+	if (unlikely(site == NULL))
+	{
+		site = (SizedSite *) bf_agg_site(fcinfo, 1, sizeof(SizedSite));
+		for (int i = 2; i < PG_NARGS(); i++)
+			site->varies |= bf_agg_span(fcinfo, i) != BF_AGG_SPAN_CALL;
+	}
+	return site;
+}
+
 /* The transition function of all forms of bf_agg: 2 to 5 arguments after the state. */
 Datum
 bloomext_agg_add(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"expected", "fpp", "strategy", "expansion"};
-	MemoryContext context = bf_agg_context(fcinfo);
-	const BfElementType *element = bf_agg_site(fcinfo, 1, sizeof(BfElementType));
+	const SizedSite *site = site_of(fcinfo);
 	BfSizedState *state = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
 
-	for (int i = 2; i < PG_NARGS(); i++)
-	{
-		if (unlikely(PG_ARGISNULL(i)))
-			bf_refuse_null(fcinfo, i, names[i - 2]);
-	}
+	if (state == NULL || site->varies)
+		check_nulls(fcinfo);
 	if (state == NULL)
 	{
 		BfPlan		plan;
@@ -460,14 +520,14 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 
 		for (int i = 2; i < PG_NARGS(); i++)
 			values[i - 2] = PG_GETARG_DATUM(i);
-		plan_parameters(values, PG_NARGS() - 2, element, &plan);
-		state = bf_sized_state(fcinfo, context, &plan);
+		plan_parameters(values, PG_NARGS() - 2, &site->element, &plan);
+		state = bf_sized_state(fcinfo, &plan);
 	}
-	else
+	else if (site->varies)
 		check_parameters(fcinfo, &state->plan);
 
 	if (!PG_ARGISNULL(1))
-		hash_and_add(state, context, element, PG_GETARG_DATUM(1));
+		add_element(state, &site->element, PG_GETARG_DATUM(1));
 	PG_RETURN_POINTER(state);
 }
 

@@ -19,12 +19,11 @@ typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
 								Oid collation, BfPlan *plan);
 
 extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
-									MemoryContext context,
 									const BfPlan *plan);
 extern void bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 						   const char *aggregate);
-extern void bf_sized_add(BfSizedState *state, MemoryContext context,
-						 const BfElementType *element, Datum value);
+extern void bf_sized_add(BfSizedState *state, const BfElementType *element,
+						 Datum value);
 extern Datum bf_sized_serialize(FunctionCallInfo fcinfo,
 								BfSizedPlanner planner);
 extern Datum bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner);

@@ -37,6 +37,16 @@ bf_hashlist_add(BfHashList *list, MemoryContext context, const BfHash *hash)
 		words[i] = hash->word[i];
 }
 
+/* Empty a list, and free its memory. */
+void
+bf_hashlist_free(BfHashList *list)
+{
+	if (list->words != NULL)
+		pfree(list->words);
+	list->words = NULL;
+	list->count = list->capacity = 0;
+}
+
 /* A hash that can be sorted. */
 typedef struct Sorted
 {

@@ -38,6 +38,7 @@ bf_hashlist_get(const BfHashList *list, uint32 index, BfHash *hash)
 
 extern void bf_hashlist_add(BfHashList *list, MemoryContext context,
 							const BfHash *hash);
+extern void bf_hashlist_free(BfHashList *list);
 extern void bf_hashlist_deduplicate(BfHashList *list);
 extern bool bf_hashlist_make_room(BfHashList *list, uint32 maximum);
 
