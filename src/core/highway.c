@@ -2,10 +2,12 @@
  * highway.c
  *	  HighwayHash, the 128-bit result of the published final version.
  *
- * Written from the algorithm's description, lane by lane.  Debian has no
- * library of it: Google's own sources are C++ with an instruction set chosen
- * at run time, which a hundred lines do not need.  Compilers vectorise what
- * pays; the same bytes give the same hash on every machine.
+ * Written from the algorithm's description.  Debian has no library of it:
+ * Google's own sources are C++ with an instruction set chosen at run time,
+ * which a hundred lines do not need.  The algorithm's four lanes are two pairs,
+ * which compilers keep in the vector registers that every machine has; words
+ * are added and shifted only, so that the same bytes give the same hash
+ * whatever the machine's byte order.
  */
 #include <string.h>
 
@@ -15,116 +17,134 @@
 #define LANES			4
 #define PACKET_SIZE		BF_HIGHWAY_BLOCK
 
+/* Two lanes.  BfLongHash keeps a state where only words are aligned. */
+typedef uint64_t Pair __attribute__((vector_size(16), aligned(8)));
+typedef uint32_t Halves __attribute__((vector_size(16), aligned(8)));
+
 typedef struct State
 {
-	uint64_t	v0[LANES];
-	uint64_t	v1[LANES];
-	uint64_t	mul0[LANES];
-	uint64_t	mul1[LANES];
+	Pair		v0[2];
+	Pair		v1[2];
+	Pair		mul0[2];
+	Pair		mul1[2];
 } State;
 
-static const uint64_t initial_mul0[LANES] = {
-	UINT64_C(0xdbe6d5d5fe4cce2f), UINT64_C(0xa4093822299f31d0),
-	UINT64_C(0x13198a2e03707344), UINT64_C(0x243f6a8885a308d3)
+static const Pair initial_mul0[2] = {
+	{UINT64_C(0xdbe6d5d5fe4cce2f), UINT64_C(0xa4093822299f31d0)},
+	{UINT64_C(0x13198a2e03707344), UINT64_C(0x243f6a8885a308d3)}
 };
 
-static const uint64_t initial_mul1[LANES] = {
-	UINT64_C(0x3bd39e10cb0ef593), UINT64_C(0xc0acf169b5f18a8c),
-	UINT64_C(0xbe5466cf34e90c6c), UINT64_C(0x452821e638d01377)
+static const Pair initial_mul1[2] = {
+	{UINT64_C(0x3bd39e10cb0ef593), UINT64_C(0xc0acf169b5f18a8c)},
+	{UINT64_C(0xbe5466cf34e90c6c), UINT64_C(0x452821e638d01377)}
 };
 
-static inline uint64_t
-swap_halves(uint64_t x)
+/* Swap the 32-bit halves of both words. */
+static inline Pair
+swap_halves(Pair x)
 {
 	return x << 32 | x >> 32;
+}
+
+/* Rotate all 32-bit halves left; 0 < bits < 32. */
+static inline Pair
+rotate_halves(Pair x, unsigned bits)
+{
+	Halves		halves = (Halves) x;
+
+	return (Pair) (halves << bits | halves >> (32 - bits));
+}
+
+/* The products of the lower halves. */
+static inline Pair
+multiply(Pair a, Pair b)
+{
+	return (a & UINT32_MAX) * (b & UINT32_MAX);
 }
 
 /* Reset() of HighwayHash. */
 static void
 highway_start(State *state, const uint64_t key[LANES])
 {
-	for (int i = 0; i < LANES; i++)
+	for (int i = 0; i < 2; i++)
 	{
+		Pair		k = {key[2 * i], key[2 * i + 1]};
+
 		state->mul0[i] = initial_mul0[i];
 		state->mul1[i] = initial_mul1[i];
-		state->v0[i] = initial_mul0[i] ^ key[i];
-		state->v1[i] = initial_mul1[i] ^ swap_halves(key[i]);
+		state->v0[i] = initial_mul0[i] ^ k;
+		state->v1[i] = initial_mul1[i] ^ swap_halves(k);
 	}
 }
 
-/* Byte number `from` of a word, moved to number `to`. */
-static inline uint64_t
-move_byte(uint64_t word, int from, int to)
+/* A byte of a word. */
+#define BYTE(number)	(UINT64_C(0xff) << (8 * (number)))
+
+/*
+ * The bytes of a pair in "zipper" order: 3, 12, 2, 5, 14, 1, 15, 0 to the first
+ * lane, 11, 4, 10, 13, 9, 6, 8, 7 to the second.  Those that move as far, from
+ * their own lane or from the other one, move together.
+ */
+static inline Pair
+zipper_merge(Pair own)
 {
-	return (word >> (8 * from) & 0xff) << (8 * to);
+	Pair		other = {own[1], own[0]};
+
+	return ((own & BYTE(3)) | (other & BYTE(4))) >> 24 |
+		((own & BYTE(5)) | (other & (Pair) {BYTE(6), 0})) >> 16 |
+		(other & (Pair) {BYTE(7), BYTE(6)}) >> 8 |
+		(own & BYTE(2)) | (other & (Pair) {0, BYTE(7)}) |
+		(own & (Pair) {0, BYTE(1)}) << 24 |
+		(own & (Pair) {BYTE(1), 0}) << 32 |
+		(own & (Pair) {0, BYTE(0)}) << 48 |
+		(own & (Pair) {BYTE(0), 0}) << 56;
 }
 
-/* Add the bytes of a pair of lanes to another pair, in "zipper" order. */
+/* Update() of HighwayHash, of a pair until it is merged. */
 static inline void
-zipper_merge_and_add(const uint64_t *from, uint64_t *to)
+update_pair(State *state, int pair, Pair packet)
 {
-	uint64_t	lo = from[0];
-	uint64_t	hi = from[1];
-
-	to[0] += move_byte(lo, 3, 0) | move_byte(hi, 4, 1) |
-		move_byte(lo, 2, 2) | move_byte(lo, 5, 3) |
-		move_byte(hi, 6, 4) | move_byte(lo, 1, 5) |
-		move_byte(hi, 7, 6) | move_byte(lo, 0, 7);
-	to[1] += move_byte(hi, 3, 0) | move_byte(lo, 4, 1) |
-		move_byte(hi, 2, 2) | move_byte(hi, 5, 3) |
-		move_byte(hi, 1, 4) | move_byte(lo, 6, 5) |
-		move_byte(hi, 0, 6) | move_byte(lo, 7, 7);
+	state->v1[pair] += state->mul0[pair] + packet;
+	state->mul0[pair] ^= multiply(state->v1[pair], state->v0[pair] >> 32);
+	state->v0[pair] += state->mul1[pair];
+	state->mul1[pair] ^= multiply(state->v0[pair], state->v1[pair] >> 32);
 }
 
 /* Update() of HighwayHash. */
-static void
-highway_update(State *state, const uint64_t packet[LANES])
+static inline void
+highway_update(State *state, Pair first, Pair second)
 {
-	for (int i = 0; i < LANES; i++)
-	{
-		state->v1[i] += state->mul0[i] + packet[i];
-		state->mul0[i] ^= (state->v1[i] & UINT32_MAX) * (state->v0[i] >> 32);
-		state->v0[i] += state->mul1[i];
-		state->mul1[i] ^= (state->v0[i] & UINT32_MAX) * (state->v1[i] >> 32);
-	}
-	for (int i = 0; i < LANES; i += 2)
-		zipper_merge_and_add(state->v1 + i, state->v0 + i);
-	for (int i = 0; i < LANES; i += 2)
-		zipper_merge_and_add(state->v0 + i, state->v1 + i);
+	update_pair(state, 0, first);
+	update_pair(state, 1, second);
+	state->v0[0] += zipper_merge(state->v1[0]);
+	state->v0[1] += zipper_merge(state->v1[1]);
+	state->v1[0] += zipper_merge(state->v0[0]);
+	state->v1[1] += zipper_merge(state->v0[1]);
+}
+
+/* Two words of data. */
+static inline Pair
+load_pair(const uint8_t *bytes)
+{
+	return (Pair) {bf_load_le64(bytes), bf_load_le64(bytes + 8)};
 }
 
 /* Take a packet of 32 bytes into the state. */
-static void
+static inline void
 update_bytes(State *state, const uint8_t *bytes)
 {
-	uint64_t	packet[LANES];
-
-	for (int i = 0; i < LANES; i++)
-		packet[i] = bf_load_le64(bytes + 8 * i);
-	highway_update(state, packet);
-}
-
-/* Rotate both 32-bit halves of a word left; 0 < bits < 32. */
-static inline uint64_t
-rotate_halves(uint64_t x, unsigned bits)
-{
-	uint32_t	low = (uint32_t) x;
-	uint32_t	high = (uint32_t) (x >> 32);
-
-	low = low << bits | low >> (32 - bits);
-	high = high << bits | high >> (32 - bits);
-	return (uint64_t) high << 32 | low;
+	highway_update(state, load_pair(bytes), load_pair(bytes + 16));
 }
 
 /* Take the last 1 to 31 bytes, in a packet of a shape of their own. */
-static void
+static inline void
 update_remainder(State *state, const uint8_t *tail, unsigned length)
 {
 	uint8_t		packet[PACKET_SIZE] = {0};
 	unsigned	whole = length & ~3u;
 	unsigned	odd = length & 3;
 
-	for (int i = 0; i < LANES; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		state->v0[i] += ((uint64_t) length << 32) + length;
 		state->v1[i] = rotate_halves(state->v1[i], length);
@@ -155,19 +175,16 @@ static inline void
 highway_finish(State *state, const uint8_t *rest, size_t length,
 			   uint64_t *h1, uint64_t *h2)
 {
+	Pair		result;
+
 	if (length > 0)
 		update_remainder(state, rest, (unsigned) length);
 	for (int i = 0; i < 6; i++)
-	{
-		uint64_t	permuted[LANES] = {
-			swap_halves(state->v0[2]), swap_halves(state->v0[3]),
-			swap_halves(state->v0[0]), swap_halves(state->v0[1])
-		};
-
-		highway_update(state, permuted);
-	}
-	*h1 = state->v0[0] + state->mul0[0] + state->v1[2] + state->mul1[2];
-	*h2 = state->v0[1] + state->mul0[1] + state->v1[3] + state->mul1[3];
+		highway_update(state, swap_halves(state->v0[1]),
+					   swap_halves(state->v0[0]));
+	result = state->v0[0] + state->mul0[0] + state->v1[1] + state->mul1[1];
+	*h1 = result[0];
+	*h2 = result[1];
 }
 
 /* Hash any bytes under a key. */
