@@ -168,7 +168,7 @@ flush_batch(BfSizedState *state)
  * batch, where their hashes say all of them.
  */
 static void
-make_filter(BfSizedState *state)
+start_filter(BfSizedState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
@@ -191,7 +191,7 @@ list_hash(BfSizedState *state, const BfHash *hash)
 				 errhint("SET max_parallel_workers_per_gather = 0.")));
 	bf_hashlist_add(&state->list, state->context, hash);
 	if (!state->listed && state->list.count >= state->list_limit)
-		make_filter(state);
+		start_filter(state);
 }
 
 /* Add a hash while there is no batch. */
@@ -203,14 +203,14 @@ add_hash(BfSizedState *state, BfHash *hash)
 	else
 	{
 		if (state->value.varlena == NULL)
-			make_filter(state);
+			start_filter(state);
 		bf_value_add(&state->value, hash, 1);
 	}
 }
 
 /* bf_sized_add(), within both that need it */
 static pg_attribute_always_inline void
-add_element(BfSizedState *state, const BfElementType *element, Datum value)
+take_element(BfSizedState *state, const BfElementType *element, Datum value)
 {
 	BfHash		alone;
 	BfHash	   *hash = state->batch != NULL ?
@@ -230,7 +230,7 @@ add_element(BfSizedState *state, const BfElementType *element, Datum value)
 void
 bf_sized_add(BfSizedState *state, const BfElementType *element, Datum value)
 {
-	add_element(state, element, value);
+	take_element(state, element, value);
 }
 
 /*
@@ -292,7 +292,7 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 	if (from->value.varlena != NULL)
 	{
 		if (into->value.varlena == NULL)
-			make_filter(into);
+			start_filter(into);
 		bf_value_merge(&into->value, &from->value.filter, &bf_merge_union);
 	}
 	for (uint32 i = 0; i < from->list.count; i++)
@@ -491,7 +491,7 @@ typedef struct SizedSite
 
 /* What the call site knows, found out at its first row. */
 static inline SizedSite *
-site_of(FunctionCallInfo fcinfo)
+sized_site(FunctionCallInfo fcinfo)
 {
 	SizedSite  *site = fcinfo->flinfo->fn_extra;
 
@@ -508,7 +508,7 @@ site_of(FunctionCallInfo fcinfo)
 Datum
 bloomext_agg_add(PG_FUNCTION_ARGS)
 {
-	const SizedSite *site = site_of(fcinfo);
+	const SizedSite *site = sized_site(fcinfo);
 	BfSizedState *state = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
 
 	if (state == NULL || site->varies)
@@ -527,7 +527,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 		check_parameters(fcinfo, &state->plan);
 
 	if (!PG_ARGISNULL(1))
-		add_element(state, &site->element, PG_GETARG_DATUM(1));
+		take_element(state, &site->element, PG_GETARG_DATUM(1));
 	PG_RETURN_POINTER(state);
 }
 
