@@ -142,6 +142,10 @@ reset parallel_leader_participation;
 -- Growing filters depend on the order of rows: what counts is that nothing is lost.
 select count(*) from many, (select bf_agg_into(bf_create(100, 0.01, expansion => 2), x) as f from many) g where not f @> x;
 select count(*) from many, (select bf_agg_into(bf_create(100, 0.01, 'redisbloom', expansion => 2), x) as f from many) g where not f @> x;
+-- A partial state of something else is refused.
+create aggregate pg_temp.foreign_state(numeric) (sfunc = numeric_avg_accum, stype = internal, serialfunc = numeric_avg_serialize,
+    deserialfunc = bf_agg_deserialize, combinefunc = bf_agg_combine, finalfunc = numeric_avg, parallel = safe);
+select pg_temp.outcome('select pg_temp.foreign_state(n) from many');
 reset max_parallel_workers_per_gather;
 reset min_parallel_table_scan_size;
 reset parallel_setup_cost;

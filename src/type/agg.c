@@ -35,6 +35,40 @@ bf_agg_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
+/*
+ * Where a group's result is best made from the start.  An Agg node that takes
+ * one group after the other wants results in the context of its output row,
+ * which it resets when it starts a group, together with the context of states,
+ * and not before the next.  What is there already is not copied, in versions
+ * that copy what is not.  Groups of a hash table, or of several grouping sets,
+ * live side by side, and a window's frames go on with the state.
+ */
+MemoryContext
+bf_agg_result_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = bf_agg_context(fcinfo);
+	AggState   *state = (AggState *) fcinfo->context;
+	const Agg  *plan;
+
+	if (!IsA(state, AggState))
+		return context;
+	plan = (const Agg *) state->ss.ps.plan;
+	if (plan->groupingSets != NIL ||
+		(plan->aggstrategy != AGG_PLAIN && plan->aggstrategy != AGG_SORTED))
+		return context;
+	return state->ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
+}
+
+/*
+ * Whether no row comes after a final function, so that the state itself may
+ * become the result: in a window, another frame may.
+ */
+bool
+bf_agg_is_final(FunctionCallInfo fcinfo)
+{
+	return IsA(fcinfo->context, AggState);
+}
+
 /* Raise that rows of a group, or partial states of it, differ in parameters. */
 void
 bf_agg_refuse_row(const char *aggregate)

@@ -2,8 +2,12 @@
  * agg_merge.c
  *	  bf_union_agg and bf_intersection_agg: filters over rows of filters.
  *
- * The state is a filter of its own in the aggregate's context, merged into in
- * place; partial states travel as values, whose bytes they are.
+ * The state is a filter of its own, merged into in place, made where the
+ * executor wants it, and returned.  But a window's next frame merges further
+ * into it, so that its frames get copies.
+ *
+ * Partial states travel as values, whose bytes they are.  They need no version
+ * beside the value's.
  */
 #include "postgres.h"
 
@@ -31,9 +35,9 @@ merge_into(FunctionCallInfo fcinfo, Datum filter, const BfMerge *merge)
 
 	if (PG_ARGISNULL(0))
 	{
-		MemoryContext old = MemoryContextSwitchTo(context);
+		MemoryContext old = MemoryContextSwitchTo(bf_agg_result_context(fcinfo));
 
-		state = palloc(sizeof(BfValue));
+		state = MemoryContextAlloc(context, sizeof(BfValue));
 		bf_value_copy(filter, state);
 		MemoryContextSwitchTo(old);
 	}
@@ -125,16 +129,20 @@ bloomext_merge_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* State -> bloomfilter: a copy, as a window's next frame merges further. */
+/* State -> bloomfilter */
 Datum
 bloomext_merge_final(PG_FUNCTION_ARGS)
 {
 	BfValue    *state;
+	BfValue		result;
 
 	bf_agg_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (BfValue *) PG_GETARG_POINTER(0);
 	bf_overfull_notice(&state->filter);
-	PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(state->varlena)));
+	if (bf_agg_is_final(fcinfo))
+		PG_RETURN_POINTER(state->varlena);
+	bf_value_copy_behind(0, &state->filter, &result);
+	PG_RETURN_POINTER(result.varlena);
 }

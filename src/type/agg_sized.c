@@ -16,9 +16,11 @@
  * keep and add at once.
  *
  * Parallel.  Each worker has a state; they are serialized as the value (whole,
- * or its prefix while there is only the list) plus the list, and combined by
- * OR, counters by adding.  The result does not depend on who saw which row.
- * States of different plans are refused as rows of different plans are.
+ * or its prefix while there is only the list) plus the list (see partial.h), and
+ * combined by OR, counters by adding.  The result does not depend on who saw
+ * which row.  States of different plans are refused as rows of different plans
+ * are.  A filter that is to travel is made with room for the header before it,
+ * so that it is serialized where it is.
  *
  * Parallel and growing.  Filters that grew apart cannot be merged within their
  * promise: their layers side by side would add up to p for each worker, and
@@ -30,9 +32,11 @@
  * which row; against a serial run, its layers may differ in some bits, as they
  * do between two orders of rows.
  *
- * Final functions return a copy, and leave in the state what it holds: a list
- * of hashes is sorted in place and keeps each once, as it may at any row.  So
- * they are READ_ONLY, and frames of a window may ask again and again.
+ * Final functions return the state's own filter, if there is one, made where
+ * the executor wants it, and leave in the state what it holds: a batch goes to
+ * the filter, a list of hashes is sorted in place and keeps each once, as either
+ * may at any row.  So they are READ_ONLY, and may be called again.  But a
+ * window's next frame adds to the state, so that its frames get copies.
  *
  * No rows.  See agg.c: the plan is made of the call's expressions.
  */
@@ -46,8 +50,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "core/bytes.h"
 #include "strategy/filter.h"
+#include "strategy/partial.h"
 #include "type/add.h"
 #include "type/agg_sized.h"
 #include "type/arguments.h"
@@ -70,16 +74,15 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 #define SORTED_BYTES	(BF_SORTED_WORDS * sizeof(uint64))
 #define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / SORTED_BYTES))
 
-/* What precedes the list in a serialized state. */
-#define STATE_HEADER	22
-
 struct BfSizedState
 {
 	BfPlan		plan;
 	bool		saw_rows;		/* or is the plan by the call's expressions? */
 	bool		listed;			/* partial and growing: only a list */
 	uint64		added;			/* elements, the same one as often as it came */
-	MemoryContext context;		/* of all that it keeps */
+	MemoryContext context;		/* of all that it keeps, but for the filter */
+	MemoryContext filter_context;
+	Size		head;			/* bytes before the filter, where it will travel */
 	BfHashList	list;			/* not in the filter yet */
 	uint32		list_limit;		/* at which it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
@@ -118,12 +121,23 @@ make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 	return state;
 }
 
+/* Make the state of a group, which is to last as long as that. */
+static BfSizedState *
+make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
+{
+	BfSizedState *state = make_sized_state(bf_agg_context(fcinfo), plan,
+										   partial);
+
+	state->filter_context = bf_agg_result_context(fcinfo);
+	state->head = is_partial(fcinfo) ? BF_PARTIAL_HEAD : 0;
+	return state;
+}
+
 /* Make the state of a group's first row. */
 BfSizedState *
 bf_sized_state(FunctionCallInfo fcinfo, const BfPlan *plan)
 {
-	BfSizedState *state = make_sized_state(bf_agg_context(fcinfo), plan,
-										   is_partial(fcinfo));
+	BfSizedState *state = make_group_state(fcinfo, plan, is_partial(fcinfo));
 
 	state->saw_rows = true;
 	return state;
@@ -164,18 +178,23 @@ flush_batch(BfSizedState *state)
 }
 
 /*
- * Make the filter, and move the list there.  From then on elements come by the
- * batch, where their hashes say all of them.
+ * Start the filter, empty or with the bits of another one of the plan, and move
+ * the list there.  From then on elements come by the batch, where their hashes
+ * say all of them.
  */
 static void
-start_filter(BfSizedState *state)
+start_filter(BfSizedState *state, const BfFilter *other)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+	MemoryContext old = MemoryContextSwitchTo(state->filter_context);
 
-	bf_value_make(&state->plan, &state->value);
-	if (state->list.width > 0)
-		state->batch = palloc(BF_BATCH * sizeof(BfHash));
+	if (other == NULL)
+		bf_value_make_behind(state->head, &state->plan, &state->value);
+	else
+		bf_value_copy_behind(state->head, other, &state->value);
 	MemoryContextSwitchTo(old);
+	if (state->list.width > 0)
+		state->batch = MemoryContextAlloc(state->context,
+										  BF_BATCH * sizeof(BfHash));
 	bf_value_add_list(&state->value, &state->list);
 	bf_hashlist_free(&state->list);
 }
@@ -191,7 +210,7 @@ list_hash(BfSizedState *state, const BfHash *hash)
 				 errhint("SET max_parallel_workers_per_gather = 0.")));
 	bf_hashlist_add(&state->list, state->context, hash);
 	if (!state->listed && state->list.count >= state->list_limit)
-		start_filter(state);
+		start_filter(state, NULL);
 }
 
 /* Add a hash while there is no batch. */
@@ -203,7 +222,7 @@ add_hash(BfSizedState *state, BfHash *hash)
 	else
 	{
 		if (state->value.varlena == NULL)
-			start_filter(state);
+			start_filter(state, NULL);
 		bf_value_add(&state->value, hash, 1);
 	}
 }
@@ -265,6 +284,16 @@ state_argument(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	return state;
 }
 
+/* Add what another state of the plan has in its filter. */
+static void
+add_filter(BfSizedState *into, const BfFilter *other)
+{
+	if (into->value.varlena == NULL)
+		start_filter(into, other);
+	else
+		bf_value_merge(&into->value, other, &bf_merge_union);
+}
+
 /*
  * Combine two partial states into the first.  One that saw no row has nothing
  * to give, and no say in the plan: its expressions may be volatile.
@@ -272,10 +301,10 @@ state_argument(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 Datum
 bloomext_agg_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = bf_agg_context(fcinfo);
 	BfSizedState *into = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
 	BfSizedState *from = PG_ARGISNULL(1) ? NULL : (BfSizedState *) PG_GETARG_POINTER(1);
 
+	bf_agg_context(fcinfo);
 	if (from == NULL || (into != NULL && !from->saw_rows))
 	{
 		if (into == NULL)
@@ -284,17 +313,13 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 	}
 	if (into == NULL || !into->saw_rows)
 	{
-		into = make_sized_state(context, &from->plan, true);
+		into = make_group_state(fcinfo, &from->plan, true);
 		into->saw_rows = from->saw_rows;
 	}
 	else if (!same_plan(&into->plan, &from->plan))
 		bf_agg_refuse_row(get_func_name(AggGetAggref(fcinfo)->aggfnoid));
-	if (from->value.varlena != NULL)
-	{
-		if (into->value.varlena == NULL)
-			start_filter(into);
-		bf_value_merge(&into->value, &from->value.filter, &bf_merge_union);
-	}
+	if (from->value.filter.whole)
+		add_filter(into, &from->value.filter);
 	for (uint32 i = 0; i < from->list.count; i++)
 	{
 		BfHash		hash;
@@ -310,43 +335,57 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(into);
 }
 
+/* Describe a state as one that travels. */
+static void
+describe_state(BfSizedState *state, BfPartial *partial)
+{
+	BfError		error;
+
+	partial->saw_rows = state->saw_rows;
+	partial->words = state->list.width;
+	partial->listed = state->list.count;
+	partial->added = state->added;
+	partial->filter = state->value.filter;
+	if (state->value.varlena == NULL &&
+		!bf_plan_measure(&state->plan, &partial->filter.length, &error))
+		bf_raise(&error);
+}
+
 /*
- * State -> bytea: the number of listed hashes, the length of the value, the
- * number of elements added, whether there were rows and a hash's words; the
- * hashes; then the value or its prefix.
+ * Lay a state out behind room for its header, copying what it has: the filter
+ * or its prefix, then the list.
  */
+static bytea *
+copy_state(const BfSizedState *state, const BfFilter *filter)
+{
+	Size		value = filter->whole ? filter->length : BF_PREFIX_SIZE(1);
+	bytea	   *result = bf_value_allocate(CurrentMemoryContext,
+										   BF_PARTIAL_HEAD + value +
+										   bf_hashlist_bytes(&state->list));
+	uint8	   *out = (uint8 *) VARDATA(result) + BF_PARTIAL_HEAD;
+
+	if (filter->whole)
+		memcpy(out, filter->bytes, value);
+	else
+		bf_plan_encode(&state->plan, out);
+	bf_hashlist_write(&state->list, out + value);
+	return result;
+}
+
+/* State -> bytea, as partial.h has it. */
 Datum
 bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
 	BfSizedState *state = state_argument(fcinfo, planner);
-	uint64		length;
-	Size		written;
-	Size		listed;
+	BfPartial	partial;
 	bytea	   *result;
-	uint8	   *out;
-	BfError		error;
 
 	if (state == NULL)
 		PG_RETURN_NULL();
-	if (!bf_plan_measure(&state->plan, &length, &error))
-		bf_raise(&error);
-	written = state->value.varlena != NULL ? length : BF_PREFIX_SIZE(1);
-	listed = bf_hashlist_bytes(&state->list);
-	result = palloc(bf_fit_length(STATE_HEADER + listed + written));
-	SET_VARSIZE(result, STATE_HEADER + listed + written + VARHDRSZ);
-	out = (uint8 *) VARDATA(result);
-	bf_store_le32(out, state->list.count);
-	bf_store_le64(out + 4, length);
-	bf_store_le64(out + 12, state->added);
-	out[20] = state->saw_rows;
-	out[21] = (uint8) state->list.width;
-	if (listed > 0)
-		memcpy(out + STATE_HEADER, state->list.words, listed);
-	out += STATE_HEADER + listed;
-	if (state->value.varlena != NULL)
-		memcpy(out, state->value.bytes, written);
-	else
-		bf_plan_encode(&state->plan, out);
+	describe_state(state, &partial);
+	result = partial.filter.whole && state->head > 0 ?
+		state->value.varlena : copy_state(state, &partial.filter);
+	bf_partial_write_head(&partial, (uint8 *) VARDATA(result));
 	PG_RETURN_BYTEA_P(result);
 }
 
@@ -358,40 +397,27 @@ Datum
 bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *data = PG_GETARG_BYTEA_PP(0);
-	uint8	   *bytes = DatumGetBfBytes(data);
-	Size		available = VARSIZE_ANY_EXHDR(data);
 	BfSizedState *state = palloc0(sizeof(BfSizedState));
-	BfFilter   *filter = &state->value.filter;
-	Size		listed;
+	BfPartial	partial;
 	BfError		error;
 
 	bf_agg_context(fcinfo);
-	if (available < STATE_HEADER)
-		elog(ERROR, "malformed partial state of bf_agg");
-	state->list.count = bf_load_le32(bytes);
-	state->added = bf_load_le64(bytes + 12);
-	state->saw_rows = bytes[20] != 0;
-	state->list.width = bytes[21];
-	listed = bf_hashlist_bytes(&state->list);
-	if (state->list.width > BF_MAX_WORDS || listed > available - STATE_HEADER)
-		elog(ERROR, "malformed partial state of bf_agg");
-	state->list.words = palloc(listed + 1);
-	memcpy(state->list.words, bytes + STATE_HEADER, listed);
-	if (!bf_filter_open(bytes + STATE_HEADER + listed,
-						available - STATE_HEADER - listed,
-						bf_load_le64(bytes + 4), filter, &error))
+	if (!bf_partial_open(DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data),
+						 &partial, &error))
 		bf_raise(&error);
-
-	state->plan = filter->plan;
-	if (filter->whole)
-	{
-		state->value.bytes = bytes + STATE_HEADER + listed;
-		state->value.varlena = data;
-	}
+	state->plan = partial.filter.plan;
+	state->saw_rows = partial.saw_rows;
+	state->added = partial.added;
+	bf_hashlist_read(&state->list, partial.words, partial.listed,
+					 partial.hashes);
+	state->value.filter = partial.filter;
 	PG_RETURN_POINTER(state);
 }
 
-/* State -> bloomfilter; the state goes on holding what it held. */
+/*
+ * State -> bloomfilter: the state's own, or one made of what it lists, which is
+ * all that it goes on holding.
+ */
 Datum
 bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
@@ -402,11 +428,15 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 		PG_RETURN_NULL();
 	if (state->listed)
 		bf_hashlist_deduplicate(&state->list);
-	if (state->value.varlena != NULL)
-		bf_value_copy(PointerGetDatum(state->value.varlena), &result);
-	else
+	if (state->value.varlena == NULL)
+	{
 		bf_value_make(&state->plan, &result);
-	bf_value_add_list(&result, &state->list);
+		bf_value_add_list(&result, &state->list);
+	}
+	else if (bf_agg_is_final(fcinfo) && state->head == 0)
+		result = state->value;
+	else
+		bf_value_copy_behind(0, &state->value.filter, &result);
 	/* As many as it was made for fit, so that most results go unmeasured. */
 	if (state->added > state->plan.header.expected)
 		bf_overfull_notice(&result.filter);

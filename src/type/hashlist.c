@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 
+#include "core/bytes.h"
 #include "type/hashlist.h"
 
 #define FIRST_CAPACITY	4
@@ -111,4 +112,35 @@ bf_hashlist_make_room(BfHashList *list, uint32 maximum)
 		list->limit = Min(Max(list->limit * 2, FIRST_LIMIT), maximum);
 	}
 	return true;
+}
+
+/* Write all hashes as little-endian numbers, as partial.h has them. */
+void
+bf_hashlist_write(const BfHashList *list, uint8 *bytes)
+{
+	Size		words = (Size) list->count * list->width;
+
+	for (Size i = 0; i < words; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_store_le64(bytes + i * sizeof(uint64), list->words[i]);
+	}
+}
+
+/* Read a list of so many hashes into the current memory context. */
+void
+bf_hashlist_read(BfHashList *list, uint32 width, uint32 count,
+				 const uint8 *bytes)
+{
+	Size		words = (Size) count * width;
+
+	list->width = width;
+	list->count = list->capacity = count;
+	list->words = words == 0 ? NULL :
+		palloc_extended(words * sizeof(uint64), MCXT_ALLOC_HUGE);
+	for (Size i = 0; i < words; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		list->words[i] = bf_load_le64(bytes + i * sizeof(uint64));
+	}
 }

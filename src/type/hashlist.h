@@ -40,6 +40,9 @@ extern void bf_hashlist_add(BfHashList *list, MemoryContext context,
 							const BfHash *hash);
 extern void bf_hashlist_free(BfHashList *list);
 extern void bf_hashlist_deduplicate(BfHashList *list);
+extern void bf_hashlist_write(const BfHashList *list, uint8 *bytes);
+extern void bf_hashlist_read(BfHashList *list, uint32 width, uint32 count,
+							 const uint8 *bytes);
 extern bool bf_hashlist_make_room(BfHashList *list, uint32 maximum);
 
 #endif							/* BLOOMEXT_HASHLIST_H */

@@ -166,24 +166,51 @@ bf_value_allocate(MemoryContext context, uint64 length)
 	return varlena;
 }
 
-/* Make an empty value in the current memory context. */
+/*
+ * Allocate a value's bytes in the current memory context, behind a head of its
+ * varlena that is somebody else's.
+ */
+static void
+allocate_behind(Size head, uint64 length, BfValue *value)
+{
+	value->varlena = bf_value_allocate(CurrentMemoryContext, head + length);
+	value->bytes = (uint8 *) VARDATA(value->varlena) + head;
+	value->newest.known = false;
+}
+
+/* Make an empty value in the current memory context, behind a head. */
 void
-bf_value_make(BfPlan *plan, BfValue *value)
+bf_value_make_behind(Size head, BfPlan *plan, BfValue *value)
 {
 	uint64		length;
 	BfError		error;
 
 	if (!bf_plan_measure(plan, &length, &error))
 		bf_raise(&error);
-	value->varlena = bf_value_allocate(CurrentMemoryContext, length);
+	allocate_behind(head, length, value);
 	if (!bf_value_has_text(length))
 		bf_value_lacks_text(NOTICE, length);
-	value->bytes = (uint8 *) VARDATA(value->varlena);
 	memset(value->bytes, 0, length);
 	bf_plan_encode(plan, value->bytes);
 	if (!bf_filter_open(value->bytes, length, length, &value->filter, &error))
 		bf_raise(&error);
-	value->newest.known = false;
+}
+
+/* Make an empty value in the current memory context. */
+void
+bf_value_make(BfPlan *plan, BfValue *value)
+{
+	bf_value_make_behind(0, plan, value);
+}
+
+/* Make a copy of an opened filter in the current memory context, behind a head. */
+void
+bf_value_copy_behind(Size head, const BfFilter *filter, BfValue *value)
+{
+	allocate_behind(head, filter->length, value);
+	memcpy(value->bytes, filter->bytes, filter->length);
+	value->filter = *filter;
+	value->filter.bytes = value->bytes;
 }
 
 /*

@@ -42,6 +42,9 @@ extern void bf_value_plan(const BfStrategy *strategy, int64 expected,
 extern void bf_value_plan_bits(const BfStrategy *strategy, int64 bits,
 							   int32 hashes, BfFunnel funnel, BfPlan *plan);
 extern void bf_value_make(BfPlan *plan, BfValue *value);
+extern void bf_value_make_behind(Size head, BfPlan *plan, BfValue *value);
+extern void bf_value_copy_behind(Size head, const BfFilter *filter,
+								 BfValue *value);
 extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_copy(Datum datum, BfValue *value);
 extern void bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning);

@@ -61,6 +61,7 @@ main(int argc, char **argv)
 	vectors_dir = argv[1];
 	test_bits();
 	test_format();
+	test_partial();
 	test_registry();
 	test_sizing();
 	test_hashing();

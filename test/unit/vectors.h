@@ -94,6 +94,7 @@ extern void test_filters(void);
 extern void test_guava(void);
 extern void test_chains(void);
 extern void test_format(void);
+extern void test_partial(void);
 extern void test_bits(void);
 extern void test_registry(void);
 extern void test_real_fpp(void);

@@ -1,0 +1,85 @@
+/*
+ * partial.c
+ *	  What one of several processes knows of a filter, as bytes between them.
+ *
+ * The bytes may come from another node, so that nothing of them is believed:
+ * who has opened a partial state can use all that it says.
+ */
+#include "core/bytes.h"
+#include "strategy/partial.h"
+
+/* Field offsets. */
+enum
+{
+	AT_VERSION = 0,
+	AT_SAW_ROWS = 1,
+	AT_WORDS = 2,
+	AT_WHOLE = 3,
+	AT_LISTED = 4,
+	AT_ADDED = 8,
+	AT_LENGTH = 16
+};
+
+/* Write what precedes the value. */
+void
+bf_partial_write_head(const BfPartial *partial, uint8_t *bytes)
+{
+	bytes[AT_VERSION] = BF_PARTIAL_VERSION;
+	bytes[AT_SAW_ROWS] = partial->saw_rows;
+	bytes[AT_WORDS] = partial->words;
+	bytes[AT_WHOLE] = partial->filter.whole;
+	bf_store_le32(bytes + AT_LISTED, partial->listed);
+	bf_store_le64(bytes + AT_ADDED, partial->added);
+	bf_store_le64(bytes + AT_LENGTH, partial->filter.length);
+}
+
+/* Read the header; the caller has checked that its bytes are there. */
+static bool
+open_head(const uint8_t *bytes, BfPartial *partial, BfError *error)
+{
+	if (bytes[AT_VERSION] != BF_PARTIAL_VERSION)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "unknown version %u of a partial state",
+					   bytes[AT_VERSION]);
+	if (bytes[AT_SAW_ROWS] > 1 || bytes[AT_WHOLE] > 1 ||
+		bytes[AT_WORDS] > BF_MAX_WORDS)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "malformed header of a partial state");
+	partial->saw_rows = bytes[AT_SAW_ROWS] != 0;
+	partial->words = bytes[AT_WORDS];
+	partial->listed = bf_load_le32(bytes + AT_LISTED);
+	partial->added = bf_load_le64(bytes + AT_ADDED);
+	return true;
+}
+
+/* Open the bytes of a partial state. */
+bool
+bf_partial_open(const uint8_t *bytes, size_t available, BfPartial *partial,
+				BfError *error)
+{
+	BfFilter   *filter = &partial->filter;
+	uint64_t	list;
+	size_t		value;
+
+	if (available < BF_PARTIAL_HEAD)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "%zu bytes are too short for a partial state", available);
+	if (!open_head(bytes, partial, error))
+		return false;
+	list = (uint64_t) partial->listed * partial->words * sizeof(uint64_t);
+	if (list > available - BF_PARTIAL_HEAD)
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "partial state lists more hashes than it has");
+	value = available - BF_PARTIAL_HEAD - list;
+	if (!bf_filter_open(bytes + BF_PARTIAL_HEAD, value,
+						bf_load_le64(bytes + AT_LENGTH), filter, error))
+		return false;
+	if (filter->plan.header.layers != 1 ||
+		partial->words != filter->plan.strategy->words ||
+		filter->whole != (bytes[AT_WHOLE] != 0) ||
+		(!filter->whole && value != BF_PREFIX_SIZE(1)))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "partial state does not fit its filter");
+	partial->hashes = bytes + available - list;
+	return true;
+}
