@@ -43,13 +43,8 @@ merge_into(FunctionCallInfo fcinfo, Datum filter, const BfMerge *merge)
 	}
 	else
 	{
-		BfFilter	from;
-		struct varlena *opened = bf_value_open(filter, &from);
-
 		state = (BfValue *) PG_GETARG_POINTER(0);
-		bf_value_merge(state, &from, merge);
-		if (opened != (struct varlena *) DatumGetPointer(filter))
-			pfree(opened);
+		bf_value_merge_datum(state, filter, merge);
 	}
 	return state;
 }

@@ -5,10 +5,16 @@
  * Filters combine cell by cell, so they must be of one strategy and have the
  * same cells in the same layers.  One that is unbound holds nothing and goes
  * with any funnel.
+ *
+ * A stored filter is merged piece by piece as it is read, so that its bits are
+ * in memory but once: the result's.
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "type/merge.h"
+#include "type/slices.h"
 
 /* Whether two filters have the same strategy, cells, layers, m and k. */
 bool
@@ -91,13 +97,10 @@ merge_counted(BfValue *into, const BfFilter *from, bool adds)
 	}
 }
 
-/* Merge the cells of a compatible filter into a value; 22023 if it is not. */
-void
-bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
+/* Raise where two filters are not compatible. */
+static void
+check_compatible(const BfValue *into, const BfFilter *from)
 {
-	size_t		prefix = BF_PREFIX_SIZE(into->filter.plan.header.layers);
-	bool		counters = from->plan.header.cell_bits == BF_CELL_COUNTER;
-
 	if (!bf_value_compatible(&into->filter, from))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -105,7 +108,22 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errdetail("Left: %s. Right: %s.",
 						   describe_shape(&into->filter), describe_shape(from)),
 				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
-	if (into->filter.plan.header.layers > 1 && !merge->across_layers &&
+}
+
+/* Whether two filters can be merged only if they hold the same. */
+static bool
+must_be_same(const BfValue *into, const BfMerge *merge)
+{
+	return into->filter.plan.header.layers > 1 && !merge->across_layers;
+}
+
+/* Raise where two filters must hold the same, and do not. */
+static void
+check_layers(const BfValue *into, const BfFilter *from, const BfMerge *merge)
+{
+	size_t		prefix = BF_PREFIX_SIZE(from->plan.header.layers);
+
+	if (must_be_same(into, merge) &&
 		memcmp(into->bytes + prefix, from->bytes + prefix,
 			   from->length - prefix) != 0)
 		ereport(ERROR,
@@ -113,13 +131,90 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 				 errmsg("bloom filters of several layers cannot be intersected"),
 				 errdetail("An element that both hold may be in different layers of them, and would be lost."),
 				 errhint("Ask both filters, or build them large enough not to grow.")));
+}
+
+/*
+ * Merge the cells of a compatible filter into a value's: those of a filter of
+ * which only the prefix was read come from where it is stored.
+ */
+static void
+merge_cells(BfValue *into, const BfFilter *from, Datum stored,
+			const BfMerge *merge)
+{
+	size_t		prefix = BF_PREFIX_SIZE(from->plan.header.layers);
+	BfArrayLoop loop = from->plan.header.cell_bits == BF_CELL_COUNTER ?
+		merge->counters : merge->bits;
+
+	if (from->whole)
+	{
+		bf_pieces_combine(loop, into->bytes + prefix, from->bytes + prefix,
+						  from->length - prefix);
+		return;
+	}
+	for (uint64 offset = prefix; offset < from->length; offset += BF_PIECE)
+	{
+		int32		wanted = Min(BF_PIECE, from->length - offset);
+		struct varlena *piece = bf_slice_read(stored, offset, wanted);
+
+		CHECK_FOR_INTERRUPTS();
+		loop(into->bytes + offset, DatumGetBfBytes(piece), wanted);
+		pfree(piece);
+	}
+}
+
+/* Merge a compatible filter into a value, and what is said of it. */
+static void
+merge_compatible(BfValue *into, const BfFilter *from, Datum stored,
+				 const BfMerge *merge)
+{
 	if (is_unbound(&into->filter) ||
 		(into->filter.plan.header.meaning == BF_MEANING_NONE && !is_unbound(from)))
 		bf_value_bind(into, from->plan.header.funnel, from->plan.header.meaning);
-	bf_pieces_combine(counters ? merge->counters : merge->bits,
-					  into->bytes + prefix, from->bytes + prefix,
-					  from->length - prefix);
+	merge_cells(into, from, stored, merge);
 	if (from->plan.strategy->counts_elements)
 		merge_counted(into, from, merge->adds);
 	into->newest.known = false;
+}
+
+/* Merge a compatible filter into a value; 22023 if it is not. */
+void
+bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
+{
+	check_compatible(into, from);
+	check_layers(into, from, merge);
+	merge_compatible(into, from, (Datum) 0, merge);
+}
+
+/* Check the bits that were merged in pieces as those of any value are. */
+static void
+check_whole(BfValue *value)
+{
+	BfError		error;
+
+	if (!bf_filter_open(value->bytes, value->filter.length,
+						value->filter.length, &value->filter, &error))
+		bf_raise_corrupted(&error);
+}
+
+/* The same with a filter that may be stored: then it is read in pieces. */
+void
+bf_value_merge_datum(BfValue *into, Datum from, const BfMerge *merge)
+{
+	BfFilter	filter;
+	struct varlena *opened;
+
+	if (bf_slices_are_stored(from) && !must_be_same(into, merge))
+	{
+		opened = bf_slice_read_prefix(from, &filter);
+		check_compatible(into, &filter);
+		merge_compatible(into, &filter, from, merge);
+		check_whole(into);
+	}
+	else
+	{
+		opened = bf_value_open(from, &filter);
+		bf_value_merge(into, &filter, merge);
+	}
+	if (opened != (struct varlena *) DatumGetPointer(from))
+		pfree(opened);
 }

@@ -23,5 +23,7 @@ extern bool bf_value_same_shape(const BfFilter *left, const BfFilter *right);
 extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
 extern void bf_value_merge(BfValue *into, const BfFilter *from,
 						   const BfMerge *merge);
+extern void bf_value_merge_datum(BfValue *into, Datum from,
+								 const BfMerge *merge);
 
 #endif							/* BLOOMEXT_MERGE_H */

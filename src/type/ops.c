@@ -267,15 +267,13 @@ static Datum
 merge_filters(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	BfValue		into;
-	BfFilter	from;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &into);
-	bf_value_open(PG_GETARG_DATUM(1), &from);
-	bf_value_merge(&into, &from, merge);
+	bf_value_merge_datum(&into, PG_GETARG_DATUM(1), merge);
 	PG_RETURN_POINTER(into.varlena);
 }
 
