@@ -17,6 +17,7 @@
 #include "type/agg.h"
 #include "type/merge.h"
 #include "type/overfull.h"
+#include "type/slices.h"
 
 PG_FUNCTION_INFO_V1(bloomext_union_agg_add);
 PG_FUNCTION_INFO_V1(bloomext_union_agg_combine);

@@ -22,6 +22,7 @@
 #include "type/elements.h"
 #include "type/literal.h"
 #include "type/merge.h"
+#include "type/slices.h"
 
 PG_FUNCTION_INFO_V1(bloomext_create);
 PG_FUNCTION_INFO_V1(bloomext_create_buckets);

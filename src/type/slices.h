@@ -1,6 +1,6 @@
 /*
  * slices.h
- *	  Parts of filters that lie in a table, each read alone.
+ *	  Filters that lie in a table, read by parts.
  */
 #ifndef BLOOMEXT_SLICES_H
 #define BLOOMEXT_SLICES_H
@@ -10,5 +10,7 @@
 extern bool bf_slices_are_stored(Datum datum);
 extern struct varlena *bf_slice_read(Datum datum, uint64 offset, int32 length);
 extern struct varlena *bf_slice_read_prefix(Datum datum, BfFilter *filter);
+extern struct varlena *bf_slices_load(MemoryContext context, Datum datum);
+extern void bf_value_copy(Datum datum, BfValue *value);
 
 #endif							/* BLOOMEXT_SLICES_H */

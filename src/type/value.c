@@ -258,30 +258,6 @@ bf_value_of_stream(const BfStream *stream, const uint8 *bytes, Size length,
 	pfree(layers);
 }
 
-/* Copy a value, so that it may be changed. */
-void
-bf_value_copy(Datum datum, BfValue *value)
-{
-	struct varlena *source = PG_DETOAST_DATUM_PACKED(datum);
-	Size		length = VARSIZE_ANY_EXHDR(source);
-	BfError		error;
-
-	/* What was detoasted is a copy already. */
-	if (source != (struct varlena *) DatumGetPointer(datum))
-		value->varlena = source;
-	else
-	{
-		value->varlena = bf_value_allocate(CurrentMemoryContext, length);
-		memcpy(VARDATA(value->varlena), VARDATA_ANY(source), length);
-	}
-	value->bytes = (uint8 *) VARDATA(value->varlena);
-	if (!bf_filter_open(value->bytes, VARSIZE(value->varlena) - VARHDRSZ,
-						VARSIZE(value->varlena) - VARHDRSZ,
-						&value->filter, &error))
-		bf_raise_corrupted(&error);
-	value->newest.known = false;
-}
-
 /* Bind a value to a funnel and a meaning. */
 void
 bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning)
