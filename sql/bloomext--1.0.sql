@@ -89,7 +89,19 @@ CREATE FUNCTION bf_element_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_element_support'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bf_element_support(internal) IS
-	'refuses what is silently taken for text';
+	'refuses what is silently taken for text; estimates lookups';
+
+CREATE FUNCTION bf_contains_sel(internal, oid, internal, int) RETURNS float8
+	AS 'MODULE_PATHNAME', 'bloomext_contains_sel'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_contains_sel(internal, oid, internal, int) IS
+	'restriction selectivity of the operators @> and <@';
+
+CREATE FUNCTION bf_contains_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+	AS 'MODULE_PATHNAME', 'bloomext_contains_joinsel'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_contains_joinsel(internal, oid, internal, smallint, internal) IS
+	'join selectivity of the operators @> and <@';
 
 -- What makes a filter of a filter and something else is strict in the filter
 -- alone: NULL changes nothing, where a NULL answer would lose a stored filter.
@@ -137,13 +149,15 @@ COMMENT ON FUNCTION bf_add(bloomfilter, anyelement) IS
 
 CREATE FUNCTION bf_contains(bloomfilter, anyelement) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_contains(bloomfilter, anyelement) IS
 	'false: the element was surely not added; true: it probably was';
 
 CREATE FUNCTION bf_contained(anyelement, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contained'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_contained(anyelement, bloomfilter) IS
 	'implementation of the <@ operator';
 
@@ -169,13 +183,15 @@ COMMENT ON FUNCTION bf_add(bloomfilter, "char") IS
 
 CREATE FUNCTION bf_contains(bloomfilter, "char") RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_contains(bloomfilter, "char") IS
 	'false: the element was surely not added; true: it probably was';
 
 CREATE FUNCTION bf_contained("char", bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contained'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_contained("char", bloomfilter) IS
 	'implementation of the <@ operator';
 
@@ -205,7 +221,8 @@ COMMENT ON FUNCTION bf_add_all(bloomfilter, text) IS
 
 CREATE FUNCTION bf_contains_all(bloomfilter, anyarray) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains_all'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000
+	SUPPORT bf_element_support;
 COMMENT ON FUNCTION bf_contains_all(bloomfilter, anyarray) IS
 	'whether all elements of the array were probably added; NULL elements are skipped';
 
@@ -442,14 +459,14 @@ COMMENT ON OPERATOR || (bloomfilter, text) IS
 
 CREATE OPERATOR @> (
 	LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bf_contains,
-	COMMUTATOR = <@
+	COMMUTATOR = <@, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
 );
 COMMENT ON OPERATOR @> (bloomfilter, text) IS
 	'was the element probably added?';
 
 CREATE OPERATOR <@ (
 	LEFTARG = text, RIGHTARG = bloomfilter, FUNCTION = bf_contained,
-	COMMUTATOR = @>
+	COMMUTATOR = @>, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
 );
 COMMENT ON OPERATOR <@ (text, bloomfilter) IS
 	'was the element probably added?';
@@ -462,14 +479,14 @@ COMMENT ON OPERATOR || (bloomfilter, anyelement) IS
 
 CREATE OPERATOR @> (
 	LEFTARG = bloomfilter, RIGHTARG = anyelement, FUNCTION = bf_contains,
-	COMMUTATOR = <@
+	COMMUTATOR = <@, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
 );
 COMMENT ON OPERATOR @> (bloomfilter, anyelement) IS
 	'was the element probably added?';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anyelement, RIGHTARG = bloomfilter, FUNCTION = bf_contained,
-	COMMUTATOR = @>
+	COMMUTATOR = @>, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
 );
 COMMENT ON OPERATOR <@ (anyelement, bloomfilter) IS
 	'was the element probably added?';
@@ -482,14 +499,14 @@ COMMENT ON OPERATOR || (bloomfilter, "char") IS
 
 CREATE OPERATOR @> (
 	LEFTARG = bloomfilter, RIGHTARG = "char", FUNCTION = bf_contains,
-	COMMUTATOR = <@
+	COMMUTATOR = <@, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
 );
 COMMENT ON OPERATOR @> (bloomfilter, "char") IS
 	'was the element probably added?';
 
 CREATE OPERATOR <@ (
 	LEFTARG = "char", RIGHTARG = bloomfilter, FUNCTION = bf_contained,
-	COMMUTATOR = @>
+	COMMUTATOR = @>, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
 );
 COMMENT ON OPERATOR <@ ("char", bloomfilter) IS
 	'was the element probably added?';

@@ -18,6 +18,13 @@
 #define MarkGUCPrefixReserved	EmitWarningsOnPlaceholders
 #endif
 
+/* 17 looks at statistics for the length of an array. */
+#if PG_VERSION_NUM >= 170000
+#define compat_estimate_array_length(root, array)	estimate_array_length(root, array)
+#else
+#define compat_estimate_array_length(root, array)	((void) (root), estimate_array_length(array))
+#endif
+
 /* 15 named the flag that asks a tuplesort for a second pass. */
 #if PG_VERSION_NUM < 150000
 #define TUPLESORT_RANDOMACCESS	true

@@ -39,6 +39,7 @@
 #include "utils/syscache.h"
 
 #include "type/element.h"
+#include "type/selectivity.h"
 
 PG_FUNCTION_INFO_V1(bloomext_element_support);
 
@@ -184,7 +185,7 @@ refuse_casts(Node *node, Oid *support)
 	return expression_tree_walker(node, refuse_casts, support);
 }
 
-/* The support function of functions of text elements */
+/* The support function of functions of elements: of text, and of all lookups */
 Datum
 bloomext_element_support(PG_FUNCTION_ARGS)
 {
@@ -203,5 +204,5 @@ bloomext_element_support(PG_FUNCTION_ARGS)
 								 QTW_IGNORE_CTE_SUBQUERIES);
 		(void) refuse_casts((Node *) root->append_rel_list, &support);
 	}
-	PG_RETURN_POINTER(NULL);
+	PG_RETURN_POINTER(bf_estimate_lookup(request));
 }

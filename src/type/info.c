@@ -3,9 +3,13 @@
  *	  What a filter is and how full it is.
  *
  * Whatever depends on the fill counts the bits, exactly; bf_positions needs
- * only the prefix of a stored filter.
+ * only the prefix of a stored filter.  Who needs to know it roughly has a
+ * sample: elements set bits all over a layer, so that its first ones tell how
+ * full it is, two million of them within a percent unless it is nearly empty.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
@@ -25,6 +29,9 @@ PG_FUNCTION_INFO_V1(bloomext_fpp);
 PG_FUNCTION_INFO_V1(bloomext_info);
 PG_FUNCTION_INFO_V1(bloomext_layers);
 PG_FUNCTION_INFO_V1(bloomext_positions);
+
+/* How much of a filter is a sample of it. */
+#define SAMPLE_BYTES	((uint64) 256 * 1024)
 
 /* How full a filter is, over all its layers. */
 static BfFill
@@ -52,6 +59,31 @@ double
 bf_value_fpp(const BfFilter *filter)
 {
 	return measure_fill(filter).fpp;
+}
+
+/* Estimate the cells of a layer that are not zero by the first of them. */
+static uint64
+sample_layer(const BfFilter *filter, const BfLayer *layer, uint64 bytes)
+{
+	uint8		cell_bits = filter->plan.header.cell_bits;
+	uint64		set = bf_cells_count(filter->bytes + layer->offset, bytes,
+									 cell_bits);
+	uint64		cells = Min(layer->bits, bytes * 8 / cell_bits);
+
+	return (uint64) rint((double) set / cells * layer->bits);
+}
+
+/* How full a filter is, roughly: a sample's size is shared by its layers. */
+BfFill
+bf_value_sample(const BfFilter *filter)
+{
+	uint64		share = TYPEALIGN_DOWN(8, SAMPLE_BYTES / filter->plan.header.layers);
+	BfFill		fill = {0};
+
+	bf_foreach_layer(layer, filter)
+		bf_fill_add(&fill, &layer,
+					sample_layer(filter, &layer, Min(layer.bytes, share)));
+	return fill;
 }
 
 /* bf_fpp(bloomfilter): Guava's expectedFpp */

@@ -7,23 +7,18 @@
  * client sent, however many groups or nested statements there are.  (A parallel
  * worker that finishes groups of its own says it, too.)
  *
- * Measuring must not cost more than making the filter did.  Elements set bits
- * all over a filter, so that the first of a large one tell how full it is;
- * only where they are too many, all are counted.
+ * Measuring must not cost more than making the filter did.  So the bits of a
+ * large one are counted only where a sample has too many.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "utils/guc.h"
 
-#include "core/estimate.h"
 #include "type/overfull.h"
 
 /* How many times the wanted false positive probability is worth a word. */
 #define OVERFULL_FACTOR	10
-
-/* How much of a filter is looked at first: half a million bits. */
-#define SAMPLE_BYTES	((uint64) 64 * 1024)
 
 /* Setting bloomext.overfull_notice. */
 static bool overfull_notice = true;
@@ -37,20 +32,6 @@ bf_overfull_init(void)
 							 "There is a notice a statement, of false positive probabilities above ten times the wanted one.",
 							 &overfull_notice, true, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
-}
-
-/* The false positive probability, by the first bits. */
-static double
-sampled_fpp(const BfFilter *filter)
-{
-	const BfLayer *layer = &filter->plan.first;
-	uint8		cell_bits = filter->plan.header.cell_bits;
-	uint64		bytes = Min(layer->bytes, SAMPLE_BYTES);
-
-	return bf_estimate_fpp(bf_cells_count(filter->bytes + layer->offset, bytes,
-										  cell_bits),
-						   Min(layer->bits, bytes * 8 / cell_bits),
-						   layer->hashes);
 }
 
 /*
@@ -68,7 +49,7 @@ bf_overfull_notice(const BfFilter *filter)
 
 	if (!overfull_notice || told == GetCurrentStatementStartTimestamp() ||
 		limit == 0 || limit >= 1 || header->expansion > 1 ||
-		(header->layers == 1 && sampled_fpp(filter) <= limit))
+		(header->layers == 1 && bf_value_sample(filter).fpp <= limit))
 		return;
 	fpp = bf_value_fpp(filter);
 	if (fpp <= limit)

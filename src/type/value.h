@@ -9,6 +9,7 @@
 #include "nodes/nodes.h"
 
 #include "compat.h"
+#include "core/estimate.h"
 #include "type/pieces.h"
 
 /* The layer that takes new elements, where filters grow: see add.c. */
@@ -60,6 +61,7 @@ extern void bf_value_set_bits(BfValue *value, const BfLayer *layer,
 extern void bf_value_of_stream(const BfStream *stream, const uint8 *bytes,
 							   Size length, BfValue *value);
 extern double bf_value_fpp(const BfFilter *filter);
+extern BfFill bf_value_sample(const BfFilter *filter);
 
 /* The bytes of a value that is in memory. */
 #define DatumGetBfBytes(varlena)	((uint8 *) VARDATA_ANY(varlena))

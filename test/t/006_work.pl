@@ -117,6 +117,15 @@ bounded(q{SELECT bf_count(bf_agg(x, 1000000, 0.01)), bf_count(bf_agg(x)), bf_cou
 bounded(q{SELECT bf_measure_fpp(f, 3000) FROM filters WHERE name = 'layers'});
 bounded("SELECT bf_advise($_)") for q{1000, 1e-19}, q{10, 1e-5, 'redisson'}, q{1000, 1e-9, 'magnuss'};
 
+# The planner's estimates read a quarter of a megabyte, in words of 8 bytes.
+$node->safe_psql('postgres', 'ANALYZE live');
+for my $form ('$1 @> t', 'bf_contains($1, t)')
+{
+	my $blocks = work(qq{DO 'DECLARE f bloomfilter; BEGIN SELECT filters.f INTO f FROM filters WHERE name = ''plain''; EXECUTE ''SELECT FROM live WHERE $form LIMIT 0'' USING f; END'});
+	cmp_ok($blocks, '>', 32_768, "estimates read: $form");
+	cmp_ok($blocks, '<', 131_072, "and less than a megabyte: $form");
+}
+
 # All of a live filter.
 bounded($_) for q{SELECT bf_count(bf_live_filter('live'))}, q{SELECT bf_live_info('live')}, q{SELECT bf_live_verify('live')},
   q{INSERT INTO live SELECT (-i)::text FROM generate_series(1, 200000) i}, q{INSERT INTO live SELECT t FROM elements},

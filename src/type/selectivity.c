@@ -1,0 +1,202 @@
+/*
+ * selectivity.c
+ *	  What the planner is told of lookups: what they cost, how many rows pass.
+ *
+ * It is told something where it knows the filter: a constant, as by then a
+ * parameter is of whose value it makes a plan.  Nothing is executed to learn
+ * more, and no error is raised: what cannot be estimated, a filter that is
+ * another's column or a subquery's, has the planner's own default.
+ *
+ * A row passes if its element was added, or else as a false positive.  Which
+ * were added we do not ask, but how many, and take them for as many of the
+ * column's distinct values; a filter of all of them lets all rows pass, however
+ * small its false positive probability.  The same holds for the functions and
+ * for the operators, which have estimators of their own.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "compat.h"
+#include "type/element.h"
+#include "type/selectivity.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_contains_sel);
+PG_FUNCTION_INFO_V1(bloomext_contains_joinsel);
+
+/* What the planner takes for a function of which it knows nothing. */
+#define DEFAULT_SELECTIVITY	0.3333333
+
+/*
+ * Costs of looking an element up, in units of cpu_operator_cost: the call and
+ * the hash, and a position in a filter that the processor caches, or that it
+ * does not.  Measured: 45 ns at 12 kB (k = 7), 140 ns at 24 MB (k = 13), where
+ * LIKE takes 10 ns.
+ */
+#define LOOKUP_COST				4
+#define CACHED_POSITION_COST	0.1
+#define POSITION_COST			0.8
+#define CACHED_BYTES			(1024 * 1024)
+
+/* Whether an expression is of a type that can be an element. */
+static bool
+is_element(Node *expression)
+{
+	return bf_type_can_be_element(getBaseType(exprType(expression)));
+}
+
+/*
+ * Open the filter that a lookup is in, and find what it is of; false where that
+ * is not known.  The filter comes first unless that is the element.
+ */
+static bool
+open_filter(List *arguments, Node **element, BfFilter *filter)
+{
+	bool		second;
+	Const	   *constant;
+	struct varlena *value;
+	BfError		error;
+
+	if (list_length(arguments) != 2)
+		return false;
+	second = is_element(linitial(arguments));
+	constant = list_nth(arguments, second ? 1 : 0);
+	*element = list_nth(arguments, second ? 0 : 1);
+	if (!IsA(constant, Const) || constant->constisnull || constant->constlen != -1)
+		return false;
+
+	/* The planner has detoasted its constants. */
+	value = (struct varlena *) DatumGetPointer(constant->constvalue);
+	return !VARATT_IS_EXTENDED(value) &&
+		bf_filter_open(DatumGetBfBytes(value), VARSIZE(value) - VARHDRSZ,
+					   VARSIZE(value) - VARHDRSZ, filter, &error);
+}
+
+/* The part of a column's rows whose element is in a filter; NULL is in none. */
+static Selectivity
+column_selectivity(VariableStatData *column, const BfFilter *filter)
+{
+	bool		guessed;
+	double		distinct = get_variable_numdistinct(column, &guessed);
+	Selectivity passing = DEFAULT_SELECTIVITY;
+
+	if (!guessed)
+	{
+		BfFill		fill = bf_value_sample(filter);
+		double		added = Min(1, fill.count / distinct);
+
+		passing = added + (1 - added) * fill.fpp;
+	}
+	if (HeapTupleIsValid(column->statsTuple))
+		passing *= 1 - ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
+	return passing;
+}
+
+/* The part of all rows whose element is in the filter. */
+static Selectivity
+lookup_selectivity(PlannerInfo *root, List *arguments, int relation)
+{
+	Node	   *element;
+	BfFilter	filter;
+	VariableStatData column;
+	Selectivity selectivity;
+
+	if (!open_filter(arguments, &element, &filter) || !is_element(element))
+		return DEFAULT_SELECTIVITY;
+	examine_variable(root, element, relation, &column);
+	selectivity = column_selectivity(&column, &filter);
+	ReleaseVariableStats(column);
+	return selectivity;
+}
+
+/* bf_contains_sel: the operators' restriction selectivity */
+Datum
+bloomext_contains_sel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(lookup_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+										(List *) PG_GETARG_POINTER(2),
+										PG_GETARG_INT32(3)));
+}
+
+/* bf_contains_joinsel: the operators' join selectivity */
+Datum
+bloomext_contains_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(lookup_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+										(List *) PG_GETARG_POINTER(2), 0));
+}
+
+/* The cost of looking an element up, in units of cpu_operator_cost. */
+static double
+lookup_cost(const BfFilter *filter)
+{
+	double		position = filter->length <= CACHED_BYTES ?
+		CACHED_POSITION_COST : POSITION_COST;
+	double		cost = LOOKUP_COST;
+
+	bf_foreach_layer(layer, filter)
+		cost += layer.hashes * position;
+	return cost;
+}
+
+/* How many elements an argument is: that many of an array. */
+static double
+count_elements(PlannerInfo *root, Node *element)
+{
+	if (!OidIsValid(get_element_type(getBaseType(exprType(element)))))
+		return 1;
+	return compat_estimate_array_length(root, element);
+}
+
+/*
+ * Tell the cost of a lookup; false where only the declared one is known.  What
+ * is no lookup, as bf_add is none, gives no boolean.
+ */
+static bool
+estimate_cost(SupportRequestCost *request)
+{
+	List	   *arguments = NIL;
+	Node	   *element;
+	BfFilter	filter;
+
+	if (request->root == NULL || request->node == NULL ||
+		exprType(request->node) != BOOLOID)
+		return false;
+	if (IsA(request->node, FuncExpr))
+		arguments = ((FuncExpr *) request->node)->args;
+	else if (IsA(request->node, OpExpr))
+		arguments = ((OpExpr *) request->node)->args;
+	if (!open_filter(arguments, &element, &filter))
+		return false;
+	request->startup = 0;
+	request->per_tuple = cpu_operator_cost * lookup_cost(&filter) *
+		count_elements(request->root, element);
+	return true;
+}
+
+/* Answer a request for an estimate of a lookup; NULL where there is none. */
+Node *
+bf_estimate_lookup(Node *request)
+{
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		SupportRequestSelectivity *asked = (SupportRequestSelectivity *) request;
+
+		asked->selectivity = lookup_selectivity(asked->root, asked->args,
+												asked->varRelid);
+		return request;
+	}
+	if (IsA(request, SupportRequestCost) &&
+		estimate_cost((SupportRequestCost *) request))
+		return request;
+	return NULL;
+}
