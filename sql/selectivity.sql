@@ -108,6 +108,12 @@ select pg_temp.rows_of_lookup();
 reset plan_cache_mode;
 deallocate lookup;
 
+-- The plan follows: few rows that pass are joined by the index, many are not.
+create index on t (i);
+select form, pg_temp.plan_of(query, few)->'Plan'->>'Node Type' as few, pg_temp.plan_of(query, f)->'Plan'->>'Node Type' <> 'Nested Loop' as "all otherwise"
+from filters, (select bf_agg(s, 5, 0.00001) as few from t where i <= 5) few, forms, format('select from t join t u using (i) where ' || form, 't.s') query
+where name = 'all';
+
 -- Nothing fails before it is executed, nor otherwise than it did.
 create function pg_temp.forged(bytea, bytea) returns bloomfilter language internal immutable strict as 'byteacat';
 create function pg_temp.outcome(query text) returns text language plpgsql as $$

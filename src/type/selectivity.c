@@ -177,7 +177,7 @@ estimate_cost(SupportRequestCost *request)
 		arguments = ((OpExpr *) request->node)->args;
 	if (!open_filter(arguments, &element, &filter))
 		return false;
-	request->startup = 0;
+	request->startup = 0;		/* a constant is in memory */
 	request->per_tuple = cpu_operator_cost * lookup_cost(&filter) *
 		count_elements(request->root, element);
 	return true;
