@@ -1,19 +1,26 @@
 /*
  * redis_baseline.c
- *	  What a client of hiredis takes: a SET of 120 MB (ms, best of 7), and a
- *	  SETBIT or GETBIT at a time (us).  See redis.sh.
+ *	  What a client of hiredis takes: redis_baseline SOCKET BYTES reads one of
+ *	  these words a line, and answers each by nanoseconds.
+ *		set		a SET of so many bytes
+ *		setbit	a SETBIT at a time, getbit likewise
+ *		madd	an element of BF.MADD, in arrays of 1,000 (RedisBloom)
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <hiredis.h>
 
-#define LARGE	((size_t) 120 * 1000 * 1000)
-#define SAMPLE	300000
+#define SAMPLE	100000
+#define BATCH	1000
 
 /* The bits of a filter of a million elements at 0.01. */
 #define BITS	9585064
+
+static redisContext *redis;
 
 static double
 now(void)
@@ -21,11 +28,12 @@ now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
+	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
+/* Send a command and wait for its answer, which must be no error. */
 static void
-run(redisContext *redis, int argc, const char **argv, const size_t *length)
+run(int argc, const char **argv, const size_t *length)
 {
 	redisReply *reply = redisCommandArgv(redis, argc, argv, length);
 
@@ -38,7 +46,25 @@ run(redisContext *redis, int argc, const char **argv, const size_t *length)
 }
 
 static double
-one_by_one(redisContext *redis, int argc, const char *verb)
+whole(size_t bytes)
+{
+	char	   *value = calloc(bytes, 1);
+	const char *argv[] = {"SET", "baseline:large", value};
+	size_t		length[] = {3, 14, bytes};
+	double		start;
+
+	if (value == NULL)
+		exit(1);
+	value[bytes / 2] = 1;
+	start = now();
+	run(3, argv, length);
+	start = now() - start;
+	free(value);
+	return start;
+}
+
+static double
+one_by_one(const char *verb, int argc)
 {
 	char		offset[32];
 	const char *argv[] = {verb, "baseline", offset, "1"};
@@ -48,33 +74,51 @@ one_by_one(redisContext *redis, int argc, const char *verb)
 	for (int i = 0; i < SAMPLE; i++)
 	{
 		length[2] = sprintf(offset, "%d", rand() % BITS);
-		run(redis, argc, argv, length);
+		run(argc, argv, length);
 	}
-	return (now() - start) / SAMPLE * 1e6;
+	return (now() - start) / SAMPLE;
+}
+
+/* New elements each time, to a filter that is new. */
+static double
+in_arrays(void)
+{
+	static char titles[BATCH][32];
+	const char *reserve[] = {"BF.RESERVE", "madd", "0.01", "1000000"};
+	const char *drop[] = {"DEL", "madd"};
+	const char *argv[BATCH + 2] = {"BF.MADD", "madd"};
+	double		start;
+
+	run(2, drop, NULL);
+	run(4, reserve, NULL);
+	start = now();
+	for (int i = 0; i < SAMPLE; i += BATCH)
+	{
+		for (int j = 0; j < BATCH; j++)
+		{
+			sprintf(titles[j], "Title number %d", i + j);
+			argv[j + 2] = titles[j];
+		}
+		run(BATCH + 2, argv, NULL);
+	}
+	return (now() - start) / SAMPLE;
 }
 
 int
 main(int argc, char **argv)
 {
-	redisContext *redis = redisConnectUnix(argv[1]);
-	char	   *value = calloc(LARGE, 1);
-	const char *set[] = {"SET", "large", value};
-	size_t		length[] = {3, 5, LARGE};
-	double		best = 1e9;
+	char		word[16];
 
-	if (argc != 2 || redis == NULL || redis->err || value == NULL)
+	if (argc != 3 || (redis = redisConnectUnix(argv[1])) == NULL || redis->err)
 		return 1;
-	value[LARGE / 2] = 1;
-	for (int i = 0; i < 7; i++)
+	while (scanf("%15s", word) == 1)
 	{
-		double		start = now();
+		bool		is_get = strcmp(word, "getbit") == 0;
 
-		run(redis, 3, set, length);
-		if (now() - start < best)
-			best = now() - start;
+		printf("%f\n", strcmp(word, "set") == 0 ? whole(strtoul(argv[2], NULL, 10)) :
+			   strcmp(word, "madd") == 0 ? in_arrays() :
+			   one_by_one(is_get ? "GETBIT" : "SETBIT", is_get ? 3 : 4));
+		fflush(stdout);
 	}
-	printf("set=%f\n", best * 1000);
-	printf("setbit=%f\n", one_by_one(redis, 4, "SETBIT"));
-	printf("getbit=%f\n", one_by_one(redis, 3, "GETBIT"));
 	return 0;
 }

@@ -1,5 +1,5 @@
 # lib.sh
-#	What bootstrap, demo and test share.  Source it; it runs nothing by itself
+#	What bootstrap, demo, test and bench share.  Source it; it runs nothing by itself
 #	except that it shields the caller from the user's PostgreSQL settings.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -54,7 +54,7 @@ work=
 #	$work/src		a copy of the checkout, whose own tree stays as it is
 #	$work/server	data and socket of a private PostgreSQL
 # Sets PG_CONFIG, bindir, work and server_user.
-prepare() { # demo|test
+prepare() { # demo|test|bench [FOLDER]
 	"$root/script/bootstrap" "$1"
 	PG_CONFIG=$(find_pg_config)
 	export PG_CONFIG
@@ -67,7 +67,7 @@ prepare() { # demo|test
 		server_user=postgres
 		id -u "$server_user" >/dev/null 2>&1 || server_user=nobody
 	fi
-	work=$(mktemp -d /tmp/bloomext.XXXXXX)
+	work=$(mktemp -d "${2:-/tmp}/bloomext.XXXXXX")
 	chmod 711 "$work"
 	mkdir -m 700 "$work/src" "$work/server"
 	tar -C "$root" --exclude=./.git -cf - . | tar -C "$work/src" --no-same-owner -xf -
@@ -102,7 +102,7 @@ as_server() {
 
 # Start the private server.  It listens on a socket in a directory that only
 # its owner (and root) may enter, which is why it can trust who comes.
-start_server() {
+start_server() { # [POSTGRES OPTION...]
 	say "starting a private PostgreSQL in $work/server"
 	export PGHOST=$work/server PGUSER=postgres PGPORT=5432
 	cd "$work"
@@ -110,7 +110,7 @@ start_server() {
 		-U postgres -E UTF8 --no-locale -A trust -N
 	quietly "$work/server.log" as_server "$bindir/pg_ctl" -D "$work/server/data" \
 		-w start -o "-p $PGPORT -c listen_addresses= \
-		-c unix_socket_directories=$work/server -c fsync=off"
+		-c unix_socket_directories=$work/server -c fsync=off $*"
 }
 
 stop_server() {

@@ -1,0 +1,107 @@
+"""How script/bench measures: statements by psql, other programs by a word and its answer, in turns."""
+import os
+import statistics
+import subprocess
+import sys
+
+PRELUDE = """SET jit = off;
+SET max_parallel_workers_per_gather = 0;
+SET synchronous_commit = off;
+SELECT bf_contains(bf_create(1), 'x'), reading() \\g /dev/null
+"""
+
+
+def sql(script):
+    """What psql prints."""
+    done = subprocess.run(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1'], input=script, text=True, stdout=subprocess.PIPE,
+                          env=dict(os.environ, PGOPTIONS='-c client_min_messages=warning'))
+    if done.returncode:
+        sys.exit('bench: psql failed at:\n' + script)
+    return done.stdout.strip()
+
+
+class Sql:
+    """A statement, in a session of its own, times times after one another; its cost is that of one of each elements,
+    less what another statement takes."""
+
+    def __init__(self, query, each=1, times=1, before='', less=None):
+        self.query, self.each, self.times, self.before, self.less = query, each, times, before, less
+
+    def take(self, metric):
+        taken = float(sql(f'{PRELUDE}{self.before};\nSELECT {metric} AS start FROM reading() \\gset\n' +
+                          f'{self.query} \\g /dev/null\n' * self.times +
+                          f'SELECT {metric} - :start FROM reading();\n').split('\n')[-1])
+        return (taken / self.times - (self.less.take(metric) if self.less else 0)) / self.each
+
+
+class Value:
+    """A figure that a statement returns."""
+
+    def __init__(self, query, each=1):
+        self.query, self.each = query, each
+
+    def take(self, _):
+        return float(sql(f'{PRELUDE}{self.query};\n').split('\n')[-1]) / self.each
+
+
+class Program:
+    """A program that answers a word by a figure."""
+
+    def __init__(self, *command):
+        self.pipe = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def ask(self, word, times=1):
+        return Answer(self, word, times)
+
+    def stop(self):
+        self.pipe.stdin.close()
+        self.pipe.wait()
+
+
+class Answer:
+    """What a program answers to a word, so many times."""
+
+    def __init__(self, program, word, times):
+        self.program, self.word, self.times = program, word, times
+
+    def take(self, _):
+        self.program.pipe.stdin.write(self.word + '\n')
+        answer = self.program.pipe.stdout.readline()
+        if not answer:
+            sys.exit(f'bench: no answer to {self.word}')
+        return float(answer) * self.times
+
+
+class Row:
+    """A line of the table: work over its anchor, by a metric.  The goal is 'at most' so much where it is
+    positive, 'at least' so much of anchor over work ('times as fast') where faster is set."""
+
+    def __init__(self, name, over, work, anchor, goal=None, metric='cpu', faster=False):
+        self.name, self.over, self.work, self.anchor = name, over, work, anchor
+        self.goal, self.metric, self.faster = goal, metric, faster
+
+    def measure(self, turns):
+        """In turns, the anchor and the work: what else the machine does at times, it does to both."""
+        self.ratios, self.costs = [], []
+        for _ in range(turns):
+            anchor, work = self.anchor.take(self.metric), self.work.take(self.metric)
+            self.costs.append(work)
+            self.ratios.append(anchor / work if self.faster else work / anchor)
+        self.ratio, self.cost = statistics.median(self.ratios), statistics.median(self.costs)
+        print(f'    {self.name}: {self.figure()}', file=sys.stderr, flush=True)
+        return self
+
+    def figure(self):
+        return '%s [%s .. %s]' % tuple(three_digits(x) for x in (self.ratio, min(self.ratios), max(self.ratios)))
+
+    def met(self):
+        if self.goal is None:
+            return ''
+        goal = self.goal() if callable(self.goal) else self.goal
+        met = self.ratio >= goal if self.faster else self.ratio <= goal
+        return '%s %s | %s' % ('at least' if self.faster else 'at most', three_digits(goal), 'met' if met else '**missed**')
+
+
+def three_digits(x):
+    """A number as one reads it."""
+    return '%.0f' % x if abs(x) >= 100 else '%.3g' % x

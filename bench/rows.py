@@ -1,0 +1,238 @@
+"""The rows of script/bench's table, by section.  Each section is a generator that makes what its rows need before it
+yields them, and may look at what those before it gave."""
+import os
+import subprocess
+
+from measure import Row, Sql, Value, sql
+
+PARALLEL = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0'
+TITLES = "(SELECT f FROM filters WHERE name = 'titles')"
+
+
+def agg(arguments, table='titles', before=''):
+    """An aggregate over all titles, whose value stays where it is."""
+    return Sql(f'SELECT {arguments} IS NULL FROM {table}', before=before)
+
+
+def aggregates(s):
+    """bf_agg and its like over count(title), serial and cached"""
+    n, over, count = s.rows, 'count(title)', agg('count(title)')
+    sized = Row('bf_agg(title, n, 0.01)', over, agg(f'bf_agg(title, {n}, 0.01)'), count, 1.8)
+    if s.hll:
+        yield Row('hll_add_agg(hll_hash_text(title))', over, agg('hll_add_agg(hll_hash_text(title))'), count)
+    yield sized
+    yield Row('bf_agg(title, n, 0.0001)', over, agg(f'bf_agg(title, {n}, 0.0001)'), count, 2.6)
+    yield Row('bf_agg(title), sizing itself', over, agg('bf_agg(title)'), count)
+    yield Row('bf_agg(title), sizing itself', 'bf_agg(title, n, 0.03)', agg('bf_agg(title)'), agg(f'bf_agg(title, {n}, 0.03)'), 1.5)
+    yield Row("bf_agg(title, n/100, 0.01, 'guava', 2), growing to n", over, agg(f"bf_agg(title, {n // 100}, 0.01, 'guava', 2)"), count, 4)
+    for strategy, goal in {'guava32': None, 'redisbloom': 3, 'redisson': 5, 'magnuss': None, 'tale2009': None, 'cassandra': None}.items():
+        yield Row(f"bf_agg(title, n, 0.01, '{strategy}')", over, agg(f"bf_agg(title, {n}, 0.01, '{strategy}')"), count, goal)
+    for p in ('0.01', '0.0001'):
+        work = f'bf_agg(title, {n}, {p})'
+        serial = Row(f'bf_agg(title, n, {p}), serial', f'{over}, serial', agg(work), count, metric='clock')
+        yield serial
+        yield Row(f'bf_agg(title, n, {p}), 2 workers', f'{over}, 2 workers', agg(work, before=PARALLEL),
+                  agg('count(title)', before=PARALLEL), lambda: 1.15 * serial.ratio, 'clock')
+    yield Row('bf_union of two filters for 10n', 'bf_count of one of them',
+              Sql("SELECT bf_union(a.f, b.f) IS NULL FROM filters a, filters b WHERE a.name = 'large' AND b.name = 'larger'"),
+              Sql("SELECT bf_count(f) FROM filters WHERE name = 'large'"), 1.1)
+
+
+def lookups(s):
+    """Lookups in stored filters, half of the elements in it"""
+    scan = Sql('SELECT count(title) FROM asked')
+    batch = Sql(f'SELECT count(*) FROM asked WHERE NOT bf_contains({TITLES}, title)')
+    for memory, goal in {'4MB': 0.06, '1GB': None}.items():
+        yield Row('bf_contains of the titles asked', f'hash anti join, work_mem {memory}', batch,
+                  Sql('SELECT count(*) FROM asked WHERE NOT EXISTS (SELECT FROM titles WHERE titles.title = asked.title)',
+                      before=f"SET work_mem = '{memory}'; SET enable_mergejoin = off"), goal)
+    yield Row('bf_contains_each, arrays of 1,000, an element', 'count(title), a row',
+              Sql(f'SELECT count(bf_contains_each({TITLES}, titles)) FROM batches', s.asked,
+                  less=Sql('SELECT count(cardinality(titles)) FROM batches')), Sql('SELECT count(title) FROM titles', s.rows), 1.6)
+    alternating = s.asked // 5
+    yield Row(f'{alternating:,} lookups in rows of 16 alternating filters', 'the same in one filter',
+              Sql(f"""SELECT count(*) FROM asked JOIN shards ON shard = hashtextextended(title, 0) & 15
+                      WHERE id <= {alternating} AND bf_contains(f, title)"""),
+              Sql(f"""SELECT count(*) FROM asked WHERE id <= {alternating}
+                      AND bf_contains((SELECT f FROM filters WHERE name = 'whole'), title)"""), 2)
+    sql('CREATE INDEX titles_title ON titles (title); VACUUM ANALYZE titles;')
+    for kind, title, goal in ('absent', 'no such title', 0.9), ('present', "Title ' || md5('5') || ' number 5", 2):
+        yield Row(f'one lookup a statement, {kind}', "a btree's",
+                  Sql(f"SELECT bf_contains(f, '{title}') FROM filters WHERE name = 'titles'", times=1000),
+                  Sql(f"SELECT EXISTS (SELECT FROM titles WHERE title = '{title}')", times=1000), goal)
+    sql('DROP INDEX titles_title')
+
+
+def guava(s):
+    """As fast as Guava in Java, an element, times"""
+    n = s.rows
+    for p in ('0.01', '0.0001'):
+        yield Row(f'bf_agg(title, n, {p}), scan included', 'BloomFilter.put', Sql(f'SELECT bf_agg(title, {n}, {p}) IS NULL FROM titles', n),
+                  s.java.ask(f'put {p}'), 3, faster=True)
+    yield Row('bf_contains, over the scan', 'BloomFilter.mightContain',
+              Sql(f'SELECT count(*) FROM asked WHERE NOT bf_contains({TITLES}, title)', s.asked, less=Sql('SELECT count(title) FROM asked')),
+              s.java.ask('contains 0.0001'), 1.8, faster=True)
+
+
+def redis(s):
+    """Redis by a unix socket, by the clock"""
+    sql(f"""CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '{s.socket}', command_timeout '60000');
+            CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+            CREATE FUNCTION mirror_ns() RETURNS numeric LANGUAGE plpgsql AS $$
+            DECLARE
+                filter bloomfilter := f || 1 FROM filters WHERE name = 'large';
+                start timestamptz;
+            BEGIN
+                PERFORM bf_mirror(filter, 'cache', 'large');
+                start := clock_timestamp();
+                PERFORM bf_mirror(filter, 'cache', 'large');
+                RETURN extract(epoch FROM clock_timestamp() - start) * 1e9;
+            END $$;""")
+    yield Row('bf_mirror of a filter for 10n', "hiredis's SET of as many bytes", Value('SELECT mirror_ns()'), s.hiredis.ask('set'), 0.37, 'clock')
+
+    def over(verb, strategy='guava', layout='NULL'):
+        """An element in arrays of 1,000, in a filter made anew."""
+        create = f"""SELECT bf_redis_drop('cache', 'titles'); SELECT bf_redis_create('cache', 'titles', {s.asked}, 0.01, '{strategy}', {layout})"""
+        if verb == 'contains':
+            create += "; SELECT count(bf_redis_add('cache', 'titles', titles)) FROM batches"
+        return Sql(f"SELECT count(bf_redis_{verb}('cache', 'titles', titles)) FROM batches", s.asked, before=create)
+
+    for verb, command, goal in ('add', 'setbit', 17), ('contains', 'getbit', 26):
+        yield Row(f'bf_redis_{verb} in arrays of 1,000', f'{command.upper()} by hiredis, 7 an element', over(verb), s.hiredis.ask(command, 7),
+                  goal, 'clock', faster=True)
+    if s.module:
+        yield Row('bf_redis_add in arrays of 1,000, layout redisbloom', 'BF.MADD in arrays of 1,000 by hiredis',
+                  over('add', 'redisbloom', "'redisbloom'"), s.hiredis.ask('madd'), None, 'clock')
+        yield Row("bf_agg(title, n, 0.01, 'redisbloom')", 'BF.MADD in arrays of 1,000 by hiredis', Sql(f"SELECT bf_agg(title, {s.rows}, 0.01, 'redisbloom') IS NULL FROM titles", s.rows),
+                  s.hiredis.ask('madd'), None, 'clock')
+    sql('DROP SERVER cache CASCADE')
+
+
+class Live:
+    """Three tables of n random titles with no index, a live filter and a btree; the filter has room for what
+    is inserted."""
+    kinds = ('none', 'live', 'btree')
+
+    def __init__(self, n):
+        self.n = n
+        sql('\n'.join(f"""
+            DROP TABLE IF EXISTS t_{kind};
+            CREATE TABLE t_{kind} AS SELECT (md5(i::text) || ' ' || i) {collation()} AS title FROM generate_series(1, {n}) AS i;
+            {self.ddl(kind, 't_' + kind, max(n, 1000000))};
+            VACUUM ANALYZE t_{kind};
+            CREATE OR REPLACE PROCEDURE single_{kind}(n int) LANGUAGE plpgsql AS $$
+            BEGIN
+                FOR i IN 1 .. n LOOP
+                    INSERT INTO t_{kind} VALUES (md5(random()::text) || random());
+                    COMMIT;
+                END LOOP;
+            END $$;
+            CALL single_{kind}(5000);
+            INSERT INTO t_{kind} SELECT md5(random()::text) || random() FROM generate_series(1, 10000);""" for kind in self.kinds) + '\nCHECKPOINT;')
+
+    def ddl(self, kind, table, expected):
+        return {'none': '', 'btree': f'CREATE INDEX {table}_i ON {table} (title)',
+                'live': f'CREATE INDEX {table}_i ON {table} USING bloomfilter (title) WITH (expected = {expected}, fpp = 0.0001)'}[kind]
+
+    def row(self, name, make, goal=None, metric='cpu', less=True):
+        """A row of what make(kind) gives of the live filter over the btree, less without an index if wanted."""
+        without = make('none') if less else None
+        live, btree = make('live'), make('btree')
+        live.less = btree.less = without
+        return Row(name, "the btree's", live, btree, goal, metric)
+
+    def bulk(self, kind):
+        return Sql(f'INSERT INTO t_{kind} SELECT md5(random()::text) || random() FROM generate_series(1, 10000)', 10000, 5)
+
+    def single(self, kind):
+        return Sql(f'CALL single_{kind}(5000)', 5000)
+
+    def first(self, kind):
+        return Sql(f'CALL single_{kind}(1000)', 1000, before='VACUUM t_live; CHECKPOINT')
+
+    def build(self, kind, workers=0):
+        return Sql(self.ddl(kind, 't_none', self.n), self.n, before=f'DROP INDEX IF EXISTS t_none_i; SET max_parallel_maintenance_workers = {workers}')
+
+    def lookup(self, kind):
+        asked = f"(SELECT md5('absent ' || i) || ' ' || i AS x FROM generate_series(1, 200000) AS i OFFSET 0) AS s"
+        return Sql(f'SELECT count(*) FROM {asked} WHERE ' + {'none': 'x IS NULL', 'live': "bf_live_contains('t_live', x)",
+                   'btree': 'EXISTS (SELECT FROM t_btree WHERE title = x OFFSET 0)'}[kind], 200000)
+
+    def inserts(self):
+        """What each row that comes costs."""
+        yield self.row('INSERT ... SELECT of 10,000 rows, a row', self.bulk, 0.6)
+        yield self.row('its WAL', self.bulk, 1, 'wal')
+        yield self.row('a transaction of one row, whole', self.single, 1.1, less=False)
+        yield self.row('its WAL, over none', self.single, 1, 'wal')
+
+
+def collation():
+    """As a database has it by default, where a btree compares as it does there."""
+    name = sql("SELECT min(collname) FROM pg_collation WHERE collname IN ('C.utf8', 'C.UTF-8')")
+    return f'COLLATE "{name}"' if name else ''
+
+
+class Writers:
+    """Nanoseconds a transaction of four clients of pgbench."""
+
+    def __init__(self, kind, seconds, directory):
+        self.command = ['pgbench', '-n', '-M', 'prepared', '-c4', '-j2', f'-T{seconds}', '-f', os.path.join(directory, kind + '.sql')]
+        with open(self.command[-1], 'w', encoding='ascii') as script:
+            script.write(f'INSERT INTO t_{kind} VALUES (md5(random()::text) || random());\n')
+
+    def take(self, _):
+        done = subprocess.run(self.command, text=True, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env=dict(os.environ, PGOPTIONS='-c synchronous_commit=off'))
+        return 1e9 / float(next(line.split()[2] for line in done.stdout.split('\n') if line.startswith('tps')))
+
+
+def live(s):
+    """A live filter over a btree on the same random titles, fpp = 0.0001"""
+    tables = Live(s.live)
+    yield tables.row('CREATE INDEX, serial', tables.build, 0.2, less=False)
+    yield tables.row('CREATE INDEX, the btree by workers', lambda kind: tables.build(kind, 2), 0.25, 'clock', less=False)
+    yield tables.row('size', lambda kind: Value(f"{tables.build(kind).before}; {tables.build(kind).query}; SELECT pg_relation_size('t_none_i')"), 0.05, less=False)
+    yield tables.row('bf_live_contains of an absent title', tables.lookup, 0.2)
+    yield from tables.inserts()
+    yield tables.row('WAL of the first 1,000 transactions after a checkpoint', tables.first, 1, 'wal')
+    yield tables.row('a transaction, four writers', lambda kind: Writers(kind, s.seconds, s.work), 1, 'clock', less=False)
+    yield from partitions(s.partitions)
+
+
+def partitions(count):
+    """A partitioned table against its partitions, asked one by one in one expression."""
+    sql(f"""CREATE TABLE t_parts (id int, title text) PARTITION BY RANGE (id);
+        SELECT format('CREATE TABLE t_part_%s PARTITION OF t_parts FOR VALUES FROM (%s) TO (%s)', i, i * 10, i * 10 + 10)
+        FROM generate_series(0, {count - 1}) AS i \\gexec
+        CREATE INDEX ON t_parts USING bloomfilter (title) WITH (expected = 1000, fpp = 0.0001);
+        INSERT INTO t_parts SELECT i, 'title ' || i FROM generate_series(0, {count * 10 - 1}) AS i;""")
+
+    def probe(condition):
+        """The first query of a session finds out what is named, which is not compared."""
+        return Sql('EXECUTE probe', 300, before=f"""PREPARE probe AS SELECT count(*)
+            FROM (SELECT 'absent ' || i AS x FROM generate_series(1, 300) AS i OFFSET 0) AS s WHERE {condition}; EXECUTE probe""")
+    yield Row(f'bf_live_contains of {count:,} partitions', 'of each in turn', probe("bf_live_contains('t_parts', x)"),
+              probe(' OR '.join(f"bf_live_contains('t_part_{i}', x)" for i in range(count))), 1.2)
+    sql('DROP TABLE t_parts')
+
+
+def memory(s):
+    """Memory: the peak (VmHWM) over what the scan touches, over the filter's size"""
+    scan = 'SELECT count(id), count(title) FROM titles'
+
+    def peak(name, query, size, before=scan, goal=None):
+        return Row(name, "the filter's size", Sql(query, before=before), Value(size), goal, 'peak')
+    n, huge = s.rows, "FROM filters WHERE name = 'huge'"
+    large = f'SELECT bf_agg(id, {s.large}, 0.01)'
+    yield peak('bf_agg(id, 10n, 0.01)', f'{large} IS NULL FROM titles', "SELECT pg_column_size(f) FROM filters WHERE name = 'large'", goal=1.1)
+    yield peak('bf_agg(title)', 'SELECT bf_agg(title) IS NULL FROM titles', 'SELECT pg_column_size(bf_agg(title)) FROM titles')
+    yield peak(f'bf_agg(title, 100, 0.01), {s.groups:,} groups', f'SELECT count(f) FROM (SELECT bf_agg(title, 100, 0.01) AS f FROM titles GROUP BY id % {s.groups}) AS g',
+               f'SELECT {s.groups} * pg_column_size(bf_agg(id, 100, 0.01)) FROM titles WHERE id % {s.groups} = 0')
+    size = f'SELECT pg_column_size(bf_create({s.huge}, 0.01))'
+    yield peak(f'a filter for {s.huge:,} built', f'SELECT bf_agg(id, {s.huge}, 0.01) IS NULL FROM titles', size, goal=1.1)
+    yield peak('built and stored', f"INSERT INTO filters SELECT 'huge', bf_agg(id, {s.huge}, 0.01) FROM titles", size,
+               before=f"DELETE {huge}; {scan}")
+    yield peak('probed by a statement', f"SELECT bf_contains(f, 5) {huge}", size)
+    yield peak('probed by 100,000 rows', f"SELECT count(*) FROM titles WHERE id <= 100000 AND bf_contains((SELECT f {huge}), id)", size)
+    yield peak('exported', f'SELECT length(bf_export(f)) {huge}', size)
+    sql(f'DELETE {huge}')
