@@ -101,7 +101,8 @@ select p, bf_agg_distinct(x, p) = bf_agg(x, 3000, p) as text, bf_agg_distinct(i,
 from e, (values (0.5), (0.03), (0.0001)) v(p) group by p order by p;
 select bf_agg_distinct(x, 0.03) = bf_agg(x) as same, bf_agg_distinct(x, 0.03) filter (where false) is null as none, bf_agg_distinct(x, 0.1) filter (where i is null) is null as nulls from e;
 set work_mem = '64kB';
-select bf_agg_distinct(i % 20000, 0.001) = bf_agg(i % 20000, 20000, 0.001) as spilled from generate_series(1, 50000) i;
+select bf_agg_distinct(i % 20000, 0.001) = bf_agg(i % 20000, (select (bf_info(bf_agg_distinct(j, 0.001))).expected from generate_series(0, 19999) j), 0.001) as spilled
+from generate_series(1, 50000) i;
 reset work_mem;
 select query, pg_temp.outcome(query) from (values
 ('select bf_agg_distinct(x, null) from e'),

@@ -25,38 +25,6 @@
 #define compat_estimate_array_length(root, array)	((void) (root), estimate_array_length(array))
 #endif
 
-/* 15 named the flag that asks a tuplesort for a second pass. */
-#if PG_VERSION_NUM < 150000
-#define TUPLESORT_RANDOMACCESS	true
-#endif
-
-#ifdef TUPLESORT_H
-
-/*
- * Read the next of a tuplesort's fixed-length values.  16 lets its function
- * hand out its own memory; before, each value is a copy to be freed.
- */
-static inline bool
-compat_tuplesort_read(Tuplesortstate *state, void *into, Size size)
-{
-	Datum		value;
-	bool		isnull;
-
-#if PG_VERSION_NUM >= 160000
-	if (!tuplesort_getdatum(state, true, false, &value, &isnull, NULL))
-		return false;
-	memcpy(into, DatumGetPointer(value), size);
-#else
-	if (!tuplesort_getdatum(state, true, &value, &isnull, NULL))
-		return false;
-	memcpy(into, DatumGetPointer(value), size);
-	pfree(DatumGetPointer(value));
-#endif
-	return true;
-}
-
-#endif							/* TUPLESORT_H */
-
 /* 16 made BufFile's reader and writer speak of void and size_t. */
 #if PG_VERSION_NUM < 160000
 #define BufFileReadExact(file, data, size) \

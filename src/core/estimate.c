@@ -45,6 +45,13 @@ bf_estimate_count(uint64_t bits_set, uint64_t bits, uint32_t hashes)
 	return nearest;
 }
 
+/* The number of distinct elements up to which a filter keeps a probability. */
+double
+bf_estimate_capacity(double fpp, uint64_t bits, uint32_t hashes)
+{
+	return -log1p(-pow(fpp, 1.0 / hashes)) * (double) bits / hashes;
+}
+
 /* Add a layer, which is asked about what the others have missed. */
 void
 bf_fill_add(BfFill *fill, const BfLayer *layer, uint64_t bits_set)

@@ -20,6 +20,8 @@ extern double bf_estimate_fpp(uint64_t bits_set, uint64_t bits,
 							  uint32_t hashes);
 extern double bf_estimate_count(uint64_t bits_set, uint64_t bits,
 								uint32_t hashes);
+extern double bf_estimate_capacity(double fpp, uint64_t bits,
+								   uint32_t hashes);
 extern void bf_fill_add(BfFill *fill, const BfLayer *layer,
 						uint64_t bits_set);
 

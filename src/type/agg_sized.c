@@ -70,9 +70,8 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 /* bf_agg's, where an overload does not ask. */
 #define DEFAULT_STRATEGY	"guava"
 
-/* Bytes of a hash that is sorted; and the most that fit between processes. */
-#define SORTED_BYTES	(BF_SORTED_WORDS * sizeof(uint64))
-#define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / SORTED_BYTES))
+/* The most hashes that fit between processes. */
+#define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / BF_SORTED_BYTES))
 
 struct BfSizedState
 {

@@ -9,6 +9,7 @@
 
 /* Hashes of so many words can be sorted. */
 #define BF_SORTED_WORDS	2
+#define BF_SORTED_BYTES	(BF_SORTED_WORDS * sizeof(uint64))
 
 typedef struct BfHashList
 {

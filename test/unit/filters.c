@@ -224,6 +224,10 @@ check_estimates(const Table *table, size_t row, const char *fpp_column,
 
 	CHECK(same_double(fpp, cell_double(table, row, fpp_column)),
 		  "%s: row %zu: expected fpp %.17g", table->path, row, fpp);
+	CHECK(fpp == 0 || fpp == 1 ||
+		  fabs(bf_estimate_capacity(fpp, filter->plan.first.bits,
+									filter->plan.first.hashes) - estimate) < 0.501,
+		  "%s: row %zu: capacity at %.17g", table->path, row, fpp);
 	if (strncmp(count, "error", 5) == 0)
 		CHECK(isfinite(estimate) && estimate > 0,
 			  "%s: row %zu: estimate of a full filter", table->path, row);

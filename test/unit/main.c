@@ -71,6 +71,7 @@ main(int argc, char **argv)
 	test_chains();
 	check_directories();
 	test_real_fpp();
+	test_sketch();
 	printf("%" PRIu64 " passed, %" PRIu64 " failed\n", passed, failed);
 	return failed > 0;
 }

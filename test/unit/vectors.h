@@ -98,5 +98,6 @@ extern void test_partial(void);
 extern void test_bits(void);
 extern void test_registry(void);
 extern void test_real_fpp(void);
+extern void test_sketch(void);
 
 #endif							/* BLOOMEXT_VECTORS_H */
