@@ -239,23 +239,60 @@ bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
 	}
 }
 
-/*
- * Set an element's bits in one layer of a plain filter that the caller may
- * write to; returns how many of them were not set before.
- */
-uint32_t
-bf_layer_add(const BfFilter *filter, const BfLayer *layer,
-			 const BfHash *hash)
+/* Set bits; returns how many of them were not set before. */
+static inline uint32_t
+set_all(uint8_t *bits, const uint64_t *positions, uint32_t count)
 {
-	uint8_t    *bits = (uint8_t *) filter->bytes + layer->offset;
-	uint64_t	positions[BF_MAX_HASHES];
 	uint32_t	changed = 0;
 
-	filter->plan.strategy->positions(hash, layer->bits, 0, layer->hashes,
-									 positions);
-	for (uint32_t i = 0; i < layer->hashes; i++)
+	for (uint32_t i = 0; i < count; i++)
 		changed += bf_bit_set(bits, positions[i]);
 	return changed;
+}
+
+/*
+ * Add elements to the newest layer of a plain filter that the caller may write
+ * to, one after the other, but for those that an older layer holds.  What is
+ * new takes room: for itself where layers count, else for each bit that it
+ * sets.  It stops after the element that takes the last room, or, where layers
+ * count, before the next new one.  Returns how many elements are done: not
+ * always all that there is room for, but none only where there is no room.
+ */
+size_t
+bf_layer_add(BfFilter *filter, BfLayer *layer, const BfHash *hashes,
+			 size_t count, const bool *held, uint64_t *room)
+{
+	bool		counts = filter->plan.strategy->counts_elements;
+	uint8_t    *bits = (uint8_t *) filter->bytes + layer->offset;
+	uint32_t	k = layer->hashes;
+	uint64_t	positions[POSITIONS];
+
+	if (count > POSITIONS / k)
+		count = POSITIONS / k;
+	for (size_t i = 0; i < count; i++)
+	{
+		if (held[i])
+			continue;
+		filter->plan.strategy->positions(&hashes[i], layer->bits, 0, k,
+										 positions + i * k);
+		prefetch_for_write(bits, positions + i * k, k);
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		uint32_t	taken = 0;
+
+		if (counts && *room == 0 && !held[i] &&
+			!all_set(bits, positions + i * k, k, BF_CELL_BIT))
+			return i;
+		if (!held[i])
+			taken = set_all(bits, positions + i * k, k);
+		if (counts)
+			layer->counted += taken = taken > 0;
+		*room -= taken < *room ? taken : *room;
+		if (*room == 0 && !counts)
+			return i + 1;
+	}
+	return count;
 }
 
 /* An element's positions, each once; returns how many. */

@@ -49,8 +49,9 @@ extern void bf_layer_contains_batch(const BfFilter *filter,
 									size_t count, bool *found);
 extern void bf_filter_add(BfFilter *filter, const BfHash *hashes,
 						  size_t count);
-extern uint32_t bf_layer_add(const BfFilter *filter, const BfLayer *layer,
-							 const BfHash *hash);
+extern size_t bf_layer_add(BfFilter *filter, BfLayer *layer,
+						   const BfHash *hashes, size_t count,
+						   const bool *held, uint64_t *room);
 extern void bf_filter_count(BfFilter *filter, const BfHash *hash, int by);
 
 #endif							/* BLOOMEXT_FILTER_H */

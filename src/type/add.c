@@ -3,9 +3,10 @@
  *	  Put hashed elements into values, whatever kind of filter they are.
  *
  * Plain filters of fixed size take elements by the batch.  Counting filters
- * count each.  Filters that grow, or count their elements, take one after the
- * other: what any layer holds already is not added again, and what is new goes
- * into the newest layer.
+ * count each.  Filters that grow, or count their elements, look a batch up in
+ * their layers: what any holds already is not added again, and what is new goes
+ * into the newest one, one element after the other, so that batches leave the
+ * bits that single elements do.
  *
  * When to grow is the originals' affair: RedisBloom's layers count, and make
  * room when the next new element comes; the growing Redis filter looks at the
@@ -21,19 +22,25 @@
 #include "type/add.h"
 #include "type/pieces.h"
 
-/* Find the newest layer and how full it is. */
+/* Find the newest layer and the room that is left in it. */
 static void
 find_newest(BfValue *value)
 {
 	const BfFilter *filter = &value->filter;
 	BfNewest   *newest = &value->newest;
+	uint64		filled;
+	uint64		capacity;
 
 	newest->layer = bf_filter_layer(filter, filter->plan.header.layers - 1);
-	newest->filled = filter->plan.strategy->counts_elements ?
+	newest->room = PG_UINT64_MAX;
+	newest->known = true;
+	if (filter->plan.header.expansion == 0)
+		return;
+	filled = filter->plan.strategy->counts_elements ?
 		newest->layer.counted :
 		bf_layer_count(filter, &newest->layer);
-	newest->capacity = bf_plan_capacity(&filter->plan, &newest->layer);
-	newest->known = true;
+	capacity = bf_plan_capacity(&filter->plan, &newest->layer);
+	newest->room = capacity - Min(filled, capacity);
 }
 
 /* Append a layer: a larger value takes the old one's place. */
@@ -65,38 +72,36 @@ append_layer(BfValue *value)
 	find_newest(value);
 }
 
-/* Set an element's bits in the newest layer; returns how many were not set. */
-static uint32
-add_to_newest(BfValue *value, BfHash *hash)
-{
-	const BfLayer *layer = &value->newest.layer;
-
-	bf_hash_reach(value->filter.plan.strategy, hash, layer->hashes);
-	return bf_layer_add(&value->filter, layer, hash);
-}
-
-/* Add an element to a filter that grows or counts. */
+/*
+ * Add up to BF_BATCH elements to a filter that grows or counts.  No layer but
+ * the newest changes, so that a look at the others is good for all elements,
+ * and a look at that one when another has followed it.
+ */
 static void
-add_one(BfValue *value, BfHash *hash)
+add_to_newest(BfValue *value, BfHash *hashes, Size count)
 {
 	BfFilter   *filter = &value->filter;
 	BfNewest   *newest = &value->newest;
-	bool		grows = filter->plan.header.expansion > 0;
+	bool		counts = filter->plan.strategy->counts_elements;
+	bool		held[BF_BATCH] = {false};
+	uint32		looked_at = 0;
+	Size		added;
 
-	if (filter->plan.strategy->counts_elements)
+	if (!newest->known)
+		find_newest(value);
+	for (Size done = 0; done < count; done += added)
 	{
-		if (bf_filter_contains(filter, hash))
-			return;
-		if (grows && newest->filled >= newest->capacity)
-			append_layer(value);
-		add_to_newest(value, hash);
-		bf_filter_set_counted(filter, newest->layer.index, ++newest->filled);
-	}
-	else
-	{
-		if (filter->plan.header.layers == 1 || !bf_filter_contains(filter, hash))
-			newest->filled += add_to_newest(value, hash);
-		if (grows && newest->filled >= newest->capacity)
+		bf_layers_contain_batch(filter, looked_at, newest->layer.index,
+								hashes + done, count - done, held + done);
+		looked_at = newest->layer.index;
+		bf_hashes_reach(filter->plan.strategy, hashes + done, count - done,
+						newest->layer.hashes, held + done);
+		added = bf_layer_add(filter, &newest->layer, hashes + done,
+							 count - done, held + done, &newest->room);
+		if (counts)
+			bf_filter_set_counted(filter, newest->layer.index,
+								  newest->layer.counted);
+		if (newest->room == 0 && (added == 0 || !counts))
 			append_layer(value);
 	}
 }
@@ -110,10 +115,7 @@ add_batch(BfValue *value, BfHash *hashes, Size count)
 
 	if (filter->plan.header.expansion > 0 || filter->plan.strategy->counts_elements)
 	{
-		if (!value->newest.known)
-			find_newest(value);
-		for (Size i = 0; i < count; i++)
-			add_one(value, &hashes[i]);
+		add_to_newest(value, hashes, count);
 		return;
 	}
 	for (Size i = 0; i < count && filter->plan.strategy->words == 0; i++)

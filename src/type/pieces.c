@@ -90,17 +90,21 @@ bf_filter_contains(const BfFilter *filter, BfHash *hash)
 	return false;
 }
 
-/* Look up to BF_BATCH elements up in all layers. */
-static void
-contains_batch(const BfFilter *filter, BfHash *hashes, Size count, bool *found)
+/*
+ * Look up to BF_BATCH elements up in the layers from one to before another, but
+ * for those that are found already.
+ */
+void
+bf_layers_contain_batch(const BfFilter *filter, uint32 from, uint32 until,
+						BfHash *hashes, Size count, bool *found)
 {
+	BfLayer		layer = bf_filter_layer(filter, from);
 
-	memset(found, 0, count * sizeof(bool));
-	bf_foreach_layer(layer, filter)
+	for (; layer.index < until; bf_filter_next_layer(filter, &layer))
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (Size i = 0; i < count && filter->plan.strategy->words == 0; i++)
-			bf_hash_reach(filter->plan.strategy, &hashes[i], layer.hashes);
+		bf_hashes_reach(filter->plan.strategy, hashes, count, layer.hashes,
+						found);
 		bf_layer_contains_batch(filter, &layer, hashes, count, found);
 	}
 }
@@ -110,9 +114,11 @@ void
 bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes, Size count,
 						 bool *found)
 {
+	memset(found, 0, count * sizeof(bool));
 	for (Size start = 0; start < count; start += BF_BATCH)
-		contains_batch(filter, hashes + start, Min(count - start, BF_BATCH),
-					   found + start);
+		bf_layers_contain_batch(filter, 0, filter->plan.header.layers,
+								hashes + start, Min(count - start, BF_BATCH),
+								found + start);
 }
 
 /* The cells of a layer that are not zero. */

@@ -38,9 +38,24 @@ bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
 		bf_hash_digest(strategy, hash, hashes);
 }
 
+/* The same of many elements, but for those that are found already. */
+static inline void
+bf_hashes_reach(const BfStrategy *strategy, BfHash *hashes, Size count,
+				uint32 positions, const bool *found)
+{
+	for (Size i = 0; i < count && strategy->words == 0; i++)
+	{
+		if (!found[i])
+			bf_hash_digest(strategy, &hashes[i], positions);
+	}
+}
+
 extern bool bf_filter_contains(const BfFilter *filter, BfHash *hash);
 extern void bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes,
 									 Size count, bool *found);
+extern void bf_layers_contain_batch(const BfFilter *filter, uint32 from,
+									uint32 until, BfHash *hashes, Size count,
+									bool *found);
 extern uint64 bf_layer_count(const BfFilter *filter, const BfLayer *layer);
 
 extern void bf_pieces_combine(BfArrayLoop loop, uint8 *into,

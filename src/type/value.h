@@ -17,8 +17,7 @@ typedef struct BfNewest
 {
 	bool		known;			/* is the rest filled in? */
 	BfLayer		layer;
-	uint64		filled;			/* bits set, or elements counted */
-	uint64		capacity;		/* at which another layer is due */
+	uint64		room;			/* for bits, or elements, until another is due */
 } BfNewest;
 
 /* A value under construction: the varlena, its bytes, and a view of them. */

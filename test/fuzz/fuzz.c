@@ -163,6 +163,8 @@ static void
 add(BfFilter *filter, const BfHash *hash)
 {
 	BfLayer		newest;
+	bool		held = false;
+	uint64_t	room = UINT64_MAX;
 
 	if (filter->plan.header.cell_bits == BF_CELL_COUNTER)
 		bf_filter_count(filter, hash, 1);
@@ -171,7 +173,8 @@ add(BfFilter *filter, const BfHash *hash)
 	else
 	{
 		newest = bf_filter_layer(filter, filter->plan.header.layers - 1);
-		REQUIRE(bf_layer_add(filter, &newest, hash) <= newest.hashes);
+		REQUIRE(bf_layer_add(filter, &newest, hash, 1, &held, &room) == 1);
+		REQUIRE(UINT64_MAX - room <= newest.hashes);
 	}
 }
 

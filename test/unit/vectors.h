@@ -93,6 +93,7 @@ extern void test_hashing(void);
 extern void test_filters(void);
 extern void test_guava(void);
 extern void test_chains(void);
+extern void test_layers(void);
 extern void test_format(void);
 extern void test_partial(void);
 extern void test_bits(void);
