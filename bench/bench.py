@@ -3,7 +3,6 @@
 The server that psql finds is scratch, with the extension installed.  Writes the table to the file RESULTS, and
 the pictures to the folder PICTURES.  smoke is for testing this program; its figures say nothing."""
 import collections
-import glob
 import os
 import re
 import shutil
@@ -111,10 +110,9 @@ SECTIONS = {rows.aggregates: None, rows.lookups: None, rows.guava: 'java', rows.
 
 
 def unit(row):
-    if row.metric in ('wal', 'peak'):
+    """What the work takes by itself."""
+    if row.metric in ('wal', 'peak', 'bytes'):
         return f'{row.cost:,.0f} bytes'
-    if row.name == 'size':
-        return f'{row.cost / 1e6:.3g} MB'
     return f'{three_digits(row.cost / 1e6)} ms' if row.cost > 1e6 else f'{three_digits(row.cost)} ns'
 
 
@@ -122,10 +120,10 @@ def table(section, setting):
     """A section's rows, measured, as a table."""
     title = section.__doc__.split('\n')[0]
     print(f'==> {title}', file=sys.stderr, flush=True)
-    lines = [f'## {title}', '', '| work | ' + ('as fast, times, as' if section is rows.guava else 'over') + ' | ratio | goal | | work itself |', '|---|---|---|---|---|---|']
+    lines = [f'## {title}', '', '| work | over | ratio | goal | | work itself |', '|---|---|---|---|---|---|']
     for row in section(setting):
         row.measure(setting.turns)
-        over = f'{row.over}, times as fast' if row.faster and section is not rows.guava else row.over
+        over = f'{row.over}: times as fast' if row.faster else row.over
         lines.append(f'| {row.name} | {over} | {row.figure()} | {row.met() or " | "} | {unit(row)} |')
     return lines + ['']
 
@@ -142,10 +140,7 @@ def main():
         for section, needed in SECTIONS.items():
             if needed is None or getattr(setting, needed):
                 lines += table(section, setting)
-        pictures.draw(setting, folder, work)
-        for picture in sorted(glob.glob(os.path.join(folder, '*.svg'))):
-            if not picture.endswith('-dark.svg'):
-                lines.append(f'![{os.path.basename(picture)[:-4]}]({os.path.relpath(picture, os.path.dirname(os.path.abspath(results)))})')
+        lines += pictures.draw(setting, folder, os.path.dirname(os.path.abspath(results)))
         with open(results, 'w', encoding='utf8') as file:
             file.write('\n'.join(head(scale, setting, time.time() - start) + lines).rstrip() + '\n')
     finally:

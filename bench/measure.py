@@ -28,7 +28,7 @@ class Sql:
         self.query, self.each, self.times, self.before, self.less = query, each, times, before, less
 
     def take(self, metric):
-        taken = float(sql(f'{PRELUDE}{self.before};\nSELECT {metric} AS start FROM reading() \\gset\n' +
+        taken = float(sql(f'{PRELUDE}{self.before};\nSELECT forget_peak() \\g /dev/null\nSELECT {metric} AS start FROM reading() \\gset\n' +
                           f'{self.query} \\g /dev/null\n' * self.times +
                           f'SELECT {metric} - :start FROM reading();\n').split('\n')[-1])
         return (taken / self.times - (self.less.take(metric) if self.less else 0)) / self.each

@@ -33,12 +33,12 @@ set format x '10^{%L}'
 
 if (picture eq 'build') {
 	set title 'Building a filter: time over count(title)'
-	set xlabel 'elements n'
+	set xlabel 'elements n, texts of 7 to 15 bytes'
 	set ylabel 'times as long as count(title)'
 }
 if (picture eq 'lookup') {
 	set title "Asking a filter: time over a btree's"
-	set xlabel 'elements n in the filter and in the btree'
+	set xlabel 'elements n in the filter and in the btree, texts of 7 to 15 bytes'
 	set ylabel "a lookup, as a fraction of the btree's"
 }
 if (picture eq 'fpp') {

@@ -9,6 +9,7 @@ from measure import Row, Sql, Value, sql
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The strategies, and the least probability that each can promise here.
 STRATEGIES = {'guava': 0, 'guava32': 0, 'redisson': 0, 'magnuss': 0, 'tale2009': 0, 'cassandra': 0.001, 'redisbloom': 0}
+MARKUP = '<picture><source media="(prefers-color-scheme: dark)" srcset="{0}-dark.svg"><img src="{0}.svg" width="720"></picture>\n'
 PROBABILITIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0001)
 
 
@@ -107,8 +108,11 @@ def sizes(setting):
     return picture
 
 
-def draw(setting, folder, work):
+def draw(setting, folder, page):
+    """Measure, draw, and return what shows the pictures in a page of that folder."""
     print('==> Pictures', file=sys.stderr, flush=True)
     os.makedirs(folder, exist_ok=True)
-    for picture in (*by_size(setting), promises(setting), inserts(setting), sizes(setting)):
-        picture.draw(folder, work)
+    drawn = (*by_size(setting), promises(setting), inserts(setting), sizes(setting))
+    for picture in drawn:
+        picture.draw(folder, setting.work)
+    return [MARKUP.format(os.path.join(os.path.relpath(folder, page), picture.name)) for picture in drawn]
