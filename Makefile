@@ -101,7 +101,7 @@ FUZZ_CC = $(eval FUZZ_CC := $(shell test/fuzz/compiler))$(FUZZ_CC)
 FUZZ_SECONDS = 15
 FUZZ_DIR = test/fuzz/build
 FUZZ_CORE = $(FREE_SOURCES:src/%.c=$(FUZZ_DIR)/%.o) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
-FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value guava redisbloom bits sizing text)
+FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value partial guava redisbloom bits sizing text)
 ifeq ($(WITH_HIREDIS),yes)
 FUZZ_TARGETS += $(FUZZ_DIR)/fuzz-redis
 endif

@@ -73,6 +73,21 @@ sub text_seeds
 	return;
 }
 
+# Partial states of a filter: its bits, a list of hashes, or both.
+sub partial_seeds
+{
+	my ($words, $value) = @_;
+	for my $listed (0, $words)
+	{
+		my $list = pack 'Q<*', 1 .. $listed * $words;
+		my @head = (1, 1, $words);
+		my @rest = ($listed, 100, length $value);
+		seed('partial', pack('C4VQ<2', @head, 1, @rest) . $value . $list);
+		seed('partial', pack('C4VQ<2', @head, 0, @rest) . substr($value, 0, 72) . $list);
+	}
+	return;
+}
+
 # Answers of a Redis server.
 sub ok { return "+OK\r\n"; }
 sub queued { return "+QUEUED\r\n" x $_[0]; }
@@ -354,6 +369,7 @@ for my $id (1 .. @strategies)
 
 		seed('value', value($id, $m, $k, $bits, %sizing));
 		text_seeds(value($id, $m, $k, $bits, %sizing));
+		partial_seeds($strategy eq 'magnuss' ? 0 : 2, value($id, $m, $k, $bits, %sizing));
 		seed('value', value($id, $m, $k, $bits, %sizing, layers => 3, expansion => 2));
 		seed('value', value($id, $m, $k, $bits, cell => 4)) if $is_stream;
 		seed('bits', pack 'CCvCa*', $_, $id - 1, $m - 1, ($k - 1) & 255, $string) for 0, 1;
