@@ -309,7 +309,7 @@ static void
 hash_of_piece(BfElements *elements, Datum value)
 {
 	BfCall	   *call = elements->call;
-	const BfFilter *filter = &call->probe.filter;
+	const BfFilter *filter = call->probe.filter;
 	BfHash	   *hash = &elements->hashes[elements->hashed];
 
 	if (elements->count == 0)

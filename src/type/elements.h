@@ -88,7 +88,7 @@ bf_call_site(FunctionCallInfo fcinfo, int argument, bool array, Size size)
 static inline bool
 bf_call_hash(BfCall *call, Datum value, BfHash *hash)
 {
-	const BfFilter *filter = &call->probe.filter;
+	const BfFilter *filter = call->probe.filter;
 
 	call->funnel = bf_element_bind_to(filter, &call->element);
 	return bf_element_hash(filter->plan.strategy, call->funnel, &call->element,

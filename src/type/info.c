@@ -198,7 +198,7 @@ Datum
 bloomext_positions(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
-	const BfFilter *filter = &call->probe.filter;
+	const BfFilter *filter = call->probe.filter;
 	uint32		hashes = filter->plan.first.hashes;
 	uint64		positions[BF_MAX_HASHES];
 	Datum		values[BF_MAX_HASHES];

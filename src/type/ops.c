@@ -147,7 +147,7 @@ static Datum
 add_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
-	const BfFilter *filter = &call->probe.filter;
+	const BfFilter *filter = call->probe.filter;
 	BfHash		hash;
 	BfValue		value;
 
@@ -219,7 +219,7 @@ static Datum
 remove_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
-	const BfFilter *filter = &call->probe.filter;
+	const BfFilter *filter = call->probe.filter;
 	BfHash		hash;
 	bool		fits = bf_call_hash(call, PG_GETARG_DATUM(1), &hash);
 	BfValue		value;

@@ -12,10 +12,24 @@
  *	  loads everything, once.  So the total is never above twice the best that
  *	  could have been done had the number of lookups been known.
  *
+ * Rows of several filters, such as one a day or a tenant, come in any order: a
+ * hash join mixes them.  So it keeps what it read of each, as long as all of it
+ * fits into the memory of a hash table (work_mem times hash_mem_multiplier); the
+ * one least recently used goes first.  Who goes starts anew with slices, which
+ * are counted from zero: the total stays below twice that of slices alone even
+ * if every filter is thrown out before its next turn.
+ *
+ * The filter in use is kept whatever its size.  One that is larger than all of
+ * that memory goes as soon as another's turn comes, and drives none out.
+ *
  * A toast pointer names a toast table and a value in it, and a value is never
- * changed: an update writes another one.  Filters in memory (not toasted, or
- * compressed and thus small) are opened at each call: that reads only the
- * prefix, and needs no copy.
+ * changed: an update writes another one.  The number of a value that is gone
+ * can come back only once four billion others were given out; what is kept
+ * lasts as long as the function call's place in an expression, a query or, in
+ * PL/pgSQL, a transaction at most.
+ *
+ * Filters in memory (not toasted, or compressed and thus small) are opened at
+ * each call: that reads only the prefix, and needs no copy.
  *
  * A filter stored compressed, which takes an ALTER TABLE to get, cannot be
  * read by slices, each of which would be decompressed from its start: it is
@@ -24,11 +38,13 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "type/pieces.h"
 #include "type/probe.h"
-#include "type/value.h"
+#include "type/slices.h"
 
 /*
  * Bytes that are loaded whole in the time that a slice takes to read.
@@ -36,90 +52,126 @@
  */
 #define BYTES_PER_SLICE		8192
 
-/* Read part of a stored filter. */
-static struct varlena *
-read_slice(BfProbe *probe, uint64 offset, int32 length)
+/* Stored filters by toast pointer. */
+typedef struct BfStoredEntry
 {
-	struct varlena *slice = PG_DETOAST_DATUM_SLICE(probe->datum,
-												   (int32) offset, length);
+	struct varatt_external pointer;
+	BfStored   *stored;
+	char		status;
+} BfStoredEntry;
 
-	if (VARSIZE_ANY_EXHDR(slice) != length)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored bloom filter is shorter than it says")));
-	return slice;
-}
+#define SH_PREFIX		stored
+#define SH_ELEMENT_TYPE	BfStoredEntry
+#define SH_KEY_TYPE		struct varatt_external
+#define SH_KEY			pointer
+#define SH_HASH_KEY(table, key)	murmurhash32((key).va_valueid)
+#define SH_EQUAL(table, a, b)	(memcmp(&(a), &(b), sizeof(a)) == 0)
+#define SH_SCOPE		static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
-/* Free what is kept of the previous filter. */
+/* Entries that the hash table starts with room for. */
+#define FEW_FILTERS		16
+
+/* Free what is kept of a filter. */
 static void
-forget_filter(BfProbe *probe)
+forget(BfProbe *probe, BfStored *stored)
 {
-	if (probe->prefix != NULL)
-		pfree(probe->prefix);
-	if (probe->loaded != NULL)
-		pfree(probe->loaded);
-	probe->prefix = NULL;
-	probe->loaded = NULL;
-	probe->slices = 0;
-	probe->cached = false;
-}
-
-/* Load a filter that is stored compressed, of which all is read in any case. */
-static void
-load_compressed(BfProbe *probe)
-{
-	MemoryContext old = MemoryContextSwitchTo(probe->context);
-
-	probe->loaded = bf_value_open(probe->datum, &probe->filter);
-	MemoryContextSwitchTo(old);
+	stored_delete(probe->known, stored->pointer);
+	dlist_delete(&stored->by_use);
+	probe->size -= stored->size;
+	pfree(stored->bytes);
+	pfree(stored);
 }
 
 /*
- * Load a stored filter whole: piece by piece, so that it can be cancelled, and
- * into memory that was asked for with random access in mind.
+ * Count the memory that the filter in use takes now, and its share of a hash
+ * table that is half full, and make room for it.
  */
+static void
+keep_within_memory(BfProbe *probe)
+{
+	BfStored   *stored = probe->stored;
+	Size		limit = get_hash_memory_limit();
+
+	probe->size -= stored->size;
+	stored->size = GetMemoryChunkSpace(stored) +
+		GetMemoryChunkSpace(stored->bytes) + 2 * sizeof(BfStoredEntry);
+	probe->size += stored->size;
+
+	if (stored->size > limit)
+		limit += stored->size;
+	while (probe->size > limit)
+		forget(probe, dlist_tail_element(BfStored, by_use, &probe->by_use));
+}
+
+/* Load the filter in use whole. */
 static void
 load(BfProbe *probe)
 {
-	uint64		length = probe->pointer.va_rawsize - VARHDRSZ;
-	struct varlena *loaded = bf_value_allocate(probe->context, length);
+	BfStored   *stored = probe->stored;
+	struct varlena *loaded = bf_slices_load(probe->context, probe->datum);
 
-	probe->loaded = loaded;
-	for (uint64 offset = 0; offset < length; offset += BF_PIECE)
-	{
-		int32		wanted = Min(BF_PIECE, length - offset);
-		struct varlena *piece = read_slice(probe, offset, wanted);
-
-		CHECK_FOR_INTERRUPTS();
-		memcpy(VARDATA(loaded) + offset, VARDATA_ANY(piece), wanted);
-		pfree(piece);
-	}
-	bf_value_open(PointerGetDatum(loaded), &probe->filter);
+	bf_value_open(PointerGetDatum(loaded), &stored->filter);
+	pfree(stored->bytes);
+	stored->bytes = loaded;
+	keep_within_memory(probe);
 }
 
-/* Read the prefix of a stored filter, and check it against its length. */
-static void
-read_prefix(BfProbe *probe)
+/* Read of a stored filter what is to be kept from the start. */
+static BfStored *
+read_stored(BfProbe *probe, const struct varatt_external *pointer)
 {
-	uint64		length = probe->pointer.va_rawsize - VARHDRSZ;
 	MemoryContext old = MemoryContextSwitchTo(probe->context);
-	uint32		layers;
-	BfError		error;
+	BfStored   *stored = palloc0(sizeof(BfStored));
 
-	probe->prefix = read_slice(probe, 0, BF_PREFIX_SIZE(1));
-	if (!bf_format_layers(DatumGetBfBytes(probe->prefix),
-						  VARSIZE_ANY_EXHDR(probe->prefix), &layers, &error))
-		bf_raise_corrupted(&error);
-	if (layers > 1)
-	{
-		pfree(probe->prefix);
-		probe->prefix = read_slice(probe, 0, BF_PREFIX_SIZE(layers));
-	}
-	if (!bf_filter_open(DatumGetBfBytes(probe->prefix),
-						VARSIZE_ANY_EXHDR(probe->prefix), length,
-						&probe->filter, &error))
-		bf_raise_corrupted(&error);
+	stored->pointer = *pointer;
+	stored->bytes = VARATT_EXTERNAL_IS_COMPRESSED(*pointer) ?
+		bf_value_open(probe->datum, &stored->filter) :
+		bf_slice_read_prefix(probe->datum, &stored->filter);
 	MemoryContextSwitchTo(old);
+	return stored;
+}
+
+/* Add a stored filter to those that are kept. */
+static void
+keep(BfProbe *probe, BfStored *stored)
+{
+	bool		found;
+
+	if (probe->known == NULL)
+		probe->known = stored_create(probe->context, FEW_FILTERS, NULL);
+	stored_insert(probe->known, stored->pointer, &found)->stored = stored;
+	dlist_push_head(&probe->by_use, &stored->by_use);
+}
+
+/* Make another stored filter the one in use. */
+static void
+change_stored(BfProbe *probe, const struct varatt_external *pointer)
+{
+	BfStored   *last = probe->stored;
+	BfStoredEntry *entry;
+
+	if (last != NULL && last->size > get_hash_memory_limit())
+	{
+		probe->stored = NULL;
+		forget(probe, last);
+	}
+	entry = probe->known == NULL ? NULL : stored_lookup(probe->known, *pointer);
+	if (entry != NULL)
+	{
+		probe->stored = entry->stored;
+		dlist_move_head(&probe->by_use, &probe->stored->by_use);
+	}
+	else
+	{
+		BfStored   *stored = read_stored(probe, pointer);
+
+		keep(probe, stored);
+		probe->stored = stored;
+		keep_within_memory(probe);
+	}
 }
 
 /* Make a filter the one that lookups are about. */
@@ -132,23 +184,16 @@ bf_probe_open(BfProbe *probe, Datum datum)
 	probe->datum = datum;
 	if (!VARATT_IS_EXTERNAL_ONDISK(varlena))
 	{
-		forget_filter(probe);
-		bf_value_open(datum, &probe->filter);
+		bf_value_open(datum, &probe->in_memory);
+		probe->filter = &probe->in_memory;
 		return;
 	}
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, varlena);
-	if (probe->cached &&
-		memcmp(&pointer, &probe->pointer, sizeof(pointer)) == 0)
-		return;
-
-	forget_filter(probe);
-	probe->pointer = pointer;
-	if (VARATT_EXTERNAL_IS_COMPRESSED(pointer))
-		load_compressed(probe);
-	else
-		read_prefix(probe);
-	probe->cached = true;
+	if (probe->stored == NULL ||
+		memcmp(&pointer, &probe->stored->pointer, sizeof(pointer)) != 0)
+		change_stored(probe, &pointer);
+	probe->filter = &probe->stored->filter;
 }
 
 /*
@@ -160,8 +205,8 @@ bf_probe_expect(BfProbe *probe, uint64 lookups)
 {
 	uint64		slices = lookups > 1 ? lookups * 2 : lookups;
 
-	if (!probe->filter.whole &&
-		(probe->slices + slices) * BYTES_PER_SLICE >= probe->filter.length)
+	if (!probe->filter->whole &&
+		(probe->stored->slices + slices) * BYTES_PER_SLICE >= probe->filter->length)
 		load(probe);
 }
 
@@ -169,15 +214,14 @@ bf_probe_expect(BfProbe *probe, uint64 lookups)
 static bool
 stored_cell(BfProbe *probe, const BfLayer *layer, uint64 cell)
 {
-	uint8		width = probe->filter.plan.header.cell_bits;
-	struct varlena *slice = read_slice(probe,
-									   layer->offset + bf_cell_byte(cell, width),
-									   1);
+	uint8		width = probe->filter->plan.header.cell_bits;
+	uint64		offset = layer->offset + bf_cell_byte(cell, width);
+	struct varlena *slice = bf_slice_read(probe->datum, offset, 1);
 	bool		set;
 
 	set = bf_cell_in_byte(DatumGetBfBytes(slice)[0], cell, width);
 	pfree(slice);
-	probe->slices++;
+	probe->stored->slices++;
 	return set;
 }
 
@@ -188,8 +232,8 @@ stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 	uint64		positions[BF_MAX_HASHES];
 
 	CHECK_FOR_INTERRUPTS();
-	bf_hash_reach(probe->filter.plan.strategy, hash, layer->hashes);
-	probe->filter.plan.strategy->positions(hash, layer->bits, 0, layer->hashes,
+	bf_hash_reach(probe->filter->plan.strategy, hash, layer->hashes);
+	probe->filter->plan.strategy->positions(hash, layer->bits, 0, layer->hashes,
 									  positions);
 	for (uint32 i = 0; i < layer->hashes; i++)
 	{
@@ -203,11 +247,10 @@ stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 bool
 bf_probe_contains(BfProbe *probe, BfHash *hash)
 {
-
 	bf_probe_expect(probe, 1);
-	if (probe->filter.whole)
-		return bf_filter_contains(&probe->filter, hash);
-	bf_foreach_layer(layer, &probe->filter)
+	if (probe->filter->whole)
+		return bf_filter_contains(probe->filter, hash);
+	bf_foreach_layer(layer, probe->filter)
 	{
 		if (stored_layer_contains(probe, &layer, hash))
 			return true;
@@ -219,8 +262,8 @@ bf_probe_contains(BfProbe *probe, BfHash *hash)
 void
 bf_probe_contains_batch(BfProbe *probe, BfHash *hashes, Size count, bool *found)
 {
-	if (probe->filter.whole)
-		bf_filter_contains_batch(&probe->filter, hashes, count, found);
+	if (probe->filter->whole)
+		bf_filter_contains_batch(probe->filter, hashes, count, found);
 	else
 	{
 		for (Size i = 0; i < count; i++)

@@ -5,22 +5,35 @@
 #ifndef BLOOMEXT_PROBE_H
 #define BLOOMEXT_PROBE_H
 
+#include "lib/ilist.h"
+
 #include "compat.h"
 #include "strategy/filter.h"
 
-/* A filter at a call site, kept in fn_extra between calls. */
+/* A filter that is stored out of line, and what a call site keeps of it. */
+typedef struct BfStored
+{
+	struct varatt_external pointer; /* which one it is */
+	BfFilter	filter;			/* view: whole, or prefix only */
+	struct varlena *bytes;		/* what that is a view of */
+	uint64		slices;			/* read so far */
+	Size		size;			/* memory that all this takes */
+	dlist_node	by_use;			/* its place in BfProbe's list */
+} BfStored;
+
+/* The filters of a call site, kept in fn_extra between calls. */
 typedef struct BfProbe
 {
 	MemoryContext context;		/* of everything kept */
 	Datum		datum;			/* the filter of the present call */
-	BfFilter	filter;			/* view: whole, or prefix only */
+	const BfFilter *filter;		/* a view of it: one of these two */
+	BfFilter	in_memory;
+	BfStored   *stored;			/* the one used last, or NULL */
 
-	/* What is kept of a filter stored out of line. */
-	bool		cached;
-	struct varatt_external pointer; /* which one it is */
-	struct varlena *prefix;		/* its prefix, until it is loaded whole */
-	struct varlena *loaded;		/* all of it, once that pays */
-	uint64		slices;			/* read so far */
+	/* Stored filters that were used before, and this one. */
+	struct stored_hash *known;	/* by toast pointer */
+	dlist_head	by_use;			/* the one used last first */
+	Size		size;			/* memory that all of them take */
 } BfProbe;
 
 extern void bf_probe_open(BfProbe *probe, Datum datum);
