@@ -8,15 +8,21 @@
  * used.  Lookups of a batch go in two stages, as most absent elements fail at
  * one of their first three positions: the rest are fetched for survivors only.
  * A lookup alone waits for its lines anyway, and asks for all of them at once:
- * a second stage would be a second wait (measured: 10 % for absent elements).
+ * a second stage would be a second wait (measured at 24 MB: nothing won for
+ * absent elements, 3 % lost for others).  In a layer that the caches hold it
+ * waits for nothing, and goes in two stages: what is absent saves the positions
+ * of the second, a third of its lookup.
  *
  * No call goes to more than BF_BATCH times BF_MAX_HASHES positions: walking the
  * layers, and breaks between, are the caller's (see type/pieces.c).
  */
 #include "strategy/filter.h"
 
-/* Positions that the first stage of a batch tests. */
+/* Positions that the first stage tests. */
 #define FIRST_STAGE		3
+
+/* Bytes of a layer that a processor has in a cache of its own. */
+#define CACHED			(512 * 1024)
 
 /* Positions fetched together: a batch of 13 hashes or so. */
 #define POSITIONS		512
@@ -148,19 +154,38 @@ all_set_branchless(const uint8_t *cells, const uint64_t *positions,
 	return all;
 }
 
+/* bf_layer_contains(), for a width that the compiler knows */
+static inline __attribute__((always_inline)) bool
+layer_contains(const BfFilter *filter, const BfLayer *layer,
+			   const BfHash *hash, uint8_t width)
+{
+	const BfStrategy *strategy = filter->plan.strategy;
+	const uint8_t *cells = filter->bytes + layer->offset;
+	uint32_t	first = layer->hashes < FIRST_STAGE ? layer->hashes : FIRST_STAGE;
+	uint64_t	positions[BF_MAX_HASHES];
+
+	if (layer->bytes > CACHED)
+		first = 0;
+	else
+	{
+		strategy->positions(hash, layer->bits, 0, first, positions);
+		if (!all_set_branchless(cells, positions, first, width))
+			return false;
+	}
+	strategy->positions(hash, layer->bits, first, layer->hashes - first,
+						positions);
+	prefetch_for_read(cells, positions, layer->hashes - first, width);
+	return all_set(cells, positions, layer->hashes - first, width);
+}
+
 /* Whether a layer holds all positions of an element. */
 bool
 bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
 				  const BfHash *hash)
 {
-	const BfStrategy *strategy = filter->plan.strategy;
-	const uint8_t *cells = filter->bytes + layer->offset;
-	uint8_t		width = filter->plan.header.cell_bits;
-	uint64_t	positions[BF_MAX_HASHES];
-
-	strategy->positions(hash, layer->bits, 0, layer->hashes, positions);
-	prefetch_for_read(cells, positions, layer->hashes, width);
-	return all_set(cells, positions, layer->hashes, width);
+	if (filter->plan.header.cell_bits == BF_CELL_BIT)
+		return layer_contains(filter, layer, hash, BF_CELL_BIT);
+	return layer_contains(filter, layer, hash, BF_CELL_COUNTER);
 }
 
 /*

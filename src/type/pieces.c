@@ -75,15 +75,23 @@ bf_hash_digest(const BfStrategy *strategy, BfHash *hash, uint32 hashes)
 		digest(strategy, hash, hash->ndigests, hash->digests[hash->ndigests]);
 }
 
-/* Whether any layer holds all positions of an element. */
+/* Whether a layer holds all positions of an element. */
+static inline bool
+is_in_layer(const BfFilter *filter, const BfLayer *layer, BfHash *hash)
+{
+	bf_hash_reach(filter->plan.strategy, hash, layer->hashes);
+	return bf_layer_contains(filter, layer, hash);
+}
+
+/* Whether any layer does.  Most filters have one, which needs no copy of it. */
 bool
 bf_filter_contains(const BfFilter *filter, BfHash *hash)
 {
-
+	if (filter->plan.header.layers == 1)
+		return is_in_layer(filter, &filter->plan.first, hash);
 	bf_foreach_layer(layer, filter)
 	{
-		bf_hash_reach(filter->plan.strategy, hash, layer.hashes);
-		if (bf_layer_contains(filter, &layer, hash))
+		if (is_in_layer(filter, &layer, hash))
 			return true;
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -247,7 +247,8 @@ stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 bool
 bf_probe_contains(BfProbe *probe, BfHash *hash)
 {
-	bf_probe_expect(probe, 1);
+	if (!probe->filter->whole)
+		bf_probe_expect(probe, 1);
 	if (probe->filter->whole)
 		return bf_filter_contains(probe->filter, hash);
 	bf_foreach_layer(layer, probe->filter)
