@@ -17,13 +17,21 @@ import rows
 from measure import Program, sql, three_digits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# turns of the table; rows of live filters, and seconds of each pgbench; partitions; groups, and elements of the huge
+# filter, whose memory is measured; sizes of the pictures by size, and of those of live filters; rows and probes of the
+# picture of false positives.
 Scale = collections.namedtuple('Scale', 'rows asked turns live seconds partitions groups huge ladder live_ladder fpp_rows probes')
 SCALES = {
     'smoke': Scale(20000, 5000, 1, 5000, 1, 20, 100, 2000000, (1000, 10000), (1000, 5000), 2000, 10000),
-    'quick': Scale(1000000, 200000, 3, 200000, 2, 200, 10000, 75000000, (10**4, 10**5, 10**6), (10**4, 10**5), 100000, 200000),
+    'quick': Scale(10**6, 2 * 10**5, 3, 10**6, 1, 200, 10000, 75000000, (10**4, 10**5, 10**6), (10**4, 10**5), 100000, 200000),
     'full': Scale(10**7, 10**6, 5, 10**7, 10, 2000, 100000, 750000000, (10**4, 10**5, 10**6, 10**7, 10**8),
                   (10**4, 10**5, 10**6, 10**7), 1000000, 5000000),
 }
+
+
+# What is measured beside, where it is there.
+OTHERS = {'hll': 'the extension hll', 'java': 'Java with Guava', 'hiredis': 'redis-server and hiredis',
+          'module': 'a module of Redis named by BLOOMEXT_REDISBLOOM'}
 
 
 class Setting:
@@ -31,16 +39,13 @@ class Setting:
 
     def __init__(self, scale, work):
         self.__dict__.update(scale._asdict(), work=work, large=10 * scale.rows, java=None, hiredis=None,
-                             missing=[], module=os.environ.get('BLOOMEXT_REDISBLOOM'))
-        subprocess.run(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-v', f'rows={self.rows}', '-v', f'asked={self.asked}', '-v', f'large={self.large}',
-                        '-f', os.path.join(HERE, 'data.sql')], check=True)
+                             module=os.environ.get('BLOOMEXT_REDISBLOOM'))
+        variables = [f'-v{name}={getattr(self, name)}' for name in ('rows', 'asked', 'large')]
+        subprocess.run(['psql', '-XAtq', '-vON_ERROR_STOP=1', *variables, '-f', os.path.join(HERE, 'data.sql')], check=True)
         self.hll = sql("SELECT extversion FROM pg_extension WHERE extname = 'hll'")
         self.start_java()
         self.start_redis()
-        for name in ('hll', 'java', 'hiredis', 'module'):
-            if not getattr(self, name):
-                self.missing.append({'hll': 'the extension hll', 'java': 'Java with Guava', 'hiredis': 'redis-server with hiredis',
-                                     'module': 'a module named by BLOOMEXT_REDISBLOOM'}[name])
+        self.missing = [words for name, words in OTHERS.items() if not getattr(self, name)]
 
     def start_java(self):
         jar = os.environ.get('GUAVA_JAR', '/usr/share/java/guava.jar')
@@ -53,12 +58,13 @@ class Setting:
     def start_redis(self):
         """A private Redis, which the PostgreSQL server's user reaches too."""
         self.socket, baseline = os.path.join(self.work, 'redis'), os.path.join(self.work, 'baseline')
-        flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'hiredis'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-        if flags.returncode or not shutil.which('redis-server'):
+        flags = output('pkg-config', '--cflags', '--libs', 'hiredis')
+        if not flags or not shutil.which('redis-server'):
             return
-        subprocess.run(['cc', '-O2', '-o', baseline, os.path.join(HERE, 'redis_baseline.c'), *flags.stdout.split()], check=True)
-        self.redis = subprocess.Popen(['redis-server', '--port', '0', '--unixsocket', self.socket, '--unixsocketperm', '777', '--save', '']
-                                      + (['--loadmodule', self.module] if self.module else []), stdout=subprocess.DEVNULL, cwd=self.work)
+        subprocess.run(['cc', '-O2', '-o', baseline, os.path.join(HERE, 'redis_baseline.c'), *flags.split()], check=True)
+        options = ['--port', '0', '--unixsocket', self.socket, '--unixsocketperm', '777', '--save', '']
+        options += ['--loadmodule', self.module] if self.module else []
+        self.redis = subprocess.Popen(['redis-server', *options], stdout=subprocess.DEVNULL, cwd=self.work)
         while not os.path.exists(self.socket) and self.redis.poll() is None:
             time.sleep(0.1)
         size = sql("SELECT pg_column_size(f) FROM filters WHERE name = 'large'")
@@ -73,37 +79,50 @@ class Setting:
             self.redis.wait()
 
 
-def first_line(*command):
-    """What a program says of its version."""
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout.split('\n')[0]
+def output(*command):
+    """What a program says; nothing where it is not there, or fails."""
+    if not shutil.which(command[0]):
+        return ''
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return '' if done.returncode else done.stdout
 
 
 def machine():
-    """The processor, without the name of the machine."""
-    with open('/proc/cpuinfo', encoding='utf8') as cpuinfo:
-        models = [line.split(':')[1].strip() for line in cpuinfo if line.startswith('model name')] or [os.uname().machine]
-    caches = [line.split(':')[1].strip() for line in subprocess.run(['lscpu'], stdout=subprocess.PIPE, text=True, check=False).stdout.split('\n')
-              if line.startswith('L3')]
+    """The processor and its memory, without the machine's name."""
+    fields = dict(line.split(':', 1) for line in output('lscpu').split('\n') if ':' in line)
     memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30
-    return f'{models[0]}, {len(os.sched_getaffinity(0))} cores, L3 {"".join(caches) or "unknown"}, {memory:.0f} GB of memory, Linux {os.uname().release}'
+    return (f'{fields.get("Model name", os.uname().machine).strip()}, {len(os.sched_getaffinity(0))} cores, '
+            f'L3 {fields.get("L3 cache", "unknown").strip()}, {memory:.0f} GB of memory, Linux {os.uname().release}')
+
+
+def versions(setting):
+    """Of all that is compared."""
+    yield sql("SELECT 'PostgreSQL ' || current_setting('server_version')")
+    yield 'bloomext ' + sql("SELECT extversion FROM pg_extension WHERE extname = 'bloomext'")
+    if setting.hll:
+        yield 'hll ' + setting.hll
+    if setting.java:
+        yield setting.guava
+        yield output('java', '-version').split('\n')[0]
+    if setting.hiredis:
+        yield output('redis-server', '--version').split(' sha')[0]
+        yield 'hiredis ' + output('pkg-config', '--modversion', 'hiredis').strip()
 
 
 def head(scale, setting, took):
-    versions = [sql("SELECT 'PostgreSQL ' || current_setting('server_version')"), 'bloomext ' + sql("SELECT extversion FROM pg_extension WHERE extname = 'bloomext'")]
-    versions += [f'hll {setting.hll}'] if setting.hll else []
-    versions += [setting.guava, first_line('java', '-version')] if setting.java else []
-    versions += [first_line('redis-server', '--version').split(' sha')[0]] if setting.hiredis else []
+    """Where the figures are from."""
     settings = sql("""SELECT string_agg(name || ' = ' || current_setting(name), ', ' ORDER BY name) FROM pg_settings
         WHERE name IN ('shared_buffers', 'work_mem', 'hash_mem_multiplier', 'maintenance_work_mem', 'max_wal_size', 'fsync', 'huge_pages')""")
-    return [f'# Results of `script/bench {scale}`', '',
-            f'* n = {setting.rows:,} titles of some 50 bytes, cached; {setting.asked:,} are asked for. Goals are for ten million.',
-            f'* Machine: {machine()}.',
-            f'* Versions: {", ".join(versions)}.',
-            f'* Settings: {settings}; jit off, synchronous_commit off, no parallel workers but where said; collation C, of live filters and the '
-            f'btrees beside them {rows.collation() or "C"}.',
-            '* Times are the backend\'s own on the processor, where not said "by the clock" or of Java (its thread\'s own). Each ratio is of two '
-            f'figures taken one after the other; {setting.turns} turns, their median, [least .. most]. Taken within {took / 60:.0f} minutes.',
-            *[f'* Not measured, as it is not there: {name}.' for name in setting.missing], '']
+    return f"""# Results of `script/bench {scale}`
+
+* n = {setting.rows:,} titles of some 50 bytes, cached; {setting.asked:,} are asked for. Goals are for ten million.
+* Machine: {machine()}.
+* Versions: {", ".join(versions(setting))}.
+* Settings: {settings}; jit off, synchronous_commit off, no parallel workers but where said; collation
+  {sql('SELECT datcollate FROM pg_database WHERE datname = current_database()')}, of live filters and the btrees beside them {rows.collation() or 'the same'}.
+* Times are the backend's own on the processor, where not said "by the clock", or of Java (its thread's own). Each ratio is of two figures
+  taken one after the other; {setting.turns} turns, their median, [least .. most]. Taken within {took / 60:.0f} minutes.
+""" + ''.join(f'* Not measured, as it is not there: {name}.\n' for name in setting.missing)
 
 
 SECTIONS = {rows.aggregates: None, rows.lookups: None, rows.guava: 'java', rows.redis: 'hiredis', rows.live: None, rows.memory: None}
@@ -142,7 +161,7 @@ def main():
                 lines += table(section, setting)
         lines += pictures.draw(setting, folder, os.path.dirname(os.path.abspath(results)))
         with open(results, 'w', encoding='utf8') as file:
-            file.write('\n'.join(head(scale, setting, time.time() - start) + lines).rstrip() + '\n')
+            file.write('\n'.join([head(scale, setting, time.time() - start), *lines]).rstrip() + '\n')
     finally:
         if setting:
             setting.stop()

@@ -88,7 +88,7 @@ def inserts(setting):
         lines = ('10,000 rows a statement', 'their WAL', 'a row a transaction, whole', 'its WAL')
         for line, row in zip(lines, rows.Live(n).inserts()):
             picture.measure(line, n, row, 3)
-    sql('DROP TABLE t_none, t_live, t_btree')
+    sql(rows.Live.drop)
     return picture
 
 
