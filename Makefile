@@ -25,6 +25,11 @@ else
 NOT_BUILT = $(filter-out %/options.c %/hosts.c %/unavailable.c,$(call files,src/redis/*.c))
 endif
 
+# Its own functions are called directly, as those that are hidden are anyway
+# (PostgreSQL 16 hides them): a fourteenth of bf_agg's time.
+DIRECTLY_linux = -Wl,-Bsymbolic-functions
+SHLIB_LINK += $(DIRECTLY_$(PORTNAME))
+
 OBJS = $(patsubst %.c,%.o,$(filter-out $(NOT_BUILT),$(call files,src/*.c src/*/*.c)))
 LUA_HEADER = $(CURDIR)/src/redis/scripts.h
 PRIVATE_HEADERS = $(filter-out src/redis/scripts.h,$(call files,src/*.h src/*/*.h)) $(LUA_HEADER)
