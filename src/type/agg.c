@@ -41,7 +41,7 @@ bf_agg_context(FunctionCallInfo fcinfo)
  * which it resets when it starts a group, together with the context of states,
  * and not before the next.  What is there already is not copied, in versions
  * that copy what is not.  Groups of a hash table, or of several grouping sets,
- * live side by side, and a window's frames go on with the state.
+ * live side by side, and a window's state outlives the rows of its frames.
  */
 MemoryContext
 bf_agg_result_context(FunctionCallInfo fcinfo)
@@ -57,16 +57,6 @@ bf_agg_result_context(FunctionCallInfo fcinfo)
 		(plan->aggstrategy != AGG_PLAIN && plan->aggstrategy != AGG_SORTED))
 		return context;
 	return state->ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
-}
-
-/*
- * Whether no row comes after a final function, so that the state itself may
- * become the result: in a window, another frame may.
- */
-bool
-bf_agg_is_final(FunctionCallInfo fcinfo)
-{
-	return IsA(fcinfo->context, AggState);
 }
 
 /* Raise that rows of a group, or partial states of it, differ in parameters. */

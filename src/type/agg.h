@@ -22,7 +22,6 @@ typedef enum BfAggSpan
 
 extern MemoryContext bf_agg_context(FunctionCallInfo fcinfo);
 extern MemoryContext bf_agg_result_context(FunctionCallInfo fcinfo);
-extern bool bf_agg_is_final(FunctionCallInfo fcinfo);
 pg_noreturn extern void bf_agg_refuse_row(const char *aggregate);
 extern BfElementType *bf_agg_site(FunctionCallInfo fcinfo, int argument,
 								  Size size);

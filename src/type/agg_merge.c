@@ -3,8 +3,8 @@
  *	  bf_union_agg and bf_intersection_agg: filters over rows of filters.
  *
  * The state is a filter of its own, merged into in place, made where the
- * executor wants it, and returned.  But a window's next frame merges further
- * into it, so that its frames get copies.
+ * executor wants it, and returned: see agg_sized.c for why a window may go on
+ * merging into it.
  *
  * Partial states travel as values, whose bytes they are.  They need no version
  * beside the value's.
@@ -130,15 +130,11 @@ Datum
 bloomext_merge_final(PG_FUNCTION_ARGS)
 {
 	BfValue    *state;
-	BfValue		result;
 
 	bf_agg_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (BfValue *) PG_GETARG_POINTER(0);
 	bf_overfull_notice(&state->filter);
-	if (bf_agg_is_final(fcinfo))
-		PG_RETURN_POINTER(state->varlena);
-	bf_value_copy_behind(0, &state->filter, &result);
-	PG_RETURN_POINTER(result.varlena);
+	PG_RETURN_POINTER(state->varlena);
 }

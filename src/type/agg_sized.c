@@ -35,8 +35,9 @@
  * Final functions return the state's own filter, if there is one, made where
  * the executor wants it, and leave in the state what it holds: a batch goes to
  * the filter, a list of hashes is sorted in place and keeps each once, as either
- * may at any row.  So they are READ_ONLY, and may be called again.  But a
- * window's next frame adds to the state, so that its frames get copies.
+ * may at any row.  So they are READ_ONLY, and may be called again.  A window's
+ * next frame adds to what its last row has been given: that row is done with by
+ * then, and what the executor keeps for rows of the same frame is its own copy.
  *
  * No rows.  See agg.c: the plan is made of the call's expressions.
  */
@@ -432,10 +433,11 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 		bf_value_make(&state->plan, &result);
 		bf_value_add_list(&result, &state->list);
 	}
-	else if (bf_agg_is_final(fcinfo) && state->head == 0)
-		result = state->value;
 	else
-		bf_value_copy_behind(0, &state->value.filter, &result);
+	{
+		Assert(state->head == 0);
+		result = state->value;
+	}
 	/* As many as it was made for fit, so that most results go unmeasured. */
 	if (state->added > state->plan.header.expected)
 		bf_overfull_notice(&result.filter);
