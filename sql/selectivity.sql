@@ -26,7 +26,8 @@ end $$;
 create domain pg_temp.word as text;
 create temp table t as
 select i, 'x' || i as s, ('x' || i)::varchar(20) as v, ('x' || i)::pg_temp.word as w, case when i % 2 = 0 then 'x' || i end as half_null, null::text as all_null,
-    'x' || i % 5 as few, i % 2 = 0 as truth, chr(97 + i % 20)::"char" as letter, array['x' || i] as list
+    'x' || i % 5 as few, i % 2 = 0 as truth, chr(97 + i % 20)::"char" as letter, array['x' || i] as list,
+    case when i % 10 < 4 then 'often' when i % 10 > 0 then 'x' || i end as skewed, case when i % 10 < 4 then i % 2 else i end as skewed_int
 from generate_series(1, 10000) i;
 analyze t;
 
@@ -42,6 +43,9 @@ select 'few', bf_agg(distinct few, 100, 0.001) from t where few <> 'x0' union al
 select 'integers', bf_agg(i, 10000, 0.001) from t where i > 5000 union all
 select 'letters', bf_add_all(bf_create(100), array_agg(distinct letter)) from t where letter < 'f' union all
 select 'truth', bf_agg(truth, 100, 0.001) from t where truth union all
+select 'often', bf_create(100) || 'often' union all
+select 'seldom', bf_create(100) || 'x8' union all
+select 'one', bf_create(100) || 1 union all
 select 'strangers', bf_agg('y' || i, 100, 0.05) from generate_series(1, 100) i union all
 select 'far too many', bf_agg(s, 10, 0.01) from t union all
 select 'empty', bf_create(10000);
@@ -57,6 +61,10 @@ select 'few', 'few', 7900, 8100 union all
 select 'integers', 'i', 4500, 5500 union all
 select 'letters', 'letter', 2400, 2600 union all
 select 'truth', 'truth', 4900, 5100 union all
+select 'often', 'skewed', 3900, 4100 union all
+select 'seldom', 'skewed', 0, 5 union all
+select 'strangers', 'skewed', 200, 400 union all
+select 'one', 'skewed_int', 1950, 2050 union all
 select 'far too many', 's', 10000, 10000 union all
 select 'empty', 's', 0, 1;
 create temp table forms as

@@ -7,11 +7,12 @@
  * more, and no error is raised: what cannot be estimated, a filter that is
  * another's column or a subquery's, has the planner's own default.
  *
- * A row passes if its element was added, or else as a false positive.  Which
- * were added we do not ask, but how many, and take them for as many of the
- * column's distinct values; a filter of all of them lets all rows pass, however
- * small its false positive probability.  The same holds for the functions and
- * for the operators, which have estimators of their own.
+ * A row passes if its element was added, or else as a false positive.  The
+ * column's most common values are looked up.  Of the others we do not know
+ * which were added, but how many, and take them for as many of the column's
+ * distinct values; a filter of all of them lets all rows pass, however small its
+ * false positive probability.  The same holds for the functions and for the
+ * operators, which have estimators of their own.
  */
 #include "postgres.h"
 
@@ -19,6 +20,7 @@
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
@@ -26,7 +28,7 @@
 #include "utils/selfuncs.h"
 
 #include "compat.h"
-#include "type/element.h"
+#include "type/elements.h"
 #include "type/selectivity.h"
 #include "type/value.h"
 
@@ -81,29 +83,108 @@ open_filter(List *arguments, Node **element, BfFilter *filter)
 					   VARSIZE(value) - VARHDRSZ, filter, &error);
 }
 
+/* A column's most common values, and those of them that are in a filter. */
+typedef struct CommonValues
+{
+	int			count;
+	int			found;
+	double		frequency;		/* the part of all rows that has them */
+	double		found_frequency;
+} CommonValues;
+
+/*
+ * Whether values of a column can be looked up, and no error is in the way: those
+ * that the filter holds, if their text needs no conversion.
+ */
+static bool
+can_ask(const BfFilter *filter, const BfElementType *element)
+{
+	const BfHeader *header = &filter->plan.header;
+
+	return bf_element_fits(filter->plan.strategy, (BfFunnel) header->funnel,
+						   element) &&
+		(header->meaning == BF_MEANING_NONE ||
+		 header->meaning == element->meaning) &&
+		(element->kind != BF_KIND_TEXT ||
+		 (header->funnel == BF_FUNNEL_UTF8 && GetDatabaseEncoding() == PG_UTF8));
+}
+
+/* Look a column's most common values up. */
+static void
+look_common_values_up(AttStatsSlot *slot, const BfElementType *element,
+					  const BfFilter *filter, CommonValues *common)
+{
+	common->count = Min(slot->nvalues, slot->nnumbers);
+	for (int i = 0; i < common->count; i++)
+	{
+		BfHash		hash;
+
+		common->frequency += slot->numbers[i];
+		if (bf_element_hash(filter->plan.strategy,
+							(BfFunnel) filter->plan.header.funnel, element,
+							slot->values[i], &hash) &&
+			bf_filter_contains(filter, &hash))
+		{
+			common->found++;
+			common->found_frequency += slot->numbers[i];
+		}
+	}
+}
+
+/*
+ * What is known of a column's most common values: nothing, where there are no
+ * statistics of them, or who asks must not see what a function makes of them.
+ */
+static CommonValues
+common_values(VariableStatData *column, Oid type, const BfFilter *filter,
+			  Oid function)
+{
+	CommonValues common = {0};
+	BfElementType element;
+	AttStatsSlot slot;
+
+	bf_element_type(type, InvalidOid, &element);
+	if (HeapTupleIsValid(column->statsTuple) && can_ask(filter, &element) &&
+		statistic_proc_security_check(column, function) &&
+		get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV,
+						 InvalidOid,
+						 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+	{
+		look_common_values_up(&slot, &element, filter, &common);
+		free_attstatsslot(&slot);
+	}
+	return common;
+}
+
 /* The part of a column's rows whose element is in a filter; NULL is in none. */
 static Selectivity
-column_selectivity(VariableStatData *column, const BfFilter *filter)
+column_selectivity(VariableStatData *column, Oid type, const BfFilter *filter,
+				   Oid function)
 {
 	bool		guessed;
 	double		distinct = get_variable_numdistinct(column, &guessed);
-	Selectivity passing = DEFAULT_SELECTIVITY;
+	double		rest = 1;
+	CommonValues common;
+	BfFill		fill;
+	double		added;
 
-	if (!guessed)
-	{
-		BfFill		fill = bf_value_sample(filter);
-		double		added = Min(1, fill.count / distinct);
-
-		passing = added + (1 - added) * fill.fpp;
-	}
 	if (HeapTupleIsValid(column->statsTuple))
-		passing *= 1 - ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
-	return passing;
+		rest -= ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
+	if (guessed)
+		return rest * DEFAULT_SELECTIVITY;
+
+	common = common_values(column, type, filter, function);
+	fill = bf_value_sample(filter);
+	added = Max(fill.count - common.found, 0) / Max(distinct - common.count, 1);
+	added = Min(added, 1);
+	rest = Max(rest - common.frequency, 0);
+	return common.found_frequency + rest * (added + (1 - added) * fill.fpp);
 }
 
 /* The part of all rows whose element is in the filter. */
 static Selectivity
-lookup_selectivity(PlannerInfo *root, List *arguments, int relation)
+lookup_selectivity(PlannerInfo *root, Oid function, List *arguments,
+				   int relation)
 {
 	Node	   *element;
 	BfFilter	filter;
@@ -113,8 +194,10 @@ lookup_selectivity(PlannerInfo *root, List *arguments, int relation)
 	if (!open_filter(arguments, &element, &filter) || !is_element(element))
 		return DEFAULT_SELECTIVITY;
 	examine_variable(root, element, relation, &column);
-	selectivity = column_selectivity(&column, &filter);
+	selectivity = column_selectivity(&column, exprType(element), &filter,
+									 function);
 	ReleaseVariableStats(column);
+	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
 }
 
@@ -123,6 +206,7 @@ Datum
 bloomext_contains_sel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(lookup_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+										get_opcode(PG_GETARG_OID(1)),
 										(List *) PG_GETARG_POINTER(2),
 										PG_GETARG_INT32(3)));
 }
@@ -132,6 +216,7 @@ Datum
 bloomext_contains_joinsel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(lookup_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+										get_opcode(PG_GETARG_OID(1)),
 										(List *) PG_GETARG_POINTER(2), 0));
 }
 
@@ -191,8 +276,8 @@ bf_estimate_lookup(Node *request)
 	{
 		SupportRequestSelectivity *asked = (SupportRequestSelectivity *) request;
 
-		asked->selectivity = lookup_selectivity(asked->root, asked->args,
-												asked->varRelid);
+		asked->selectivity = lookup_selectivity(asked->root, asked->funcid,
+												asked->args, asked->varRelid);
 		return request;
 	}
 	if (IsA(request, SupportRequestCost) &&
