@@ -33,6 +33,16 @@ EXCEPTION WHEN others THEN
 END
 $$;
 
+-- Touch the pages of all filters, in shared buffers, without making anything of them:
+-- a sequential scan of much would read by a few buffers that it uses again.
+CREATE OR REPLACE FUNCTION touch_filters() RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+	EXECUTE format('SELECT count(chunk_seq) FROM %s',
+				   (SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'filters'::regclass));
+END
+$$;
+
 CREATE UNLOGGED TABLE titles AS
 	SELECT i AS id, 'Title ' || md5(i::text) || ' number ' || i AS title FROM generate_series(1, :rows) AS i;
 CREATE UNLOGGED TABLE asked AS

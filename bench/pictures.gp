@@ -1,7 +1,8 @@
 # pictures.gp
 #	One picture of script/bench as SVG: picture names it, data is the file of its
-#	lines, so many, and out the picture's; dark is 1 for a dark page.  Colours are those of Okabe
-#	and Ito, which all can tell apart, and each line has its own points besides.
+#	lines, so many, and out the picture's; dark is 1 for a dark page.  Colours are those
+#	of Okabe and Ito, which all can tell apart; each line has its own points besides,
+#	and those of a line that another may hide are larger.
 
 ink = dark ? '#c9d1d9' : '#24292f'
 faint = dark ? '#30363d' : '#d0d7de'
@@ -61,6 +62,6 @@ if (picture ne 'size') {
 	set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb ink linewidth 0.8 dashtype 2
 }
 plot for [i = 0:lines - 1] data index i using 1:2:3:4 with yerrorbars \
-	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 0.7 notitle, \
+	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 0.5 notitle, \
 	for [i = 0:lines - 1] data index i using 1:2 with linespoints \
-	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 0.7 title columnheader(1)
+	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 1.1 - 0.1 * i title columnheader(1)

@@ -52,7 +52,9 @@ def by_size(setting):
         for line, work in aggregates.items():
             build.measure(line, n, Row('', '', *(Sql(f'SELECT {x} IS NULL FROM ladder', times=times) for x in (work, 'count(title)'))), turns)
 
-        sql(f"""CREATE UNLOGGED TABLE sought AS SELECT 'Title ' || i * 7919::bigint % {2 * n} AS title FROM generate_series(1, {setting.asked}) AS i;
+        sql(f"""CREATE UNLOGGED TABLE sought AS
+                SELECT 'Title ' || (hashint4extended(i, 0) & x'7fffffff'::bigint) % {2 * n} AS title
+                FROM generate_series(1, {setting.asked}) AS i;
             CREATE UNLOGGED TABLE laddered AS SELECT bf_agg(title, {n}, 0.01) AS f FROM ladder;
             CREATE INDEX ladder_btree ON ladder (title);
             CREATE INDEX ladder_live ON ladder USING bloomfilter (title) WITH (expected = {n}, fpp = 0.01);

@@ -14,7 +14,7 @@
 
 #include <hiredis.h>
 
-#define SAMPLE	100000
+#define SAMPLE	50000
 #define BATCH	1000
 
 /* The bits of a filter of a million elements at 0.01. */
