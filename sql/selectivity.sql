@@ -26,8 +26,7 @@ end $$;
 create domain pg_temp.word as text;
 create temp table t as
 select i, 'x' || i as s, ('x' || i)::varchar(20) as v, ('x' || i)::pg_temp.word as w, case when i % 2 = 0 then 'x' || i end as half_null, null::text as all_null,
-    'x' || i % 5 as few, i % 2 = 0 as truth, chr(97 + i % 20)::"char" as letter, array['x' || i] as list,
-    case when i % 10 < 4 then 'often' when i % 10 > 0 then 'x' || i end as skewed, case when i % 10 < 4 then i % 2 else i end as skewed_int
+    'x' || i % 5 as few, i % 2 = 0 as truth, chr(97 + i % 20)::"char" as letter, array['x' || i] as list
 from generate_series(1, 10000) i;
 analyze t;
 
@@ -43,9 +42,6 @@ select 'few', bf_agg(distinct few, 100, 0.001) from t where few <> 'x0' union al
 select 'integers', bf_agg(i, 10000, 0.001) from t where i > 5000 union all
 select 'letters', bf_add_all(bf_create(100), array_agg(distinct letter)) from t where letter < 'f' union all
 select 'truth', bf_agg(truth, 100, 0.001) from t where truth union all
-select 'often', bf_create(100) || 'often' union all
-select 'seldom', bf_create(100) || 'x8' union all
-select 'one', bf_create(100) || 1 union all
 select 'strangers', bf_agg('y' || i, 100, 0.05) from generate_series(1, 100) i union all
 select 'far too many', bf_agg(s, 10, 0.01) from t union all
 select 'empty', bf_create(10000);
@@ -61,10 +57,6 @@ select 'few', 'few', 7900, 8100 union all
 select 'integers', 'i', 4500, 5500 union all
 select 'letters', 'letter', 2400, 2600 union all
 select 'truth', 'truth', 4900, 5100 union all
-select 'often', 'skewed', 3900, 4100 union all
-select 'seldom', 'skewed', 0, 5 union all
-select 'strangers', 'skewed', 200, 400 union all
-select 'one', 'skewed_int', 1950, 2050 union all
 select 'far too many', 's', 10000, 10000 union all
 select 'empty', 's', 0, 1;
 create temp table forms as
@@ -81,6 +73,42 @@ select form, pg_temp.expected_rows('select from t where ' || format(form, 's'), 
 from forms, filters where name = 'strangers';
 select form, pg_temp.expected_rows('select from t where not ' || format(form, 's'), f) between 4500 and 5500 as other_half
 from forms, filters where name = 'half';
+
+-- A few values make most of the rows: those, their number, and the rest of them.
+create temp table skewed as
+select i, case when i % 10 < 9 then 'x' || i % 3 else 'y' || i end as s, case when i % 10 < 9 then i % 3 else i end as n,
+    case when i % 10 < 9 then timestamp '2001-01-01' + i % 3 * interval '1 day' end as moment
+from generate_series(1, 10000) i;
+analyze skewed;
+create temp table skewed_filters as
+select strategy, part, f from unnest(array['guava', 'guava32', 'redisson', 'redisbloom']) strategy, lateral (
+    select 's' as part, bf_agg(s, 10000, 0.001, strategy) from skewed where s in ('x1', 'x2') union all
+    select 's', bf_agg(s, 100, 0.01, strategy, 2) from skewed where s in ('x1', 'x2') union all
+    select 'n', bf_agg(n, 10000, 0.001, strategy) from skewed where n in (1, 2) union all
+    select 'n', bf_agg(n::bigint, 10000, 0.001, strategy) from skewed where n in (1, 2) union all
+    select 'moment', bf_agg(moment, 10000, 0.001, strategy) from skewed where moment > '2001-01-01') filters(part, f);
+select strategy, part, expected from skewed_filters, forms,
+    lateral (select format('select from skewed where ' || form, part)) q(query), pg_temp.expected_rows(query, f) expected
+where not expected between 5700 and 6300 or not pg_temp.real_rows(query, f) between 5900 and 6100;
+-- A filter of another kind raises only when it is executed, and what the user may
+-- not read is not looked at.
+create function pg_temp.rows_as(who name, f bloomfilter, "column" text) returns float8 language plpgsql as $$
+declare
+    rows float8;
+begin
+    execute 'set local role ' || quote_ident(who);
+    rows := pg_temp.expected_rows('select from skewed where $1 @> ' || "column", f);
+    reset role;
+    return rows;
+end $$;
+create role regress_reader;
+grant select on skewed to regress_reader;
+alter table skewed enable row level security;
+create policy positive on skewed for select to regress_reader using (i > 0);
+select distinct who = current_user as owner, pg_temp.rows_as(who, f, 's') between 5700 and 6300 as by_common, pg_temp.rows_as(who, f, 'moment') between 0 and 9000 as planned
+from skewed_filters, unnest(array[current_user, 'regress_reader']) who where strategy = 'guava' and part = 's';
+drop owned by regress_reader;
+drop role regress_reader;
 
 -- What is not known has one estimate, whatever the form: a third.
 create temp table bare as table t;

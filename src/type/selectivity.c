@@ -7,12 +7,12 @@
  * more, and no error is raised: what cannot be estimated, a filter that is
  * another's column or a subquery's, has the planner's own default.
  *
- * A row passes if its element was added, or else as a false positive.  The
- * column's most common values are looked up.  Of the others we do not know
- * which were added, but how many, and take them for as many of the column's
- * distinct values; a filter of all of them lets all rows pass, however small its
- * false positive probability.  The same holds for the functions and for the
- * operators, which have estimators of their own.
+ * A row passes if its element was added, or else as a false positive.  Of the
+ * column's most common values we ask the filter, as few of them may make most
+ * of the rows.  Of the others we do not ask which were added, but how many, and
+ * take them for as many distinct values; a filter of all of them lets all rows
+ * pass, however small its false positive probability.  The same holds for the
+ * functions and for the operators, which have estimators of their own.
  */
 #include "postgres.h"
 
@@ -24,6 +24,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -48,6 +49,18 @@ PG_FUNCTION_INFO_V1(bloomext_contains_joinsel);
 #define CACHED_POSITION_COST	0.1
 #define POSITION_COST			0.8
 #define CACHED_BYTES			(1024 * 1024)
+
+/* Lookups of common values in a layer that an estimate is worth. */
+#define COMMON_LOOKUPS			1000
+
+/* The most common values of a column, and those of them that a filter holds. */
+typedef struct CommonValues
+{
+	int			count;
+	int			held;
+	Selectivity rows;			/* the part of all rows that they make */
+	Selectivity passing;		/* the part that those held make */
+} CommonValues;
 
 /* Whether an expression is of a type that can be an element. */
 static bool
@@ -83,108 +96,99 @@ open_filter(List *arguments, Node **element, BfFilter *filter)
 					   VARSIZE(value) - VARHDRSZ, filter, &error);
 }
 
-/* A column's most common values, and those of them that are in a filter. */
-typedef struct CommonValues
-{
-	int			count;
-	int			found;
-	double		frequency;		/* the part of all rows that has them */
-	double		found_frequency;
-} CommonValues;
-
 /*
- * Whether values of a column can be looked up, and no error is in the way: those
- * that the filter holds, if their text needs no conversion.
+ * Whether a filter can be asked for elements of a type without raising anything:
+ * neither for their kind, nor for text that cannot be converted.
  */
 static bool
-can_ask(const BfFilter *filter, const BfElementType *element)
+can_be_asked(const BfFilter *filter, const BfElementType *type)
 {
 	const BfHeader *header = &filter->plan.header;
 
-	return bf_element_fits(filter->plan.strategy, (BfFunnel) header->funnel,
-						   element) &&
-		(header->meaning == BF_MEANING_NONE ||
-		 header->meaning == element->meaning) &&
-		(element->kind != BF_KIND_TEXT ||
+	return (header->meaning == BF_MEANING_NONE ||
+			header->meaning == type->meaning) &&
+		bf_element_fits(filter->plan.strategy, (BfFunnel) header->funnel, type) &&
+		(type->kind != BF_KIND_TEXT ||
 		 (header->funnel == BF_FUNNEL_UTF8 && GetDatabaseEncoding() == PG_UTF8));
 }
 
-/* Look a column's most common values up. */
+/* Look common values up in a filter: not more of them than an estimate is worth. */
 static void
-look_common_values_up(AttStatsSlot *slot, const BfElementType *element,
-					  const BfFilter *filter, CommonValues *common)
+look_common_up(const AttStatsSlot *slot, const BfFilter *filter,
+			   const BfElementType *type, CommonValues *common)
 {
-	common->count = Min(slot->nvalues, slot->nnumbers);
+	common->count = Min(slot->nvalues,
+						COMMON_LOOKUPS / (int) filter->plan.header.layers);
 	for (int i = 0; i < common->count; i++)
 	{
 		BfHash		hash;
 
-		common->frequency += slot->numbers[i];
+		common->rows += slot->numbers[i];
 		if (bf_element_hash(filter->plan.strategy,
-							(BfFunnel) filter->plan.header.funnel, element,
+							(BfFunnel) filter->plan.header.funnel, type,
 							slot->values[i], &hash) &&
 			bf_filter_contains(filter, &hash))
 		{
-			common->found++;
-			common->found_frequency += slot->numbers[i];
+			common->held++;
+			common->passing += slot->numbers[i];
 		}
 	}
 }
 
 /*
- * What is known of a column's most common values: nothing, where there are no
- * statistics of them, or who asks must not see what a function makes of them.
+ * Ask a filter for the most common values of a column, if there are any that
+ * the user may read.
  */
 static CommonValues
-common_values(VariableStatData *column, Oid type, const BfFilter *filter,
-			  Oid function)
+ask_for_common(const VariableStatData *column, Node *element,
+			   const BfFilter *filter)
 {
 	CommonValues common = {0};
-	BfElementType element;
+	BfElementType type;
 	AttStatsSlot slot;
 
-	bf_element_type(type, InvalidOid, &element);
-	if (HeapTupleIsValid(column->statsTuple) && can_ask(filter, &element) &&
-		statistic_proc_security_check(column, function) &&
-		get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV,
-						 InvalidOid,
-						 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
-	{
-		look_common_values_up(&slot, &element, filter, &common);
-		free_attstatsslot(&slot);
-	}
+	bf_element_type(exprType(element), InvalidOid, &type);
+	if (!column->acl_ok || !can_be_asked(filter, &type) ||
+		!get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV,
+						  InvalidOid,
+						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+		return common;
+	if (IsBinaryCoercible(slot.valuetype, exprType(element)))
+		look_common_up(&slot, filter, &type, &common);
+	free_attstatsslot(&slot);
 	return common;
 }
 
 /* The part of a column's rows whose element is in a filter; NULL is in none. */
 static Selectivity
-column_selectivity(VariableStatData *column, Oid type, const BfFilter *filter,
-				   Oid function)
+column_selectivity(VariableStatData *column, Node *element,
+				   const BfFilter *filter)
 {
 	bool		guessed;
 	double		distinct = get_variable_numdistinct(column, &guessed);
-	double		rest = 1;
-	CommonValues common;
-	BfFill		fill;
-	double		added;
+	CommonValues common = {0};
+	Selectivity others = 1;
+	Selectivity passing = DEFAULT_SELECTIVITY;
 
+	if (!guessed)
+	{
+		BfFill		fill = bf_value_sample(filter);
+		double		added;
+
+		common = ask_for_common(column, element, filter);
+		added = Max(fill.count - common.held, 0) / Max(distinct - common.count, 1);
+		added = Min(added, 1);
+		passing = added + (1 - added) * fill.fpp;
+	}
 	if (HeapTupleIsValid(column->statsTuple))
-		rest -= ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
-	if (guessed)
-		return rest * DEFAULT_SELECTIVITY;
-
-	common = common_values(column, type, filter, function);
-	fill = bf_value_sample(filter);
-	added = Max(fill.count - common.found, 0) / Max(distinct - common.count, 1);
-	added = Min(added, 1);
-	rest = Max(rest - common.frequency, 0);
-	return common.found_frequency + rest * (added + (1 - added) * fill.fpp);
+		others -= ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
+	others = Max(others - common.rows, 0);
+	return common.passing + others * passing;
 }
 
 /* The part of all rows whose element is in the filter. */
 static Selectivity
-lookup_selectivity(PlannerInfo *root, Oid function, List *arguments,
-				   int relation)
+lookup_selectivity(PlannerInfo *root, List *arguments, int relation)
 {
 	Node	   *element;
 	BfFilter	filter;
@@ -194,10 +198,9 @@ lookup_selectivity(PlannerInfo *root, Oid function, List *arguments,
 	if (!open_filter(arguments, &element, &filter) || !is_element(element))
 		return DEFAULT_SELECTIVITY;
 	examine_variable(root, element, relation, &column);
-	selectivity = column_selectivity(&column, exprType(element), &filter,
-									 function);
+	selectivity = column_selectivity(&column, element, &filter);
 	ReleaseVariableStats(column);
-	CLAMP_PROBABILITY(selectivity);
+	CLAMP_PROBABILITY(selectivity);	/* of rounded frequencies */
 	return selectivity;
 }
 
@@ -206,7 +209,6 @@ Datum
 bloomext_contains_sel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(lookup_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-										get_opcode(PG_GETARG_OID(1)),
 										(List *) PG_GETARG_POINTER(2),
 										PG_GETARG_INT32(3)));
 }
@@ -216,7 +218,6 @@ Datum
 bloomext_contains_joinsel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(lookup_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-										get_opcode(PG_GETARG_OID(1)),
 										(List *) PG_GETARG_POINTER(2), 0));
 }
 
@@ -276,8 +277,8 @@ bf_estimate_lookup(Node *request)
 	{
 		SupportRequestSelectivity *asked = (SupportRequestSelectivity *) request;
 
-		asked->selectivity = lookup_selectivity(asked->root, asked->funcid,
-												asked->args, asked->varRelid);
+		asked->selectivity = lookup_selectivity(asked->root, asked->args,
+												asked->varRelid);
 		return request;
 	}
 	if (IsA(request, SupportRequestCost) &&
