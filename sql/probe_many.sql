@@ -90,6 +90,18 @@ select pg_temp.in_turns('64MB') < 3 * pg_temp.whole() as read_once;
 -- With little memory it takes slices, and as much again for nothing at most: two
 -- or three for an absent element, of two or three buffers each.
 select pg_temp.in_turns('64kB') > 36000 as by_slices, pg_temp.in_turns('64kB') < 36000 * 8 as at_most_twice;
+-- Filters larger than that memory are not loaded for turns of one lookup: seven
+-- slices, of three buffers each, and little else.
+create table large as
+select i as id, bf_agg('x' || j, 1000000, 0.01) as f from generate_series(1, 4) i, generate_series(1, 500) j group by i;
+create function pg_temp.of_large(memory text) returns bigint language plpgsql as $$
+begin
+    perform set_config('work_mem', memory, true);
+    return pg_temp.buffers('select count(*) filter (where bf_contains(f, ''x'' || n))
+        from (select f, n from large, generate_series(1, 500) n order by n, id offset 0) s');
+end $$;
+select pg_temp.of_large('64kB') < 2000 * 7 * 3 * 1.1 as by_slices, pg_temp.of_large('64MB') < 2000 * 7 * 3 / 2 as read_once;
+drop table large;
 
 -- ---------------------------------------------------------------------------
 -- A filter that changes is never answered from what is kept of it

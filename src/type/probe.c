@@ -20,7 +20,9 @@
  * if every filter is thrown out before its next turn.
  *
  * The filter in use is kept whatever its size.  One that is larger than all of
- * that memory goes as soon as another's turn comes, and drives none out.
+ * that memory goes as soon as another's turn comes, and drives none out.  So it
+ * is loaded only for as many lookups as one turn of its has: slices of earlier
+ * turns do not count.
  *
  * A toast pointer names a toast table and a value in it, and a value is never
  * changed: an update writes another one.  The number of a value that is gone
@@ -153,10 +155,14 @@ change_stored(BfProbe *probe, const struct varatt_external *pointer)
 	BfStored   *last = probe->stored;
 	BfStoredEntry *entry;
 
-	if (last != NULL && last->size > get_hash_memory_limit())
+	if (last != NULL && last->filter.length > get_hash_memory_limit())
 	{
-		probe->stored = NULL;
-		forget(probe, last);
+		last->slices = 0;
+		if (last->filter.whole)
+		{
+			probe->stored = NULL;
+			forget(probe, last);
+		}
 	}
 	entry = probe->known == NULL ? NULL : stored_lookup(probe->known, *pointer);
 	if (entry != NULL)
