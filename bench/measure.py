@@ -88,7 +88,8 @@ class Row:
             self.costs.append(work)
             self.ratios.append(anchor / work if self.faster else work / anchor)
         self.ratio, self.cost = statistics.median(self.ratios), statistics.median(self.costs)
-        print(f'    {self.name}: {self.figure()}', file=sys.stderr, flush=True)
+        over = f', over {self.over}' if self.over else ''
+        print(f'    {self.name}{over}: {self.figure()}', file=sys.stderr, flush=True)
         return self
 
     def figure(self):
