@@ -28,10 +28,14 @@ class Sql:
         self.query, self.each, self.times, self.before, self.less = query, each, times, before, less
 
     def take(self, metric):
+        return self.whole(metric) / self.each
+
+    def whole(self, metric):
+        """What all elements take."""
         taken = float(sql(f'{PRELUDE}{self.before};\nSELECT forget_peak() \\g /dev/null\nSELECT {metric} AS start FROM reading() \\gset\n' +
                           f'{self.query} \\g /dev/null\n' * self.times +
                           f'SELECT {metric} - :start FROM reading();\n').split('\n')[-1])
-        return (taken / self.times - (self.less.take(metric) if self.less else 0)) / self.each
+        return taken / self.times - (self.less.whole(metric) if self.less else 0)
 
 
 class Value:

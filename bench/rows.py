@@ -233,6 +233,7 @@ def live(s):
                      0.05, 'bytes', less=False)
     yield tables.row('CREATE INDEX, serial', tables.build, 0.2, less=False)
     yield tables.row('CREATE INDEX, the btree by workers', lambda kind: tables.build(kind, 2), 0.25, 'clock', less=False)
+    sql('DROP INDEX t_none_i')
     yield tables.row('bf_live_contains of an absent title', tables.lookup, 0.2)
     yield from tables.inserts()
     yield tables.row('WAL of the first 1,000 transactions after a checkpoint', tables.first, 1, 'wal')
