@@ -22,20 +22,16 @@ def sql(script):
 
 class Sql:
     """A statement, in a session of its own, times times after one another; its cost is that of one of each elements,
-    less what another statement takes."""
+    less what an element of another statement takes."""
 
     def __init__(self, query, each=1, times=1, before='', less=None):
         self.query, self.each, self.times, self.before, self.less = query, each, times, before, less
 
     def take(self, metric):
-        return self.whole(metric) / self.each
-
-    def whole(self, metric):
-        """What all elements take."""
         taken = float(sql(f'{PRELUDE}{self.before};\nSELECT forget_peak() \\g /dev/null\nSELECT {metric} AS start FROM reading() \\gset\n' +
                           f'{self.query} \\g /dev/null\n' * self.times +
                           f'SELECT {metric} - :start FROM reading();\n').split('\n')[-1])
-        return taken / self.times - (self.less.whole(metric) if self.less else 0)
+        return taken / self.times / self.each - (self.less.take(metric) if self.less else 0)
 
 
 class Value:
