@@ -31,6 +31,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "core/estimate.h"
 #include "type/agg.h"
@@ -161,11 +162,25 @@ keeping_size(const DistinctState *state, double distinct)
 	return (uint64) ceil(distinct * Max(1, distinct / capacity));
 }
 
-/* Fill a filter from the file, and a larger one as long as that is too full. */
+/* The most elements that a filter of the longest value is for. */
+static double
+largest_size(const DistinctState *state)
+{
+	const double bits = 8.0 * (MaxAllocSize - 1024);
+
+	return bits * M_LN2 * M_LN2 / -log(state->fpp);
+}
+
+/*
+ * Fill a filter from the file, and a larger one as long as that is too full.
+ * What may fit into the longest value is not refused for the margin.
+ */
 static void
 make_from_file(const DistinctState *state, BfValue *value)
 {
-	uint64		size = keeping_size(state, bf_hashfile_count(state->file) * MARGIN);
+	double		count = bf_hashfile_count(state->file);
+	double		most = Max(largest_size(state), count / MARGIN);
+	uint64		size = Min(keeping_size(state, Min(count * MARGIN, most)), most);
 	double		growth = GROWTH;
 
 	for (;;)

@@ -1,6 +1,6 @@
 # Values whose hexadecimal text would be too long: they are written in base64,
 # dumped and restored; one beyond that is an error with a way out, and announced
-# when it is made.
+# when it is made.  And the largest that there can be.
 use strict;
 use warnings;
 
@@ -76,6 +76,18 @@ my ($status, $out, $err) = $node->psql('restored', q{
 my @said = $err =~ /(NOTICE|ERROR):\s+(\w{5}):/g;
 is("@said", 'NOTICE 54000 ERROR 54000 ERROR 54000', 'too large for text: said at once, and when it is written');
 is($out, '', 'nothing of it is written');
+
+# A filter that sizes itself from an estimate is not refused for the margin above
+# it.  How large it is, is said when it is made; to fill it takes minutes.
+my $said = '';
+my $run = IPC::Run::start(
+	[ 'psql', '-XqAt', '-d', $node->connstr('restored'),
+	  '-c', q{SELECT bf_agg_distinct(i, 1e-70) FROM (SELECT generate_series(1, 25500000) AS i) s} ],
+	'>', \$out, '2>', \$said, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+IPC::Run::pump($run) until $said =~ /\n/;
+like($said, qr/^NOTICE:  bloom filter of 107374\d{4} bytes is too large to be written as text/, 'as many elements as fit');
+sql(q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%bf_agg_distinct%' AND pid <> pg_backend_pid()});
+IPC::Run::finish($run);
 
 $node->stop;
 done_testing();
