@@ -13,13 +13,13 @@
  *
  * The file belongs to a memory context, by a reset callback, and to no resource
  * owner: contexts are deleted at commit, at abort and for every group, and in
- * no known order with the owner's release.  It is a bare file and no BufFile,
- * which writes when it is closed: where the disk is full that would raise an
- * error while one is cleaned up after.
+ * no known order with the owner's release.  PostgreSQL keeps files without an
+ * owner in the database's tablespace, whatever temp_tablespaces says.  It is a
+ * bare file and no BufFile, which writes when it is closed: where the disk is
+ * full that would raise an error while one is cleaned up after.
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -111,7 +111,6 @@ bf_hashfile_make(MemoryContext context, BfHashList *list)
 	BfHashFile *file = palloc0(sizeof(BfHashFile));
 
 	Assert(list->width == BF_SORTED_WORDS);
-	PrepareTempTablespaces();
 	file->file = OpenTemporaryFile(true);
 	file->callback.func = close_file;
 	file->callback.arg = file;
