@@ -11,10 +11,16 @@
  * column's most common values we ask the filter, as few of them may make most
  * of the rows.  Of the others we do not ask which were added, but how many, and
  * take them for as many distinct values; a filter of all of them lets all rows
- * pass, however small its false positive probability.  The same holds for the
- * functions and for the operators, which have estimators of their own.
+ * pass, however small its false positive probability.  But they may be others
+ * than the column's: so the bounds of its histogram, which are a sample of those
+ * values, are looked up too, and are believed where they say otherwise.
+ *
+ * The same holds for the functions and for the operators, which have estimators
+ * of their own.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
@@ -50,17 +56,23 @@ PG_FUNCTION_INFO_V1(bloomext_contains_joinsel);
 #define POSITION_COST			0.8
 #define CACHED_BYTES			(1024 * 1024)
 
-/* Lookups of common values in a layer that an estimate is worth. */
-#define COMMON_LOOKUPS			1000
+/* Lookups of a column's values in a layer that an estimate is worth. */
+#define MOST_LOOKUPS			1000
 
-/* The most common values of a column, and those of them that a filter holds. */
-typedef struct CommonValues
+/*
+ * The most that is taken for added of a column's values.  None at all would be
+ * expected of what is not in the filter otherwise, which is often the question.
+ */
+#define MOST_ADDED				0.99
+
+/* Values of a column's statistics, and those of them that a filter holds. */
+typedef struct KnownValues
 {
 	int			count;
 	int			held;
 	Selectivity rows;			/* the part of all rows that they make */
 	Selectivity passing;		/* the part that those held make */
-} CommonValues;
+} KnownValues;
 
 /* Whether an expression is of a type that can be an element. */
 static bool
@@ -112,51 +124,90 @@ can_be_asked(const BfFilter *filter, const BfElementType *type)
 		 (header->funnel == BF_FUNNEL_UTF8 && GetDatabaseEncoding() == PG_UTF8));
 }
 
-/* Look common values up in a filter: not more of them than an estimate is worth. */
-static void
-look_common_up(const AttStatsSlot *slot, const BfFilter *filter,
-			   const BfElementType *type, CommonValues *common)
+/*
+ * Look values up in a filter.  If they are more than an estimate is worth, take
+ * some from all over a histogram, and the first of the most common.
+ */
+static KnownValues
+look_values_up(const AttStatsSlot *slot, const BfFilter *filter,
+			   const BfElementType *type)
 {
-	common->count = Min(slot->nvalues,
-						COMMON_LOOKUPS / (int) filter->plan.header.layers);
-	for (int i = 0; i < common->count; i++)
+	int			most = MOST_LOOKUPS / (int) filter->plan.header.layers;
+	int			step = slot->nnumbers > 0 ? 1 : slot->nvalues / Max(most, 1) + 1;
+	KnownValues known = {0};
+
+	for (int i = 0; i < slot->nvalues && known.count < most; i += step)
 	{
+		Selectivity rows = slot->nnumbers > 0 ? slot->numbers[i] : 0;
 		BfHash		hash;
 
-		common->rows += slot->numbers[i];
+		known.count++;
+		known.rows += rows;
 		if (bf_element_hash(filter->plan.strategy,
 							(BfFunnel) filter->plan.header.funnel, type,
 							slot->values[i], &hash) &&
 			bf_filter_contains(filter, &hash))
 		{
-			common->held++;
-			common->passing += slot->numbers[i];
+			known.held++;
+			known.passing += rows;
 		}
 	}
+	return known;
 }
 
 /*
- * Ask a filter for the most common values of a column, if there are any that
- * the user may read.
+ * Ask a filter for a column's most common values, or for the bounds of its
+ * histogram, if there are any and the user may read them.
  */
-static CommonValues
-ask_for_common(const VariableStatData *column, Node *element,
-			   const BfFilter *filter)
+static KnownValues
+ask_for_values(const VariableStatData *column, Node *element,
+			   const BfFilter *filter, int kind)
 {
-	CommonValues common = {0};
+	KnownValues known = {0};
 	BfElementType type;
 	AttStatsSlot slot;
 
 	bf_element_type(exprType(element), InvalidOid, &type);
 	if (!column->acl_ok || !can_be_asked(filter, &type) ||
-		!get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_MCV,
-						  InvalidOid,
-						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
-		return common;
+		!get_attstatsslot(&slot, column->statsTuple, kind, InvalidOid,
+						  ATTSTATSSLOT_VALUES |
+						  (kind == STATISTIC_KIND_MCV ? ATTSTATSSLOT_NUMBERS : 0)))
+		return known;
 	if (IsBinaryCoercible(slot.valuetype, exprType(element)))
-		look_common_up(&slot, filter, &type, &common);
+		known = look_values_up(&slot, filter, &type);
 	free_attstatsslot(&slot);
-	return common;
+	return known;
+}
+
+/*
+ * Believe a sample (by Laplace's rule of succession) rather than an estimate
+ * that is more than two standard deviations off.
+ */
+static Selectivity
+correct_by_sample(Selectivity estimate, const KnownValues *sample)
+{
+	double		part = (sample->held + 1.0) / (sample->count + 2.0);
+	double		deviation = sqrt(part * (1 - part) / Max(sample->count, 1));
+
+	if (sample->count == 0 || fabs(estimate - part) <= 2 * deviation)
+		return estimate;
+	return part;
+}
+
+/* The part of a column's uncommon values that are in a filter. */
+static Selectivity
+uncommon_selectivity(VariableStatData *column, Node *element,
+					 const BfFilter *filter, double distinct,
+					 const KnownValues *common)
+{
+	BfFill		fill = bf_value_sample(filter);
+	KnownValues sample = ask_for_values(column, element, filter,
+										STATISTIC_KIND_HISTOGRAM);
+	double		added = Max(fill.count - common->held, 0) /
+		Max(distinct - common->count, 1);
+
+	added = Min(added, MOST_ADDED);
+	return correct_by_sample(added + (1 - added) * fill.fpp, &sample);
 }
 
 /* The part of a column's rows whose element is in a filter; NULL is in none. */
@@ -166,19 +217,14 @@ column_selectivity(VariableStatData *column, Node *element,
 {
 	bool		guessed;
 	double		distinct = get_variable_numdistinct(column, &guessed);
-	CommonValues common = {0};
+	KnownValues common = {0};
 	Selectivity others = 1;
 	Selectivity passing = DEFAULT_SELECTIVITY;
 
 	if (!guessed)
 	{
-		BfFill		fill = bf_value_sample(filter);
-		double		added;
-
-		common = ask_for_common(column, element, filter);
-		added = Max(fill.count - common.held, 0) / Max(distinct - common.count, 1);
-		added = Min(added, 1);
-		passing = added + (1 - added) * fill.fpp;
+		common = ask_for_values(column, element, filter, STATISTIC_KIND_MCV);
+		passing = uncommon_selectivity(column, element, filter, distinct, &common);
 	}
 	if (HeapTupleIsValid(column->statsTuple))
 		others -= ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
