@@ -57,9 +57,12 @@ CREATE UNLOGGED TABLE batches (titles text[]);
 ALTER TABLE batches ALTER titles SET STORAGE external;
 INSERT INTO batches SELECT array_agg(title ORDER BY id) FROM asked GROUP BY (id - 1) / 1000;
 
+-- A tenth of the titles and all of them, in 16 filters each, and in one.
 CREATE UNLOGGED TABLE shards AS
-	SELECT hashtextextended(title, 0) & 15 AS shard, bf_agg(title, :rows / 16, 0.01) AS f FROM titles GROUP BY 1;
-INSERT INTO filters SELECT 'whole', bf_agg(title, :rows, 0.01) FROM titles;
+	SELECT of, hashtextextended(title, 0) & 15 AS shard, bf_agg(title, of / 16, 0.01) AS f
+	FROM titles JOIN (VALUES (:rows / 10), (:rows)) AS s (of) ON id <= of GROUP BY 1, 2;
+INSERT INTO filters SELECT 'whole ' || of, bf_agg(title, of, 0.01)
+	FROM titles JOIN (VALUES (:rows / 10), (:rows)) AS s (of) ON id <= of GROUP BY of;
 ALTER TABLE titles SET (parallel_workers = 2);
 VACUUM ANALYZE titles, asked, filters, batches, shards;
 
