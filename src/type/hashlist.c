@@ -21,6 +21,9 @@
 #define BUCKETS			256
 #define MANY			1024
 
+/* One value of so many is in a sample of a list. */
+#define SAMPLED			16
+
 /* Append; memory is taken from the context given. */
 void
 bf_hashlist_add(BfHashList *list, MemoryContext context, const BfHash *hash)
@@ -167,22 +170,55 @@ bf_hashlist_deduplicate(BfHashList *list)
 }
 
 /*
+ * Whether more than half of a long list is distinct, by a sample of its values:
+ * all hashes of one in sixteen.
+ */
+static bool
+is_mostly_distinct(const BfHashList *list)
+{
+	const Sorted *hashes = (const Sorted *) list->words;
+	BfHashList	sample = {.width = BF_SORTED_WORDS};
+	uint32		sampled;
+	bool		mostly;
+
+	for (uint32 i = 0; i < list->count; i++)
+	{
+		BfHash		hash;
+
+		CHECK_FOR_INTERRUPTS();
+		if (hashes[i].word[1] % SAMPLED != 0)
+			continue;
+		bf_hashlist_get(list, i, &hash);
+		bf_hashlist_add(&sample, CurrentMemoryContext, &hash);
+	}
+	sampled = sample.count;
+	bf_hashlist_deduplicate(&sample);
+	mostly = sample.count > sampled / 2;
+	bf_hashlist_free(&sample);
+	return mostly;
+}
+
+/*
  * Keep a list of distinct hashes within its limit, to be called before one is
  * added: a full list is deduplicated, and may hold twice as many where more
- * than half of it stayed.  False where that would take it over the maximum.
+ * than half of it stayed, or would by a sample: a long one is not sorted again
+ * and again.  False where that would take it over the maximum.
  */
 bool
 bf_hashlist_make_room(BfHashList *list, uint32 maximum)
 {
 	if (list->count < list->limit)
 		return true;
-	bf_hashlist_deduplicate(list);
-	if (list->count > list->limit / 2 || list->limit == 0)
+	if (list->count < MANY || list->limit >= maximum ||
+		!is_mostly_distinct(list))
 	{
+		bf_hashlist_deduplicate(list);
+		if (list->count <= list->limit / 2 && list->limit > 0)
+			return true;
 		if (list->limit >= maximum)
 			return false;
-		list->limit = Min(Max(list->limit * 2, FIRST_LIMIT), maximum);
 	}
+	list->limit = Min(Max(list->limit * 2, FIRST_LIMIT), maximum);
 	return true;
 }
 
