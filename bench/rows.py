@@ -63,8 +63,7 @@ def alternating(s):
     """Lookups in rows of several filters, over as many in one of all their elements.  The goal is for filters that
     a call site keeps; at 4MB hash_mem is 8 MB, and those of ten million titles are 12."""
     asked = s.asked // 5
-    for elements, memory, goal in ('n/10', '4MB', 2), ('n', '4MB', None), ('n', '64MB', None):
-        of = s.rows // 10 if elements == 'n/10' else s.rows
+    for elements, of, memory, goal in ('n/10', s.rows // 10, '4MB', 2), ('n', s.rows, '4MB', None), ('n', s.rows, '64MB', None):
         yield Row(f'{asked:,} lookups in rows of 16 alternating filters, {elements} titles in all, work_mem {memory}', 'the same in one filter',
                   Sql(f"""SELECT count(*) FROM asked JOIN shards ON shard = hashtextextended(title, 0) & 15 AND of = {of}
                           WHERE id <= {asked} AND bf_contains(f, title)""", before=f"SET work_mem = '{memory}'"),

@@ -320,6 +320,14 @@ bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 		funnel_takes(strategy, funnel, element->kind);
 }
 
+/* Whether elements are what a filter's elements mean, where it knows that. */
+bool
+bf_element_has_meaning(const BfElementType *element, const BfHeader *header)
+{
+	return header->meaning == BF_MEANING_NONE ||
+		header->meaning == element->meaning;
+}
+
 /* Raise that a filter holds other elements than those given. */
 pg_noreturn static void
 refuse_kind(const char *held, const BfElementType *element)
@@ -359,8 +367,7 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 BfFunnel
 bf_element_bind_to(const BfFilter *filter, const BfElementType *element)
 {
-	if (filter->plan.header.meaning != BF_MEANING_NONE &&
-		filter->plan.header.meaning != element->meaning)
+	if (!bf_element_has_meaning(element, &filter->plan.header))
 		refuse_kind(meanings[filter->plan.header.meaning], element);
 	return bf_element_bind(filter->plan.strategy, (BfFunnel) filter->plan.header.funnel,
 						   element);

@@ -62,6 +62,8 @@ extern bool bf_element_is_alike(const BfElementType *left,
 extern bool bf_type_can_be_element(Oid type);
 extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element);
+extern bool bf_element_has_meaning(const BfElementType *element,
+								   const BfHeader *header);
 extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 								const BfElementType *element);
 extern BfFunnel bf_element_bind_to(const BfFilter *filter,

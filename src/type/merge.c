@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "type/merge.h"
 #include "type/slices.h"
 
@@ -146,20 +144,11 @@ merge_cells(BfValue *into, const BfFilter *from, Datum stored,
 		merge->counters : merge->bits;
 
 	if (from->whole)
-	{
 		bf_pieces_combine(loop, into->bytes + prefix, from->bytes + prefix,
 						  from->length - prefix);
-		return;
-	}
-	for (uint64 offset = prefix; offset < from->length; offset += BF_PIECE)
-	{
-		int32		wanted = Min(BF_PIECE, from->length - offset);
-		struct varlena *piece = bf_slice_read(stored, offset, wanted);
-
-		CHECK_FOR_INTERRUPTS();
-		loop(into->bytes + offset, DatumGetBfBytes(piece), wanted);
-		pfree(piece);
-	}
+	else
+		bf_slices_combine(loop, into->bytes + prefix, stored, prefix,
+						  from->length);
 }
 
 /* Merge a compatible filter into a value, and what is said of it. */

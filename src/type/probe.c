@@ -129,9 +129,9 @@ read_stored(BfProbe *probe, const struct varatt_external *pointer)
 	BfStored   *stored = palloc0(sizeof(BfStored));
 
 	stored->pointer = *pointer;
-	stored->bytes = VARATT_EXTERNAL_IS_COMPRESSED(*pointer) ?
-		bf_value_open(probe->datum, &stored->filter) :
-		bf_slice_read_prefix(probe->datum, &stored->filter);
+	stored->bytes = bf_slices_are_stored(probe->datum) ?
+		bf_slice_read_prefix(probe->datum, &stored->filter) :
+		bf_value_open(probe->datum, &stored->filter);
 	MemoryContextSwitchTo(old);
 	return stored;
 }

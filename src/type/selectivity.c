@@ -117,8 +117,7 @@ can_be_asked(const BfFilter *filter, const BfElementType *type)
 {
 	const BfHeader *header = &filter->plan.header;
 
-	return (header->meaning == BF_MEANING_NONE ||
-			header->meaning == type->meaning) &&
+	return bf_element_has_meaning(type, header) &&
 		bf_element_fits(filter->plan.strategy, (BfFunnel) header->funnel, type) &&
 		(type->kind != BF_KIND_TEXT ||
 		 (header->funnel == BF_FUNNEL_UTF8 && GetDatabaseEncoding() == PG_UTF8));

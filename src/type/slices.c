@@ -70,6 +70,34 @@ bf_slice_read_prefix(Datum datum, BfFilter *filter)
 }
 
 /*
+ * Combine an array with what a stored filter has from an offset up to an end:
+ * bf_pieces_combine() of bytes that are read as they are needed.
+ */
+void
+bf_slices_combine(BfArrayLoop loop, uint8 *into, Datum datum, uint64 offset,
+				  uint64 end)
+{
+	while (offset < end)
+	{
+		int32		length = Min(BF_PIECE, end - offset);
+		struct varlena *piece = bf_slice_read(datum, offset, length);
+
+		CHECK_FOR_INTERRUPTS();
+		loop(into, DatumGetBfBytes(piece), length);
+		pfree(piece);
+		into += length;
+		offset += length;
+	}
+}
+
+/* The loop that takes what is read as it is. */
+static void
+copy_piece(uint8 *into, const uint8 *from, size_t bytes)
+{
+	memcpy(into, from, bytes);
+}
+
+/*
  * Load a stored filter whole: piece by piece, so that it can be cancelled, and
  * into memory that was asked for with random access in mind.
  */
@@ -79,15 +107,7 @@ bf_slices_load(MemoryContext context, Datum datum)
 	uint64		length = toast_raw_datum_size(datum) - VARHDRSZ;
 	struct varlena *loaded = bf_value_allocate(context, length);
 
-	for (uint64 offset = 0; offset < length; offset += BF_PIECE)
-	{
-		int32		wanted = Min(BF_PIECE, length - offset);
-		struct varlena *piece = bf_slice_read(datum, offset, wanted);
-
-		CHECK_FOR_INTERRUPTS();
-		memcpy(VARDATA(loaded) + offset, VARDATA_ANY(piece), wanted);
-		pfree(piece);
-	}
+	bf_slices_combine(copy_piece, (uint8 *) VARDATA(loaded), datum, 0, length);
 	return loaded;
 }
 
