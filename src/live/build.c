@@ -152,7 +152,7 @@ range_allocate(const BfLive *live, Range *range)
 {
 	Size		room = Min((Size) maintenance_work_mem * 1024,
 						   MaxAllocSize - VARHDRSZ) / BF_PAGE_BYTES;
-	BlockNumber pages = (BlockNumber) Min(live->pages, Max(room, 1));
+	BlockNumber pages = (BlockNumber) Min(live->layers[0].pages, Max(room, 1));
 	struct varlena *memory;
 
 	/* The memory of a value: large ones get huge pages. */
@@ -266,12 +266,13 @@ range_write(Build *build, BlockNumber *written)
 {
 	const Range *range = &build->range;
 	BufferAccessStrategy ring = GetAccessStrategy(BAS_BULKWRITE);
-	BlockNumber pages = Min(range->pages, build->live.pages - range->first);
+	const BfLiveLayer *layer = bf_newest_layer(&build->live);
+	BlockNumber pages = Min(range->pages, layer->pages - range->first);
 
 	for (BlockNumber i = 0; i < pages; i++)
 	{
 		const uint8 *bits = range->bits + (Size) i * BF_PAGE_BYTES;
-		BlockNumber block = bf_data_block(&build->live, range->first + i);
+		BlockNumber block = bf_data_block(layer, range->first + i);
 
 		CHECK_FOR_INTERRUPTS();
 		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE,
@@ -291,8 +292,8 @@ static void
 write_filter(Build *build)
 {
 	Range	   *range = &build->range;
-	BlockNumber pages = build->live.pages;
-	BlockNumber written = BF_FIRST_PENDING;
+	BlockNumber pages = build->live.layers[0].pages;
+	BlockNumber written = BF_FIRST_BLOCK;
 
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, 0);
@@ -334,7 +335,7 @@ prepare_build(Build *build, Relation index)
 	plan(build, 0);
 	if (sized)
 		range_allocate(&build->live, &build->range);
-	if (!sized || build->range.pages < build->live.pages)
+	if (!sized || build->range.pages < build->live.layers[0].pages)
 		build->spool = BufFileCreateTemp(false);
 	else
 		range_start(&build->range, 0);

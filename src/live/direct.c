@@ -103,9 +103,10 @@ record_page_bits(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
 	return changed;
 }
 
-/* Set bits, given as sorted keys. */
+/* Set bits of a layer, given as sorted keys. */
 static void
-set_bits(Relation index, const BfLive *live, const uint64 *keys, size_t count)
+set_bits(Relation index, const BfLive *live, const BfLiveLayer *layer,
+		 const uint64 *keys, size_t count)
 {
 	bf_record_begin(index);
 	for (size_t i = 0; i < count;)
@@ -119,7 +120,7 @@ set_bits(Relation index, const BfLive *live, const uint64 *keys, size_t count)
 			n++;
 		if (bf_record_is_empty())
 			CHECK_FOR_INTERRUPTS();
-		buffer = bf_page_for_write(index, live, bf_data_block(live, page),
+		buffer = bf_page_for_write(index, live, bf_data_block(layer, page),
 								   BF_PAGE_DATA);
 		if (!record_page_bits(buffer, keys + i, n, first))
 			UnlockReleaseBuffer(buffer);
@@ -130,12 +131,13 @@ set_bits(Relation index, const BfLive *live, const uint64 *keys, size_t count)
 	bf_record_finish();
 }
 
-/* Set the bits of elements, any number of them. */
+/* Set the bits of elements, any number of them, in a layer. */
 void
-bf_direct_add(Relation index, BfLive *live, const BfHashPair *pairs,
-			  size_t count)
+bf_direct_add(Relation index, BfLive *live, const BfLiveLayer *layer,
+			  const BfHashPair *pairs, size_t count)
 {
-	uint32		hashes = live->plan.first.hashes;
+	uint64		bits = layer->shape.bits;
+	uint32		hashes = layer->shape.hashes;
 	size_t		at_once = Min(count, KEYS_AT_ONCE / hashes);
 	uint64	   *keys;
 	uint64	   *scratch;
@@ -154,14 +156,13 @@ bf_direct_add(Relation index, BfLive *live, const BfHashPair *pairs,
 		{
 			BfHash		hash = bf_hash_of(&pairs[start + i]);
 
-			live->plan.strategy->positions(&hash, live->plan.first.bits, 0,
-										   hashes, keys + i * hashes);
+			live->plan.strategy->positions(&hash, bits, 0, hashes,
+										   keys + i * hashes);
 		}
 		for (size_t i = 0; i < n * hashes; i++)
 			keys[i] ^= 56;
-		set_bits(index, live,
-				 sort_keys(keys, scratch, n * hashes, live->plan.first.bits | 63),
-				 n * hashes);
+		set_bits(index, live, layer,
+				 sort_keys(keys, scratch, n * hashes, bits | 63), n * hashes);
 	}
 	if (scratch != NULL)
 		pfree(scratch);

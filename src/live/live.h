@@ -5,9 +5,12 @@
  * A live filter is an index that holds a bloom filter's bits and nothing else.
  * Its file is, in blocks:
  *
- *	  0			the metapage: the filter's shape, frozen when it was built
- *	  1 .. P	pending pages: hashes of elements whose bits are not set yet
- *	  P+1 ..	data pages: the bits, in the order that a value stores them
+ *	  0			the metapage: the filter's shape, frozen when it was built, but
+ *				for the layers that it grew by
+ *	  1 ..		the first layer's pages, and after them those of each further
+ *				layer:
+ *				pending pages: hashes of elements whose bits are not set yet
+ *				data pages: the bits, in the order that a value stores them
  *
  * A block that the file does not have, or that is all zeros, is an empty one:
  * pages come into being when they are first written to.
@@ -78,7 +81,19 @@ typedef enum BfPageKind
 #define BF_PAGE_PAIRS	(BF_PAGE_BYTES / sizeof(BfHashPair))
 
 #define BF_META_BLOCK		0
-#define BF_FIRST_PENDING	1
+#define BF_FIRST_BLOCK		1	/* of the first layer */
+
+/* Layers that a filter has at most: what small metapages have room for. */
+#define BF_LIVE_LAYERS		Min(64, BLCKSZ / 64)
+
+/* A layer: a range of blocks, first the pending pages, then the data pages. */
+typedef struct BfLiveLayer
+{
+	BfLayer		shape;
+	BlockNumber start;			/* its first block */
+	BlockNumber pending;		/* pending pages */
+	BlockNumber pages;			/* data pages */
+} BfLiveLayer;
 
 /* What a live filter is, as the relation cache keeps it. */
 typedef struct BfLive
@@ -91,11 +106,11 @@ typedef struct BfLive
 	uint32		validated_running;	/* transactions that it saw running */
 	FullTransactionId emptied_by;	/* complete if this committed; none: yes */
 	RelFileLocator emptied_with;	/* the file that the table had then */
-	BfPlan		plan;
+	BfPlan		plan;			/* of the first layer */
 	BfElementType element;		/* of the operator class */
-	BlockNumber pending;		/* pending pages */
-	BlockNumber pages;			/* data pages */
 	BufferAccessStrategy ring;	/* to read pages by, or NULL */
+	uint32		nlayers;
+	BfLiveLayer layers[BF_LIVE_LAYERS];	/* the newest comes last */
 } BfLive;
 
 /* Index options: WITH (...). */
@@ -151,11 +166,27 @@ extern void bf_live_note_complete(Relation index, BfLive *live);
 extern void bf_live_forget(Relation index);
 extern void bf_meta_write(Relation index, ForkNumber fork, const BfLive *live);
 
+/* The layer that takes new elements. */
+static inline const BfLiveLayer *
+bf_newest_layer(const BfLive *live)
+{
+	return &live->layers[live->nlayers - 1];
+}
+
 /* The block of a data page. */
 static inline BlockNumber
-bf_data_block(const BfLive *live, BlockNumber page)
+bf_data_block(const BfLiveLayer *layer, BlockNumber page)
 {
-	return BF_FIRST_PENDING + live->pending + page;
+	return layer->start + layer->pending + page;
+}
+
+/* The block after the last one that a filter may have. */
+static inline BlockNumber
+bf_live_end(const BfLive *live)
+{
+	const BfLiveLayer *newest = bf_newest_layer(live);
+
+	return bf_data_block(newest, newest->pages);
 }
 
 /* wal.c */
@@ -168,12 +199,15 @@ extern void bf_record_finish(void);
 
 /* direct.c */
 extern void bf_direct_add(Relation index, BfLive *live,
-						  const BfHashPair *pairs, size_t count);
+						  const BfLiveLayer *layer, const BfHashPair *pairs,
+						  size_t count);
 
 /* pending.c */
-extern size_t bf_pending_add(Relation index, BfLive *live, BfHashPair *pairs,
+extern size_t bf_pending_add(Relation index, BfLive *live,
+							 const BfLiveLayer *layer, BfHashPair *pairs,
 							 size_t count);
 extern bool bf_pending_contains(Relation index, BfLive *live,
+								const BfLiveLayer *layer,
 								const BfHashPair *pair);
 extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
 								   size_t *count);

@@ -63,11 +63,11 @@ typedef struct Asked
 
 /* Whether a bit is set. */
 static bool
-test_bit(Relation index, BfLive *live, uint64 bit)
+test_bit(Relation index, BfLive *live, const BfLiveLayer *layer, uint64 bit)
 {
 	BlockNumber page = (BlockNumber) (bit / BF_PAGE_BITS);
 	Buffer		buffer = bf_page_for_read(index, live,
-										  bf_data_block(live, page),
+										  bf_data_block(layer, page),
 										  BF_PAGE_DATA);
 	const uint8 *bits;
 	bool		set;
@@ -82,33 +82,50 @@ test_bit(Relation index, BfLive *live, uint64 bit)
 
 /* Whether so many bits of an element are set, from the first of them on. */
 static bool
-test_positions(Relation index, BfLive *live, const BfHash *hash,
-			   uint32 first, uint32 count)
+test_positions(Relation index, BfLive *live, const BfLiveLayer *layer,
+			   const BfHash *hash, uint32 first, uint32 count)
 {
 	uint64		positions[BF_MAX_HASHES];
 
-	live->plan.strategy->positions(hash, live->plan.first.bits, first, count,
+	live->plan.strategy->positions(hash, layer->shape.bits, first, count,
 								   positions);
 	for (uint32 i = 0; i < count; i++)
 	{
-		if (!test_bit(index, live, positions[i]))
+		if (!test_bit(index, live, layer, positions[i]))
 			return false;
 	}
 	return true;
 }
 
-/* Whether a filter holds a hash; its column is one that it can tell about. */
+/* Whether a layer holds a hash: waiting, or by its bits. */
+static bool
+layer_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
+			   const BfHashPair *pair)
+{
+	BfHash		hash = bf_hash_of(pair);
+	uint32		hashes = layer->shape.hashes;
+	uint32		first = Min(hashes, FIRST_POSITIONS);
+
+	return bf_pending_contains(index, live, layer, pair) ||
+		(test_positions(index, live, layer, &hash, 0, first) &&
+		 test_positions(index, live, layer, &hash, first, hashes - first));
+}
+
+/*
+ * Whether a filter holds a hash; its column is one that it can tell about.  The
+ * newest layer is the largest, and so the likeliest to.
+ */
 bool
 bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 {
-	BfHash		hash = bf_hash_of(pair);
-	uint32		first = Min(live->plan.first.hashes, FIRST_POSITIONS);
-
-	return bf_deferred_contains(index, pair) ||
-		bf_pending_contains(index, live, pair) ||
-		(test_positions(index, live, &hash, 0, first) &&
-		 test_positions(index, live, &hash, first,
-						live->plan.first.hashes - first));
+	if (bf_deferred_contains(index, pair))
+		return true;
+	for (uint32 i = live->nlayers; i-- > 0;)
+	{
+		if (layer_contains(index, live, &live->layers[i], pair))
+			return true;
+	}
+	return false;
 }
 
 /*

@@ -31,7 +31,7 @@
 #include "type/value.h"
 
 #define META_MAGIC		0x62664c76	/* "bfLv" */
-#define META_VERSION	2			/* 1 had neither horizon nor CRC */
+#define META_VERSION	3			/* 1 and 2 had one layer */
 
 /*
  * Pending pages: none for small filters, whose 1 MB stays in memory, else a
@@ -46,6 +46,18 @@
 
 #define META_PRUNED_EARLY	0x01
 
+/* A layer, as the metapage has it. */
+typedef struct MetaLayer
+{
+	uint64		bits;
+	uint64		expected;
+	double		fpp;
+	uint32		hashes;
+	uint32		start;
+	uint32		pending;
+	uint32		pages;
+} MetaLayer;
+
 /* The metapage's contents. */
 typedef struct Meta
 {
@@ -54,21 +66,21 @@ typedef struct Meta
 	uint8		strategy;
 	uint8		funnel;
 	uint8		flags;
-	uint32		hashes;
-	uint32		pages;
-	uint32		first_pending;
-	uint32		pending;
-	uint64		bits;
 	uint64		expected;
 	double		fpp;
 	uint64		horizon;
 	uint64		validated;
 	uint32		validated_running;
-	uint32		unused;
+	uint32		expansion;
 	uint64		emptied_by;
 	uint32		emptied_with[3];	/* tablespace, database, file of the table */
+	uint32		nlayers;
+	MetaLayer	layers[BF_LIVE_LAYERS];
+	uint32		unused;
 	pg_crc32c	crc;			/* of all before it */
 } Meta;
+
+StaticAssertDecl(sizeof(Meta) <= BF_PAGE_BYTES, "a metapage has room for all layers");
 
 /* Data pages that a filter of so many bits takes. */
 static inline uint64
@@ -86,6 +98,16 @@ pending_for(uint64 pages)
 	return Min(Max(pages / PENDING_SHARE, PENDING_MIN), PENDING_MAX);
 }
 
+/* Lay a layer out in pages, from a block on. */
+static void
+lay_out(BfLiveLayer *layer, const BfLayer *shape, BlockNumber start)
+{
+	layer->shape = *shape;
+	layer->start = start;
+	layer->pages = (BlockNumber) pages_for(shape->bits);
+	layer->pending = (BlockNumber) pending_for(layer->pages);
+}
+
 /* Lay a planned filter out in pages. */
 void
 bf_live_plan(BfLive *live, const BfPlan *plan)
@@ -93,8 +115,15 @@ bf_live_plan(BfLive *live, const BfPlan *plan)
 	Assert(plan->strategy->words == BF_PAIR_WORDS);
 	memset(live, 0, sizeof(*live));
 	live->plan = *plan;
-	live->pages = (BlockNumber) pages_for(plan->first.bits);
-	live->pending = (BlockNumber) pending_for(live->pages);
+	live->nlayers = 1;
+	lay_out(&live->layers[0], &plan->first, BF_FIRST_BLOCK);
+}
+
+/* What is used of what a live filter is. */
+static inline Size
+live_size(const BfLive *live)
+{
+	return offsetof(BfLive, layers) + live->nlayers * sizeof(BfLiveLayer);
 }
 
 /* The checksum of a metapage, but for the checksum. */
@@ -110,11 +139,54 @@ meta_crc(const Meta *meta)
 }
 
 /*
- * The plan that a metapage has; false where no live filter of such elements can
- * have such a metapage.
+ * A layer that a metapage has, which starts at a block; false where no filter
+ * can have such a layer.
  */
 static bool
-plan_of_meta(const Meta *meta, const BfElementType *element, BfPlan *plan)
+layer_of_meta(const MetaLayer *stored, const BfStrategy *strategy,
+			  BlockNumber start, BfLiveLayer *layer)
+{
+	BfPlan		plan;
+	BfError		error;
+
+	if (stored->bits / 8 >= MaxAllocSize ||
+		!(stored->fpp > 0 && stored->fpp < 1) ||
+		!bf_plan_bits(strategy, (int64) stored->bits, (int32) stored->hashes,
+					  BF_FUNNEL_UNBOUND, &plan, &error) ||
+		plan.first.bits != stored->bits)
+		return false;
+	plan.first.expected = stored->expected;
+	plan.first.fpp = stored->fpp;
+	lay_out(layer, &plan.first, start);
+	return stored->start == layer->start && stored->pages == layer->pages &&
+		stored->pending == layer->pending;
+}
+
+/* The same of all layers. */
+static bool
+layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
+{
+	BlockNumber start = BF_FIRST_BLOCK;
+
+	if (meta->nlayers < 1 || meta->nlayers > BF_LIVE_LAYERS)
+		return false;
+	for (live->nlayers = 0; live->nlayers < meta->nlayers;)
+	{
+		if (!layer_of_meta(&meta->layers[live->nlayers], strategy, start,
+						   &live->layers[live->nlayers]))
+			return false;
+		live->nlayers++;
+		start = bf_live_end(live);
+	}
+	return true;
+}
+
+/*
+ * What a metapage says that the filter is; false where no live filter of such
+ * elements can have such a metapage.
+ */
+static bool
+live_of_meta(const Meta *meta, BfLive *live)
 {
 	const BfStrategy *strategy = bf_strategy_by_id(meta->strategy);
 	uint64		length;
@@ -123,20 +195,26 @@ plan_of_meta(const Meta *meta, const BfElementType *element, BfPlan *plan)
 	if (meta->crc != meta_crc(meta) ||
 		strategy == NULL || !strategy->can_be_live ||
 		meta->funnel > BF_FUNNEL_LAST ||
-		!bf_element_fits(strategy, (BfFunnel) meta->funnel, element) ||
-		meta->bits / 8 >= MaxAllocSize ||
-		!bf_plan_bits(strategy, (int64) meta->bits, (int32) meta->hashes,
-					  (BfFunnel) meta->funnel, plan, &error) ||
-		plan->first.bits != meta->bits ||
+		!bf_element_fits(strategy, (BfFunnel) meta->funnel, &live->element) ||
+		meta->expansion > BF_MAX_EXPANSION ||
 		!(meta->fpp > 0 && meta->fpp < 1) ||
-		meta->pages != pages_for(meta->bits) ||
-		meta->first_pending != BF_FIRST_PENDING ||
-		meta->pending != pending_for(meta->pages))
+		!layers_of_meta(meta, strategy, live))
 		return false;
-	plan->header.expected = plan->first.expected = meta->expected;
-	plan->header.fpp = plan->first.fpp = meta->fpp;
-	plan->header.meaning = element->meaning;
-	return bf_plan_measure(plan, &length, &error);
+	live->plan = (BfPlan) {
+		.strategy = strategy,
+		.header = {
+			.layers = 1,
+			.strategy = meta->strategy,
+			.funnel = meta->funnel,
+			.cell_bits = BF_CELL_BIT,
+			.meaning = live->element.meaning,
+			.expansion = meta->expansion,
+			.expected = meta->expected,
+			.fpp = meta->fpp
+		},
+		.first = live->layers[0].shape
+	};
+	return bf_plan_measure(&live->plan, &length, &error);
 }
 
 /* Raise where a relation's pages cannot be looked at from here. */
@@ -167,13 +245,10 @@ bf_live_is_built(Relation index)
 static void
 read_meta(Relation index, BfLive *live)
 {
-	BfElementType element;
-	BfPlan		plan;
 	Buffer		buffer;
 	Meta		meta;
 
 	refuse_unreadable(index);
-	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
 	buffer = ReadBuffer(index, BF_META_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (!bf_page_check(index, buffer, BF_PAGE_META))
@@ -189,24 +264,20 @@ read_meta(Relation index, BfLive *live)
 						RelationGetRelationName(index), meta.version,
 						META_VERSION),
 				 errhint("Rebuild it with REINDEX INDEX.")));
-	if (!plan_of_meta(&meta, &element, &plan))
-		bf_page_corrupted(index, BF_META_BLOCK);
 
-	*live = (BfLive) {
-		.file = compat_locator_of(index),
-		.plan = plan,
-		.element = element,
-		.pending = meta.pending,
-		.pages = meta.pages,
-		.horizon = FullTransactionIdFromU64(meta.horizon),
-		.validated = FullTransactionIdFromU64(meta.validated),
-		.validated_running = meta.validated_running,
-		.emptied_by = FullTransactionIdFromU64(meta.emptied_by),
-		.emptied_with = compat_locator(meta.emptied_with[0],
-									   meta.emptied_with[1],
-									   meta.emptied_with[2]),
-		.pruned_early = (meta.flags & META_PRUNED_EARLY) != 0
-	};
+	memset(live, 0, offsetof(BfLive, layers));
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &live->element);
+	if (!live_of_meta(&meta, live))
+		bf_page_corrupted(index, BF_META_BLOCK);
+	live->file = compat_locator_of(index);
+	live->horizon = FullTransactionIdFromU64(meta.horizon);
+	live->validated = FullTransactionIdFromU64(meta.validated);
+	live->validated_running = meta.validated_running;
+	live->emptied_by = FullTransactionIdFromU64(meta.emptied_by);
+	live->emptied_with = compat_locator(meta.emptied_with[0],
+										meta.emptied_with[1],
+										meta.emptied_with[2]);
+	live->pruned_early = (meta.flags & META_PRUNED_EARLY) != 0;
 }
 
 /*
@@ -221,13 +292,13 @@ bf_live_open(Relation index, BfLive *live)
 	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
 		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
 	{
-		*live = *kept;
+		memcpy(live, kept, live_size(kept));
 		return;
 	}
 	bf_live_forget(index);
 	read_meta(index, live);
-	kept = MemoryContextAlloc(index->rd_indexcxt, sizeof(BfLive));
-	*kept = *live;
+	kept = MemoryContextAlloc(index->rd_indexcxt, live_size(live));
+	memcpy(kept, live, live_size(live));
 	index->rd_amcache = kept;
 	RelationSetTargetBlock(index, BF_META_BLOCK);
 }
@@ -252,6 +323,52 @@ bf_live_forget(Relation index)
 	index->rd_amcache = NULL;
 }
 
+/* A layer as the metapage has it. */
+static MetaLayer
+meta_of_layer(const BfLiveLayer *layer)
+{
+	return (MetaLayer) {
+		.bits = layer->shape.bits,
+		.expected = layer->shape.expected,
+		.fpp = layer->shape.fpp,
+		.hashes = layer->shape.hashes,
+		.start = layer->start,
+		.pending = layer->pending,
+		.pages = layer->pages
+	};
+}
+
+/* A filter as the metapage has it. */
+static Meta
+meta_of_live(const BfLive *live)
+{
+	Meta		meta = {
+		.magic = META_MAGIC,
+		.version = META_VERSION,
+		.strategy = live->plan.strategy->id,
+		.funnel = live->plan.header.funnel,
+		.flags = live->pruned_early ? META_PRUNED_EARLY : 0,
+		.expected = live->plan.header.expected,
+		.fpp = live->plan.header.fpp,
+		.horizon = U64FromFullTransactionId(live->horizon),
+		.validated = U64FromFullTransactionId(live->validated),
+		.validated_running = live->validated_running,
+		.expansion = live->plan.header.expansion,
+		.emptied_by = U64FromFullTransactionId(live->emptied_by),
+		.emptied_with = {
+			live->emptied_with.compat_spc,
+			live->emptied_with.compat_db,
+			live->emptied_with.compat_number
+		},
+		.nlayers = live->nlayers
+	};
+
+	for (uint32 i = 0; i < live->nlayers; i++)
+		meta.layers[i] = meta_of_layer(&live->layers[i]);
+	meta.crc = meta_crc(&meta);
+	return meta;
+}
+
 /* Write the metapage, the first page of a fork, and log it. */
 void
 bf_meta_write(Relation index, ForkNumber fork, const BfLive *live)
@@ -261,31 +378,8 @@ bf_meta_write(Relation index, ForkNumber fork, const BfLive *live)
 											is_new ? P_NEW : BF_META_BLOCK,
 											RBM_ZERO_AND_LOCK, NULL);
 	Page		page = BufferGetPage(buffer);
-	Meta		meta = {
-		.magic = META_MAGIC,
-		.version = META_VERSION,
-		.strategy = live->plan.strategy->id,
-		.funnel = live->plan.header.funnel,
-		.flags = live->pruned_early ? META_PRUNED_EARLY : 0,
-		.hashes = live->plan.first.hashes,
-		.pages = live->pages,
-		.first_pending = BF_FIRST_PENDING,
-		.pending = live->pending,
-		.bits = live->plan.first.bits,
-		.expected = live->plan.header.expected,
-		.fpp = live->plan.header.fpp,
-		.horizon = U64FromFullTransactionId(live->horizon),
-		.validated = U64FromFullTransactionId(live->validated),
-		.validated_running = live->validated_running,
-		.emptied_by = U64FromFullTransactionId(live->emptied_by),
-		.emptied_with = {
-			live->emptied_with.compat_spc,
-			live->emptied_with.compat_db,
-			live->emptied_with.compat_number
-		}
-	};
+	Meta		meta = meta_of_live(live);
 
-	meta.crc = meta_crc(&meta);
 	START_CRIT_SECTION();
 	bf_page_init(page, BF_PAGE_META);
 	memcpy(PageGetContents(page), &meta, sizeof(meta));

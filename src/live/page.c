@@ -116,7 +116,7 @@ has_block(Relation index, BfLive *live, BlockNumber block)
 	if (live->complete)
 		return true;
 	blocks = RelationGetNumberOfBlocks(index);
-	if (blocks >= bf_data_block(live, live->pages))
+	if (blocks >= bf_live_end(live))
 		bf_live_note_complete(index, live);
 	return block < blocks;
 }
@@ -129,7 +129,7 @@ void
 bf_file_extend(Relation index, BfLive *live)
 {
 	static const CompatBlock zeros;
-	BlockNumber wanted = bf_data_block(live, live->pages);
+	BlockNumber wanted = bf_live_end(live);
 
 	if (has_block(index, live, wanted - 1))
 		return;

@@ -28,9 +28,9 @@
 
 /* The block that a hash waits on. */
 static BlockNumber
-pending_block(const BfLive *live, const BfHashPair *pair)
+pending_block(const BfLiveLayer *layer, const BfHashPair *pair)
 {
-	return BF_FIRST_PENDING + (BlockNumber) (pair->h1 % live->pending);
+	return layer->start + (BlockNumber) (pair->h1 % layer->pending);
 }
 
 /* The entries of a page. */
@@ -110,7 +110,7 @@ append(Relation index, const BfLive *live, BlockNumber block,
 	return left;
 }
 
-/* Order hashes by the first block that they set a bit of. */
+/* Order hashes by the block that they wait on. */
 static int
 compare_by_block(const void *left, const void *right, void *arg)
 {
@@ -122,20 +122,22 @@ compare_by_block(const void *left, const void *right, void *arg)
 
 /* Append hashes to the pages they belong to; returns how many are left. */
 static size_t
-append_all(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
+append_all(Relation index, BfLive *live, const BfLiveLayer *layer,
+		   BfHashPair *pairs, size_t count)
 {
 	size_t		left = 0;
 
 	bf_file_extend(index, live);
 	if (count > 1)
-		qsort_arg(pairs, count, sizeof(BfHashPair), compare_by_block, live);
+		qsort_arg(pairs, count, sizeof(BfHashPair), compare_by_block,
+				  (void *) layer);
 	for (size_t i = 0; i < count;)
 	{
-		BlockNumber block = pending_block(live, &pairs[i]);
+		BlockNumber block = pending_block(layer, &pairs[i]);
 		size_t		n = 1;
 		size_t		over;
 
-		while (i + n < count && pending_block(live, &pairs[i + n]) == block)
+		while (i + n < count && pending_block(layer, &pairs[i + n]) == block)
 			n++;
 		CHECK_FOR_INTERRUPTS();
 		over = append(index, live, block, pairs + i, n);
@@ -152,30 +154,32 @@ append_all(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
  * returns how many.
  */
 size_t
-bf_pending_add(Relation index, BfLive *live, BfHashPair *pairs, size_t count)
+bf_pending_add(Relation index, BfLive *live, const BfLiveLayer *layer,
+			   BfHashPair *pairs, size_t count)
 {
-	size_t		left = append_all(index, live, pairs, count);
+	size_t		left = append_all(index, live, layer, pairs, count);
 
 	if (left > 0 && ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
 	{
 		bf_pending_flush(index, live);
 		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
-		left = append_all(index, live, pairs, left);
+		left = append_all(index, live, layer, pairs, left);
 	}
 	return left;
 }
 
-/* Whether a hash is waiting. */
+/* Whether a hash is waiting for its bits in a layer. */
 bool
-bf_pending_contains(Relation index, BfLive *live, const BfHashPair *pair)
+bf_pending_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
+					const BfHashPair *pair)
 {
 	Buffer		buffer;
 	Page		page;
 	bool		found;
 
-	if (live->pending == 0)
+	if (layer->pending == 0)
 		return false;
-	buffer = bf_page_for_read(index, live, pending_block(live, pair),
+	buffer = bf_page_for_read(index, live, pending_block(layer, pair),
 							  BF_PAGE_PENDING);
 	if (!BufferIsValid(buffer))
 		return false;
@@ -207,15 +211,23 @@ copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)
 BfHashPair *
 bf_pending_copy(Relation index, BfLive *live, size_t *count)
 {
-	Size		room = live->pending * BF_PAGE_PAIRS + 1;
-	BfHashPair *pairs = palloc(room * sizeof(BfHashPair));
+	Size		room = 1;
+	BfHashPair *pairs;
 
+	for (uint32 i = 0; i < live->nlayers; i++)
+		room += live->layers[i].pending * BF_PAGE_PAIRS;
+	pairs = palloc(room * sizeof(BfHashPair));
 	*count = 0;
-	for (BlockNumber i = 0; i < live->pending; i++)
+	for (uint32 i = 0; i < live->nlayers; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		*count += copy_page(index, live, BF_FIRST_PENDING + i,
-							pairs + *count);
+		const BfLiveLayer *layer = &live->layers[i];
+
+		for (BlockNumber page = 0; page < layer->pending; page++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			*count += copy_page(index, live, layer->start + page,
+								pairs + *count);
+		}
 	}
 	return pairs;
 }
@@ -237,6 +249,31 @@ cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 	bf_record_finish();
 }
 
+/* Set the bits of all that waits for them in a layer. */
+static void
+flush_layer(Relation index, BfLive *live, const BfLiveLayer *layer)
+{
+	BfHashPair *pairs = palloc(layer->pending * BF_PAGE_PAIRS *
+							   sizeof(BfHashPair));
+	uint32	   *counts = palloc(layer->pending * sizeof(uint32));
+	size_t		total = 0;
+
+	for (BlockNumber i = 0; i < layer->pending; i++)
+	{
+		counts[i] = copy_page(index, live, layer->start + i, pairs + total);
+		total += counts[i];
+	}
+	bf_direct_add(index, live, layer, pairs, total);
+	for (BlockNumber i = 0; i < layer->pending; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (counts[i] > 0)
+			cut(index, live, layer->start + i, counts[i]);
+	}
+	pfree(counts);
+	pfree(pairs);
+}
+
 /*
  * Set the bits of all that waits.  The caller holds the page lock on the
  * metapage.
@@ -244,27 +281,9 @@ cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 void
 bf_pending_flush(Relation index, BfLive *live)
 {
-	BfHashPair *pairs;
-	uint32	   *counts;
-	size_t		total = 0;
-
-	if (live->pending == 0)
-		return;
-	pairs = palloc(live->pending * BF_PAGE_PAIRS * sizeof(BfHashPair));
-	counts = palloc(live->pending * sizeof(uint32));
-	for (BlockNumber i = 0; i < live->pending; i++)
+	for (uint32 i = 0; i < live->nlayers; i++)
 	{
-		counts[i] = copy_page(index, live, BF_FIRST_PENDING + i,
-							  pairs + total);
-		total += counts[i];
+		if (live->layers[i].pending > 0)
+			flush_layer(index, live, &live->layers[i]);
 	}
-	bf_direct_add(index, live, pairs, total);
-	for (BlockNumber i = 0; i < live->pending; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (counts[i] > 0)
-			cut(index, live, BF_FIRST_PENDING + i, counts[i]);
-	}
-	pfree(counts);
-	pfree(pairs);
 }

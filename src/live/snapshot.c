@@ -33,7 +33,7 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 	bf_live_open(index, &live);
 	snapshot->plan = live.plan;
 	/* As a sequential scan does: do not put all else out of shared buffers. */
-	if (live.pages > NBuffers / 4)
+	if (bf_live_end(&live) > NBuffers / 4)
 		snapshot->ring = GetAccessStrategy(BAS_BULKREAD);
 }
 
@@ -55,7 +55,7 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 
 	bf_live_open(snapshot->index, &live);
 	live.ring = snapshot->ring;
-	while (snapshot->next < live.pages)
+	while (snapshot->next < live.layers[0].pages)
 	{
 		BlockNumber number = snapshot->next++;
 		uint64		offset = (uint64) number * BF_PAGE_BYTES;
@@ -63,7 +63,8 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 
 		CHECK_FOR_INTERRUPTS();
 		buffer = bf_page_for_read(snapshot->index, &live,
-								  bf_data_block(&live, number), BF_PAGE_DATA);
+								  bf_data_block(&live.layers[0], number),
+								  BF_PAGE_DATA);
 		if (!BufferIsValid(buffer))
 			continue;
 		page->offset = offset;

@@ -16,10 +16,12 @@
 void
 bf_live_store(Relation index, BfHashPair *pairs, size_t count)
 {
+	const BfLiveLayer *newest;
 	BfLive		live;
 
 	bf_live_open(index, &live);
-	if (live.pending > 0 && count * live.plan.first.hashes < live.pages)
-		count = bf_pending_add(index, &live, pairs, count);
-	bf_direct_add(index, &live, pairs, count);
+	newest = bf_newest_layer(&live);
+	if (newest->pending > 0 && count * newest->shape.hashes < newest->pages)
+		count = bf_pending_add(index, &live, newest, pairs, count);
+	bf_direct_add(index, &live, newest, pairs, count);
 }

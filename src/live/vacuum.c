@@ -61,24 +61,24 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
 
-/* Estimate how many bits are set, by some pages. */
+/* Estimate how many bits of a layer are set, by some pages. */
 static uint64
-estimate_bits(Relation index, BfLive *live)
+estimate_bits(Relation index, BfLive *live, const BfLiveLayer *layer)
 {
 	uint64		set = 0;
 	uint64		seen = 0;
-	BlockNumber sample = Min(live->pages, SAMPLE);
+	BlockNumber sample = Min(layer->pages, SAMPLE);
 
 	for (BlockNumber i = 0; i < sample; i++)
 	{
-		BlockNumber page = (BlockNumber) ((uint64) i * live->pages / sample);
+		BlockNumber page = (BlockNumber) ((uint64) i * layer->pages / sample);
 		uint64		bits = Min(BF_PAGE_BITS,
-							   live->plan.first.bits - page * BF_PAGE_BITS);
+							   layer->shape.bits - page * BF_PAGE_BITS);
 		Buffer		buffer;
 
 		compat_vacuum_delay_point();
 		seen += bits;
-		buffer = bf_page_for_read(index, live, bf_data_block(live, page),
+		buffer = bf_page_for_read(index, live, bf_data_block(layer, page),
 								  BF_PAGE_DATA);
 		if (!BufferIsValid(buffer))
 			continue;
@@ -86,7 +86,7 @@ estimate_bits(Relation index, BfLive *live)
 							 BF_PAGE_BYTES);
 		UnlockReleaseBuffer(buffer);
 	}
-	return (uint64) ((double) set / (double) seen * (double) live->plan.first.bits);
+	return (uint64) ((double) set / (double) seen * (double) layer->shape.bits);
 }
 
 /* Say what keeps a filter's "no" from ever being sure; false if nothing does. */
@@ -201,15 +201,12 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		return stats;
 	bf_live_open(index, &live);
 	live.ring = info->strategy;
-	if (live.pending > 0)
-	{
-		LockPage(index, BF_META_BLOCK, ExclusiveLock);
-		bf_pending_flush(index, &live);
-		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
-	}
+	LockPage(index, BF_META_BLOCK, ExclusiveLock);
+	bf_pending_flush(index, &live);
+	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 	settle(index, &live);
 	if (!report_doubt(index, &live))
-		report_fill(index, &live, estimate_bits(index, &live),
+		report_fill(index, &live, estimate_bits(index, &live, &live.layers[0]),
 					info->num_heap_tuples,
 					is_verbose() ? INFO : info->message_level);
 
