@@ -99,7 +99,7 @@ test_positions(Relation index, BfLive *live, const BfLiveLayer *layer,
 
 /* Whether a layer holds a hash: waiting, or by its bits. */
 static bool
-layer_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
+layer_may_hold(Relation index, BfLive *live, const BfLiveLayer *layer,
 			   const BfHashPair *pair)
 {
 	BfHash		hash = bf_hash_of(pair);
@@ -122,7 +122,7 @@ bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
 		return true;
 	for (uint32 i = live->nlayers; i-- > 0;)
 	{
-		if (layer_contains(index, live, &live->layers[i], pair))
+		if (layer_may_hold(index, live, &live->layers[i], pair))
 			return true;
 	}
 	return false;
