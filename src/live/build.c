@@ -48,7 +48,7 @@
 
 /*
  * What a filter is sized for at least, where nobody says: a table that has no
- * rows yet gets some, and the filter cannot grow.  It takes 12 pages.
+ * rows yet gets some.  It takes 14 pages.
  */
 #define LEAST_EXPECTED	100000
 
@@ -131,18 +131,52 @@ plan_default(BfLive *live, Relation index)
 	bf_live_plan(live, &plan);
 }
 
-/* Size the filter, for that many elements where the options do not say. */
+/* By how much an index is to grow when it is full; 0: not at all. */
+static int32
+expansion_of(const BfLiveOptions *options)
+{
+	if (options == NULL)
+		return BF_LIVE_EXPANSION;
+	if (options->expansion >= 0)
+		return options->expansion;
+	return options->expected > 0 ? 0 : BF_LIVE_EXPANSION;
+}
+
+/* Plan a filter that is to grow, if so large a first layer is possible. */
+static bool
+plan_growing(const Build *build, uint64 expected, double fpp, int32 expansion,
+			 BfPlan *sized)
+{
+	uint64		length;
+	BfError		error;
+
+	return bf_plan_sized(build->strategy, (int64) expected, fpp, build->funnel,
+						 expansion, sized, &error) &&
+		bf_plan_measure(sized, &length, &error) &&
+		length <= MaxAllocSize - VARHDRSZ;
+}
+
+/*
+ * Size the filter for that many elements, or as many as the options say.  One
+ * that is to grow has room for as many again, or is so large that it will not.
+ */
 static void
 plan(Build *build, uint64 elements)
 {
 	BfLiveOptions *options = (BfLiveOptions *) build->index->rd_options;
+	int32		expansion = expansion_of(options);
+	double		fpp = options != NULL ? options->fpp : BF_LIVE_FPP;
+	uint64		expected = options != NULL ? (uint64) options->expected : 0;
 	BfPlan		sized;
 
-	bf_value_plan(build->strategy,
-				  options != NULL && options->expected > 0 ?
-				  (int64) options->expected : Max(elements, LEAST_EXPECTED),
-				  options != NULL ? options->fpp : BF_LIVE_FPP,
-				  build->funnel, 0, &sized);
+	if (expected > 0 && (expansion == 0 || elements <= expected))
+		bf_value_plan(build->strategy, (int64) expected, fpp, build->funnel,
+					  expansion, &sized);
+	else if (expansion == 0 ||
+			 !plan_growing(build, Max(elements * 2, LEAST_EXPECTED), fpp,
+						   expansion, &sized))
+		bf_value_plan(build->strategy, (int64) Max(elements, LEAST_EXPECTED),
+					  fpp, build->funnel, 0, &sized);
 	bf_live_plan(&build->live, &sized);
 }
 
@@ -319,7 +353,8 @@ static void
 prepare_build(Build *build, Relation index)
 {
 	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
-	bool		sized = options != NULL && options->expected > 0;
+	bool		sized = options != NULL && options->expected > 0 &&
+		expansion_of(options) == 0;
 
 	memset(build, 0, sizeof(*build));
 	build->index = index;

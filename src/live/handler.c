@@ -71,6 +71,9 @@ bf_live_init(void)
 					   "False positive probability at that number of elements",
 					   BF_LIVE_FPP, DBL_MIN, 1 - DBL_EPSILON / 2,
 					   ShareUpdateExclusiveLock);
+	add_int_reloption(options_kind, "expansion",
+					  "How many times as large each further layer is; 0: there is none",
+					  -1, 0, BF_MAX_EXPANSION, ShareUpdateExclusiveLock);
 	add_string_reloption(options_kind, "strategy",
 						 "Implementation whose filter it is",
 						 BF_LIVE_STRATEGY, check_strategy_option,
@@ -89,6 +92,7 @@ bflive_options(Datum reloptions, bool validate)
 	static const relopt_parse_elt options[] = {
 		{"expected", RELOPT_TYPE_REAL, offsetof(BfLiveOptions, expected)},
 		{"fpp", RELOPT_TYPE_REAL, offsetof(BfLiveOptions, fpp)},
+		{"expansion", RELOPT_TYPE_INT, offsetof(BfLiveOptions, expansion)},
 		{"strategy", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, strategy)},
 		{"funnel", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, funnel)}
 	};

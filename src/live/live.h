@@ -19,6 +19,7 @@
  *
  *	  insert.c		hashes it
  *	  deferred.c	keeps the hash until the transaction commits, or many came
+ *	  grow.c		adds a layer where the newest is full (fill.c)
  *	  store.c		chooses by cost between
  *	  pending.c		  appending the hash to a pending page, and
  *	  direct.c		  setting its bits in ascending order of pages
@@ -39,9 +40,15 @@
  *	  sure.c		does a filter know every row that this snapshot can see?
  *	  epoch.c		and for how long may that be believed?
  *
+ * Elements go into the newest layer, and stay in the layer that they went into:
+ * its pending entries get their bits there.  So who knows a list of layers, in
+ * which he was to look for an element, will find it in these, whatever others
+ * add.  But which layers there are must be asked anew for each question.
+ *
  * Locks: pages are locked in ascending order, at most BF_RECORD_PAGES of them
  * at a time, a pending page never together with data pages.  Whoever moves
- * entries from pending pages holds the heavyweight page lock on the metapage.
+ * entries from pending pages, or changes the metapage after the build, holds the
+ * heavyweight page lock on the metapage, and reads it with that lock held.
  */
 #ifndef BLOOMEXT_LIVE_H
 #define BLOOMEXT_LIVE_H
@@ -93,6 +100,7 @@ typedef struct BfLiveLayer
 	BlockNumber start;			/* its first block */
 	BlockNumber pending;		/* pending pages */
 	BlockNumber pages;			/* data pages */
+	bool		sealed;			/* nothing is pending, nor ever will be */
 } BfLiveLayer;
 
 /* What a live filter is, as the relation cache keeps it. */
@@ -109,6 +117,7 @@ typedef struct BfLive
 	BfPlan		plan;			/* of the first layer */
 	BfElementType element;		/* of the operator class */
 	BufferAccessStrategy ring;	/* to read pages by, or NULL */
+	uint32		growth;			/* layers added and sealed */
 	uint32		nlayers;
 	BfLiveLayer layers[BF_LIVE_LAYERS];	/* the newest comes last */
 } BfLive;
@@ -119,12 +128,14 @@ typedef struct BfLiveOptions
 	int32		vl_len_;
 	double		expected;		/* 0: as many as there are */
 	double		fpp;
+	int			expansion;		/* -1: as expected says */
 	int			strategy;		/* offset of a string */
 	int			funnel;			/* offset of a string */
 } BfLiveOptions;
 
 #define BF_LIVE_STRATEGY	"guava"
 #define BF_LIVE_FPP		0.03	/* where the options do not say: Guava's */
+#define BF_LIVE_EXPANSION	2		/* the same, if not how many are expected */
 #define BF_MOST_EXPECTED	9007199254740992.0	/* 2^53: whole in a float8 */
 
 /* Phases of a build, as pg_stat_progress_create_index shows them. */
@@ -160,11 +171,13 @@ extern Buffer bf_page_for_write(Relation index, const BfLive *live,
 
 /* meta.c */
 extern void bf_live_plan(BfLive *live, const BfPlan *plan);
+extern void bf_live_append_layer(BfLive *live, const BfLayer *shape);
 extern bool bf_live_is_built(Relation index);
+extern bool bf_live_is_current(Relation index, const BfLive *live);
 extern void bf_live_open(Relation index, BfLive *live);
 extern void bf_live_note_complete(Relation index, BfLive *live);
 extern void bf_live_forget(Relation index);
-extern void bf_meta_write(Relation index, ForkNumber fork, const BfLive *live);
+extern void bf_meta_write(Relation index, ForkNumber fork, BfLive *live);
 
 /* The layer that takes new elements. */
 static inline const BfLiveLayer *
@@ -211,7 +224,18 @@ extern bool bf_pending_contains(Relation index, BfLive *live,
 								const BfHashPair *pair);
 extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
 								   size_t *count);
-extern void bf_pending_flush(Relation index, BfLive *live);
+extern void bf_pending_flush(Relation index, BfLive *live,
+							 const BfLiveLayer *layer);
+
+/* fill.c */
+extern uint64 bf_layer_sample(Relation index, BfLive *live,
+							  const BfLiveLayer *layer);
+
+/* grow.c */
+extern bool bf_live_can_grow(const BfLive *live);
+extern size_t bf_live_room(Relation index, BfLive *live, size_t count);
+extern void bf_live_grow(Relation index, BfLive *live);
+extern void bf_live_seal(Relation index, BfLive *live);
 
 /* store.c */
 extern void bf_live_store(Relation index, BfHashPair *pairs, size_t count);

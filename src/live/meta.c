@@ -2,14 +2,24 @@
  * meta.c
  *	  The metapage of a live filter, and what is kept of it.
  *
- * The metapage says what the filter is, frozen when it was built, and whose
- * answers it is good for (sure.c).  It is written by a build, by the validation
- * of a concurrent build, and by a VACUUM that finds that a build in place was
- * committed.
+ * The metapage says what the filter is, frozen when it was built but for the
+ * layers that were added since, and whose answers it is good for (sure.c).  It is
+ * written by a build, by the validation of a concurrent build, by a VACUUM that
+ * finds that a build in place was committed, and when the filter grows.
  *
  * It is read once per backend and kept in the relation cache.  A rebuild gives
  * the index another file, and who changes a metapage invalidates what is kept.
- * The exception are builds in place, by TRUNCATE of a table whose file is new in
+ *
+ * Growth does not: invalidations are sent at commit, to primaries only where
+ * the transaction commits, and a layer is there at once.  So where a filter can
+ * grow, what is kept is compared with the metapage for each question: with one
+ * number that only ever grows, and so slowly that it changes in one byte.  It is
+ * read without the page's lock.  Who must find an element knows that it is there
+ * from something that was made known after the metapage was written: a commit, in
+ * a snapshot; the lock on a pending page.  If the number is seen on its way, it
+ * differs, and the metapage is read, locked.
+ *
+ * The other exception are builds in place, by TRUNCATE of a table whose file is new in
  * the subtransaction and by ON COMMIT DELETE ROWS: if that is rolled back, no
  * invalidation of the relation comes to others.  But one of its storage does, as
  * the file was cut; so what is kept is believed as long as the storage manager
@@ -56,6 +66,8 @@ typedef struct MetaLayer
 	uint32		start;
 	uint32		pending;
 	uint32		pages;
+	uint32		sealed;
+	uint32		unused;
 } MetaLayer;
 
 /* The metapage's contents. */
@@ -76,7 +88,7 @@ typedef struct Meta
 	uint32		emptied_with[3];	/* tablespace, database, file of the table */
 	uint32		nlayers;
 	MetaLayer	layers[BF_LIVE_LAYERS];
-	uint32		unused;
+	uint32		growth;			/* read without a lock */
 	pg_crc32c	crc;			/* of all before it */
 } Meta;
 
@@ -106,6 +118,7 @@ lay_out(BfLiveLayer *layer, const BfLayer *shape, BlockNumber start)
 	layer->start = start;
 	layer->pages = (BlockNumber) pages_for(shape->bits);
 	layer->pending = (BlockNumber) pending_for(layer->pages);
+	layer->sealed = layer->pending == 0;
 }
 
 /* Lay a planned filter out in pages. */
@@ -117,6 +130,27 @@ bf_live_plan(BfLive *live, const BfPlan *plan)
 	live->plan = *plan;
 	live->nlayers = 1;
 	lay_out(&live->layers[0], &plan->first, BF_FIRST_BLOCK);
+}
+
+/* Lay another layer out, after those there are. */
+void
+bf_live_append_layer(BfLive *live, const BfLayer *shape)
+{
+	BlockNumber start = bf_live_end(live);
+
+	lay_out(&live->layers[live->nlayers++], shape, start);
+	live->complete = false;
+}
+
+/* How often a filter grew: by a layer, or by what is known of one. */
+static uint32
+growth(const BfLive *live)
+{
+	uint32		changes = live->nlayers;
+
+	for (uint32 i = 0; i < live->nlayers; i++)
+		changes += live->layers[i].sealed;
+	return changes;
 }
 
 /* What is used of what a live filter is. */
@@ -158,7 +192,9 @@ layer_of_meta(const MetaLayer *stored, const BfStrategy *strategy,
 	plan.first.expected = stored->expected;
 	plan.first.fpp = stored->fpp;
 	lay_out(layer, &plan.first, start);
-	return stored->start == layer->start && stored->pages == layer->pages &&
+	layer->sealed = stored->sealed != 0;
+	return (layer->sealed || layer->pending > 0) &&
+		stored->start == layer->start && stored->pages == layer->pages &&
 		stored->pending == layer->pending;
 }
 
@@ -198,7 +234,8 @@ live_of_meta(const Meta *meta, BfLive *live)
 		!bf_element_fits(strategy, (BfFunnel) meta->funnel, &live->element) ||
 		meta->expansion > BF_MAX_EXPANSION ||
 		!(meta->fpp > 0 && meta->fpp < 1) ||
-		!layers_of_meta(meta, strategy, live))
+		!layers_of_meta(meta, strategy, live) ||
+		meta->growth != growth(live))
 		return false;
 	live->plan = (BfPlan) {
 		.strategy = strategy,
@@ -278,6 +315,24 @@ read_meta(Relation index, BfLive *live)
 										meta.emptied_with[1],
 										meta.emptied_with[2]);
 	live->pruned_early = (meta.flags & META_PRUNED_EARLY) != 0;
+	live->growth = meta.growth;
+}
+
+/* Whether a filter, whose file is the index's, has no layers but those known. */
+bool
+bf_live_is_current(Relation index, const BfLive *live)
+{
+	Buffer		buffer;
+	Meta	   *meta;
+	uint32		now;
+
+	if (live->plan.header.expansion == 0)
+		return true;
+	buffer = ReadBuffer(index, BF_META_BLOCK);
+	meta = (Meta *) PageGetContents(BufferGetPage(buffer));
+	now = *(volatile uint32 *) &meta->growth;
+	ReleaseBuffer(buffer);
+	return now == live->growth;
 }
 
 /*
@@ -290,7 +345,8 @@ bf_live_open(Relation index, BfLive *live)
 	BfLive	   *kept = index->rd_amcache;
 
 	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
-		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
+		RelFileLocatorEquals(kept->file, compat_locator_of(index)) &&
+		bf_live_is_current(index, kept))
 	{
 		memcpy(live, kept, live_size(kept));
 		return;
@@ -310,7 +366,8 @@ bf_live_note_complete(Relation index, BfLive *live)
 	BfLive	   *kept = index->rd_amcache;
 
 	live->complete = true;
-	if (kept != NULL && RelFileLocatorEquals(kept->file, live->file))
+	if (kept != NULL && RelFileLocatorEquals(kept->file, live->file) &&
+		kept->nlayers == live->nlayers)
 		kept->complete = true;
 }
 
@@ -334,7 +391,8 @@ meta_of_layer(const BfLiveLayer *layer)
 		.hashes = layer->shape.hashes,
 		.start = layer->start,
 		.pending = layer->pending,
-		.pages = layer->pages
+		.pages = layer->pages,
+		.sealed = layer->sealed
 	};
 }
 
@@ -360,7 +418,8 @@ meta_of_live(const BfLive *live)
 			live->emptied_with.compat_db,
 			live->emptied_with.compat_number
 		},
-		.nlayers = live->nlayers
+		.nlayers = live->nlayers,
+		.growth = live->growth
 	};
 
 	for (uint32 i = 0; i < live->nlayers; i++)
@@ -371,15 +430,17 @@ meta_of_live(const BfLive *live)
 
 /* Write the metapage, the first page of a fork, and log it. */
 void
-bf_meta_write(Relation index, ForkNumber fork, const BfLive *live)
+bf_meta_write(Relation index, ForkNumber fork, BfLive *live)
 {
 	bool		is_new = RelationGetNumberOfBlocksInFork(index, fork) == 0;
 	Buffer		buffer = ReadBufferExtended(index, fork,
 											is_new ? P_NEW : BF_META_BLOCK,
 											RBM_ZERO_AND_LOCK, NULL);
 	Page		page = BufferGetPage(buffer);
-	Meta		meta = meta_of_live(live);
+	Meta		meta;
 
+	live->growth = growth(live);
+	meta = meta_of_live(live);
 	START_CRIT_SECTION();
 	bf_page_init(page, BF_PAGE_META);
 	memcpy(PageGetContents(page), &meta, sizeof(meta));

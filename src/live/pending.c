@@ -12,6 +12,9 @@
  * some 25 bits for each page of the filter, where a single page's hashes would
  * set one bit here and there.
  *
+ * A layer that is not the newest any more gets no new entries: who appends asks
+ * that with the pending page locked, and what he has is then left over.
+ *
  * To flush is to copy the entries, set their bits, and only then to cut from
  * each page as many entries as were copied; those appended in the meantime
  * stay.  Only one backend does so at a time (the page lock on the metapage),
@@ -73,7 +76,8 @@ write_count(uint32 count)
 
 /*
  * Append hashes that all belong to one page, except those it has.  Those that
- * find no room are moved to the front; returns how many.
+ * find no room are moved to the front; returns how many.  Where a layer was added,
+ * that is all.
  */
 static size_t
 append(Relation index, const BfLive *live, BlockNumber block,
@@ -86,6 +90,11 @@ append(Relation index, const BfLive *live, BlockNumber block,
 	uint32		nnew = 0;
 	size_t		left = 0;
 
+	if (!bf_live_is_current(index, live))
+	{
+		UnlockReleaseBuffer(buffer);
+		return count;
+	}
 	for (size_t i = 0; i < count; i++)
 	{
 		if (find_pair(page_pairs(page), present, &pairs[i]) ||
@@ -161,7 +170,7 @@ bf_pending_add(Relation index, BfLive *live, const BfLiveLayer *layer,
 
 	if (left > 0 && ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
 	{
-		bf_pending_flush(index, live);
+		bf_pending_flush(index, live, layer);
 		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 		left = append_all(index, live, layer, pairs, left);
 	}
@@ -177,7 +186,7 @@ bf_pending_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
 	Page		page;
 	bool		found;
 
-	if (layer->pending == 0)
+	if (layer->sealed)
 		return false;
 	buffer = bf_page_for_read(index, live, pending_block(layer, pair),
 							  BF_PAGE_PENDING);
@@ -249,15 +258,21 @@ cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 	bf_record_finish();
 }
 
-/* Set the bits of all that waits for them in a layer. */
-static void
-flush_layer(Relation index, BfLive *live, const BfLiveLayer *layer)
+/*
+ * Set the bits of all that waits for them in a layer.  The caller holds the page
+ * lock on the metapage.
+ */
+void
+bf_pending_flush(Relation index, BfLive *live, const BfLiveLayer *layer)
 {
-	BfHashPair *pairs = palloc(layer->pending * BF_PAGE_PAIRS *
-							   sizeof(BfHashPair));
-	uint32	   *counts = palloc(layer->pending * sizeof(uint32));
+	BfHashPair *pairs;
+	uint32	   *counts;
 	size_t		total = 0;
 
+	if (layer->sealed)
+		return;
+	pairs = palloc(layer->pending * BF_PAGE_PAIRS * sizeof(BfHashPair));
+	counts = palloc(layer->pending * sizeof(uint32));
 	for (BlockNumber i = 0; i < layer->pending; i++)
 	{
 		counts[i] = copy_page(index, live, layer->start + i, pairs + total);
@@ -272,18 +287,4 @@ flush_layer(Relation index, BfLive *live, const BfLiveLayer *layer)
 	}
 	pfree(counts);
 	pfree(pairs);
-}
-
-/*
- * Set the bits of all that waits.  The caller holds the page lock on the
- * metapage.
- */
-void
-bf_pending_flush(Relation index, BfLive *live)
-{
-	for (uint32 i = 0; i < live->nlayers; i++)
-	{
-		if (live->layers[i].pending > 0)
-			flush_layer(index, live, &live->layers[i]);
-	}
 }

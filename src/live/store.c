@@ -12,16 +12,33 @@
 
 #include "live/live.h"
 
+/* Store hashes in the newest layer; returns how many, the first of them. */
+static size_t
+store_piece(Relation index, BfHashPair *pairs, size_t count)
+{
+	const BfLiveLayer *newest;
+	BfLive		live;
+	size_t		taken;
+	size_t		left;
+
+	bf_live_open(index, &live);
+	taken = left = bf_live_room(index, &live, count);
+	newest = bf_newest_layer(&live);
+	if (newest->pending > 0 && left * newest->shape.hashes < newest->pages)
+		left = bf_pending_add(index, &live, newest, pairs, left);
+	bf_direct_add(index, &live, newest, pairs, left);
+	return taken;
+}
+
 /* Store hashes; the array may be reordered. */
 void
 bf_live_store(Relation index, BfHashPair *pairs, size_t count)
 {
-	const BfLiveLayer *newest;
-	BfLive		live;
+	while (count > 0)
+	{
+		size_t		taken = store_piece(index, pairs, count);
 
-	bf_live_open(index, &live);
-	newest = bf_newest_layer(&live);
-	if (newest->pending > 0 && count * newest->shape.hashes < newest->pages)
-		count = bf_pending_add(index, &live, newest, pairs, count);
-	bf_direct_add(index, &live, newest, pairs, count);
+		pairs += taken;
+		count -= taken;
+	}
 }

@@ -29,9 +29,6 @@
 /* Warn where the false positives are so many times what was asked for. */
 #define TOO_MANY	2
 
-/* Data pages to estimate the fill by: 4 million bits, as even as any others. */
-#define SAMPLE	64
-
 /*
  * ambulkdelete: nothing points to rows.  But this is also how the validation of
  * a concurrent build begins.  Rows that came after the build's snapshot and are
@@ -47,6 +44,7 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	{
 		BfLive		live;
 
+		LockPage(info->index, BF_META_BLOCK, ExclusiveLock);
 		bf_live_open(info->index, &live);
 		live.horizon = ReadNextFullTransactionId();
 		live.validated = live.horizon;
@@ -57,36 +55,9 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			live.validated_running = GetActiveSnapshot()->xcnt;
 		}
 		bf_meta_write(info->index, MAIN_FORKNUM, &live);
+		UnlockPage(info->index, BF_META_BLOCK, ExclusiveLock);
 	}
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
-}
-
-/* Estimate how many bits of a layer are set, by some pages. */
-static uint64
-estimate_bits(Relation index, BfLive *live, const BfLiveLayer *layer)
-{
-	uint64		set = 0;
-	uint64		seen = 0;
-	BlockNumber sample = Min(layer->pages, SAMPLE);
-
-	for (BlockNumber i = 0; i < sample; i++)
-	{
-		BlockNumber page = (BlockNumber) ((uint64) i * layer->pages / sample);
-		uint64		bits = Min(BF_PAGE_BITS,
-							   layer->shape.bits - page * BF_PAGE_BITS);
-		Buffer		buffer;
-
-		compat_vacuum_delay_point();
-		seen += bits;
-		buffer = bf_page_for_read(index, live, bf_data_block(layer, page),
-								  BF_PAGE_DATA);
-		if (!BufferIsValid(buffer))
-			continue;
-		set += bf_bits_count((const uint8 *) PageGetContents(BufferGetPage(buffer)),
-							 BF_PAGE_BYTES);
-		UnlockReleaseBuffer(buffer);
-	}
-	return (uint64) ((double) set / (double) seen * (double) layer->shape.bits);
 }
 
 /* Say what keeps a filter's "no" from ever being sure; false if nothing does. */
@@ -190,7 +161,7 @@ settle(Relation index, BfLive *live)
 	table_close(table, NoLock);
 }
 
-/* amvacuumcleanup: flush, count, report; with VACUUM's own few buffers. */
+/* amvacuumcleanup: flush, grow, count, report; with VACUUM's own few buffers. */
 IndexBulkDeleteResult *
 bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
@@ -199,14 +170,17 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 
 	if (info->analyze_only)
 		return stats;
+	LockPage(index, BF_META_BLOCK, ExclusiveLock);
 	bf_live_open(index, &live);
 	live.ring = info->strategy;
-	LockPage(index, BF_META_BLOCK, ExclusiveLock);
-	bf_pending_flush(index, &live);
-	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
+	bf_pending_flush(index, &live, bf_newest_layer(&live));
+	bf_live_seal(index, &live);
+	bf_live_grow(index, &live);
 	settle(index, &live);
+	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 	if (!report_doubt(index, &live))
-		report_fill(index, &live, estimate_bits(index, &live, &live.layers[0]),
+		report_fill(index, &live,
+					bf_layer_sample(index, &live, &live.layers[0]),
 					info->num_heap_tuples,
 					is_verbose() ? INFO : info->message_level);
 

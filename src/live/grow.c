@@ -1,0 +1,173 @@
+/*
+ * grow.c
+ *	  Add a layer to a live filter when the newest one is full.
+ *
+ * Whether it is, its bits say, of which some pages are looked at (fill.c): not
+ * for each element, but at random, so that backends need not know of each
+ * other, and some LOOKS times while a layer fills.  Elements beyond count, too:
+ * those of a batch go in pieces, none of them larger than a share of the room
+ * that is left, as others may be about to fill it, too.
+ *
+ * A layer is added by the one who holds the page lock on the metapage.  Nobody
+ * waits for that lock: who does not get it over-fills the newest layer by one
+ * piece more.
+ *
+ * First comes the metapage: it is in WAL before any bit of the new layer is.
+ * Then the layers before are flushed and sealed: lookups need not look at their
+ * pending pages any more.  That is for good, since nobody appends to a pending
+ * page but after asking the metapage, with that page locked, whether its layer
+ * is the newest yet (pending.c); a flush looks at each pending page after the
+ * metapage was changed.  If it does not come to that, as in a crash, the
+ * next one that adds a layer seals them, or VACUUM.
+ *
+ * Where no layer can be added, the newest is over-filled: never is that an error.
+ */
+#include "postgres.h"
+
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/sampling.h"
+
+#include "core/estimate.h"
+#include "live/live.h"
+
+/* How often a layer is looked at while it fills, about. */
+#define LOOKS			256
+
+/* What part of the room left a batch may take at once. */
+#define SHARE_OF_ROOM	8
+
+/* Whether layers, and one more, are no more than a value can have. */
+static bool
+fits(const BfLive *live, const BfLayer *next)
+{
+	BfLayer		layers[BF_LIVE_LAYERS];
+	BfPlan		plan = live->plan;
+	uint64		length;
+	BfError		error;
+
+	for (uint32 i = 0; i < live->nlayers; i++)
+		layers[i] = live->layers[i].shape;
+	layers[live->nlayers] = *next;
+	plan.layers = layers;
+	plan.header.layers = live->nlayers + 1;
+	return bf_plan_measure(&plan, &length, &error) &&
+		length <= MaxAllocSize - VARHDRSZ;
+}
+
+/* The layer that is to follow the newest; false if none can. */
+static bool
+next_layer(const BfLive *live, BfLayer *next)
+{
+	BfError		error;
+
+	return live->plan.header.expansion > 0 &&
+		live->nlayers < BF_LIVE_LAYERS &&
+		bf_plan_next_layer(&live->plan, &bf_newest_layer(live)->shape, next,
+						   &error) &&
+		fits(live, next);
+}
+
+/* Whether a filter can take another layer. */
+bool
+bf_live_can_grow(const BfLive *live)
+{
+	BfLayer		next;
+
+	return next_layer(live, &next);
+}
+
+/* Elements that are too few to look how full the newest layer is. */
+static double
+too_few(const BfLive *live)
+{
+	return Max((double) bf_newest_layer(live)->shape.expected / LOOKS, 1);
+}
+
+/* Elements that the newest layer has room for. */
+static double
+room(Relation index, BfLive *live)
+{
+	const BfLiveLayer *newest = bf_newest_layer(live);
+	const BfLayer *shape = &newest->shape;
+	uint64		full = bf_plan_capacity(&live->plan, shape);
+	uint64		set = bf_layer_sample(index, live, newest);
+
+	return bf_estimate_count(full, shape->bits, shape->hashes) -
+		bf_estimate_count(set, shape->bits, shape->hashes);
+}
+
+/*
+ * Flush and seal all layers but the newest.  The caller holds the page lock on
+ * the metapage, and knows what that says.
+ */
+void
+bf_live_seal(Relation index, BfLive *live)
+{
+	bool		any = false;
+
+	for (uint32 i = 0; i + 1 < live->nlayers; i++)
+	{
+		BfLiveLayer *layer = &live->layers[i];
+
+		if (layer->sealed)
+			continue;
+		bf_pending_flush(index, live, layer);
+		layer->sealed = any = true;
+	}
+	if (any)
+		bf_meta_write(index, MAIN_FORKNUM, live);
+}
+
+/* Add a layer.  The caller holds the page lock on the metapage. */
+static void
+add_layer(Relation index, BfLive *live, const BfLayer *next)
+{
+	bf_live_append_layer(live, next);
+	bf_file_extend(index, live);
+	bf_meta_write(index, MAIN_FORKNUM, live);
+	ereport(DEBUG1,
+			(errmsg_internal("live filter \"%s\" has %u layers now; the newest is made for %llu elements",
+							 RelationGetRelationName(index), live->nlayers,
+							 (unsigned long long) next->expected)));
+	bf_live_seal(index, live);
+}
+
+/*
+ * Add a layer if one is due.  The caller holds the page lock on the metapage;
+ * live is what that says, and will be.
+ */
+void
+bf_live_grow(Relation index, BfLive *live)
+{
+	BfLayer		next;
+
+	if (next_layer(live, &next) && room(index, live) < too_few(live))
+		add_layer(index, live, &next);
+}
+
+/*
+ * How many of so many elements the newest layer may take next, at least one of
+ * them; which one is the newest may change.
+ */
+size_t
+bf_live_room(Relation index, BfLive *live, size_t count)
+{
+	while (live->plan.header.expansion > 0 &&
+		   anl_random_fract() * too_few(live) < (double) count &&
+		   bf_live_can_grow(live))
+	{
+		double		least = too_few(live);
+		double		left = room(index, live);
+
+		if (left >= least)
+			return (size_t) Min((double) count,
+								Max(left / SHARE_OF_ROOM, least));
+		if (!ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
+			return (size_t) Min((double) count, least);
+		bf_live_open(index, live);
+		bf_live_grow(index, live);
+		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
+	}
+	return count;
+}
