@@ -7,6 +7,9 @@
  * bit each, the elements wait on pending pages for company; a batch that sets
  * several bits on each page goes to the pages directly, and so does everything
  * in a small filter, which has no pending pages.
+ *
+ * Where a filter grows, a batch may be more than its newest layer has room for:
+ * it goes in pieces, each to the layer that is the newest by then.
  */
 #include "postgres.h"
 
@@ -24,7 +27,7 @@ store_piece(Relation index, BfHashPair *pairs, size_t count)
 	bf_live_open(index, &live);
 	taken = left = bf_live_room(index, &live, count);
 	newest = bf_newest_layer(&live);
-	if (newest->pending > 0 && left * newest->shape.hashes < newest->pages)
+	if (!newest->sealed && left * newest->shape.hashes < newest->pages)
 		left = bf_pending_add(index, &live, newest, pairs, left);
 	bf_direct_add(index, &live, newest, pairs, left);
 	return taken;
