@@ -8,9 +8,10 @@
  * those of a batch go in pieces, none of them larger than a share of the room
  * that is left, as others may be about to fill it, too.
  *
- * A layer is added by the one who holds the page lock on the metapage.  Nobody
- * waits for that lock: who does not get it over-fills the newest layer by one
- * piece more.
+ * A layer is added by the one who holds the page lock on the metapage.  Where
+ * somebody may hold it for long, to flush a large layer, nobody waits for it: who
+ * does not get it over-fills that layer by one piece more.  A small layer has no
+ * pending pages, but is soon over-filled by much: there we wait.
  *
  * First comes the metapage: it is in WAL before any bit of the new layer is.
  * Then the layers before are flushed and sealed: lookups need not look at their
@@ -35,7 +36,10 @@
 #define LOOKS			256
 
 /* What part of the room left a batch may take at once. */
-#define SHARE_OF_ROOM	8
+#define SHARE_OF_ROOM	32
+
+/* Pieces that others may be adding while a layer is found to have no room. */
+#define MARGIN			4
 
 /* Whether layers, and one more, are no more than a value can have. */
 static bool
@@ -84,7 +88,7 @@ too_few(const BfLive *live)
 	return Max((double) bf_newest_layer(live)->shape.expected / LOOKS, 1);
 }
 
-/* Elements that the newest layer has room for. */
+/* Elements that the newest layer has room for, before another one is due. */
 static double
 room(Relation index, BfLive *live)
 {
@@ -93,7 +97,9 @@ room(Relation index, BfLive *live)
 	uint64		full = bf_plan_capacity(&live->plan, shape);
 	uint64		set = bf_layer_sample(index, live, newest);
 
-	return bf_estimate_count(full, shape->bits, shape->hashes) -
+	double		capacity = bf_estimate_count(full, shape->bits, shape->hashes);
+
+	return capacity - Min(MARGIN * too_few(live), capacity / MARGIN) -
 		bf_estimate_count(set, shape->bits, shape->hashes);
 }
 
@@ -142,8 +148,18 @@ bf_live_grow(Relation index, BfLive *live)
 {
 	BfLayer		next;
 
-	if (next_layer(live, &next) && room(index, live) < too_few(live))
+	if (next_layer(live, &next) && room(index, live) <= 0)
 		add_layer(index, live, &next);
+}
+
+/* Get the page lock on the metapage, unless that may take long. */
+static bool
+lock_metapage(Relation index, const BfLiveLayer *newest)
+{
+	if (!newest->sealed)
+		return ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock);
+	LockPage(index, BF_META_BLOCK, ExclusiveLock);
+	return true;
 }
 
 /*
@@ -160,10 +176,10 @@ bf_live_room(Relation index, BfLive *live, size_t count)
 		double		least = too_few(live);
 		double		left = room(index, live);
 
-		if (left >= least)
+		if (left > 0)
 			return (size_t) Min((double) count,
 								Max(left / SHARE_OF_ROOM, least));
-		if (!ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
+		if (!lock_metapage(index, bf_newest_layer(live)))
 			return (size_t) Min((double) count, least);
 		bf_live_open(index, live);
 		bf_live_grow(index, live);
