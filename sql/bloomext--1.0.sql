@@ -1058,7 +1058,7 @@ CREATE FUNCTION bf_live_filter(rel regclass) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_live_filter'
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION bf_live_filter(regclass) IS
-	'the live filter as a value, equal to what bf_agg makes of the same elements';
+	'the live filter as a value, of as many layers; of one size it is equal to what bf_agg makes of the same elements';
 
 CREATE FUNCTION bf_live_info(
 	rel regclass,
@@ -1077,13 +1077,36 @@ CREATE FUNCTION bf_live_info(
 	OUT bytes bigint,
 	OUT pages bigint,
 	OUT "table" regclass,
-	OUT maybe text
+	OUT maybe text,
+	OUT layers int,
+	OUT expansion int
 )
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'bloomext_live_info'
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000 ROWS 1;
 COMMENT ON FUNCTION bf_live_info(regclass) IS
-	'what each live filter is and how full: its bits are counted; pending elements have no bits yet; maybe is NULL where a "no" is sure, or says what keeps it from that';
+	'what each live filter is and how full, over its layers: expected and hashes are the first one''s, bits are counted; pending elements have no bits yet; maybe is NULL where a "no" is sure, or says what keeps it from that';
+
+CREATE FUNCTION bf_live_layers(
+	rel regclass,
+	OUT index regclass,
+	OUT layer int,
+	OUT expected bigint,
+	OUT fpp float8,
+	OUT hashes int,
+	OUT bits bigint,
+	OUT bits_set bigint,
+	OUT fill float8,
+	OUT estimated_count bigint,
+	OUT estimated_fpp float8,
+	OUT pending bigint,
+	OUT pages bigint
+)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bloomext_live_layers'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000 ROWS 4;
+COMMENT ON FUNCTION bf_live_layers(regclass) IS
+	'the layers of each live filter, oldest first from 0, and how full: the last one takes new elements';
 
 CREATE FUNCTION bf_live_verify(
 	rel regclass,

@@ -1,6 +1,6 @@
 /*
  * inspect.c
- *	  bf_live_filter, bf_live_info and bf_live_verify.
+ *	  bf_live_filter, bf_live_info, bf_live_layers and bf_live_verify.
  *
  * All of them see what this transaction inserted, as a query would.
  */
@@ -28,6 +28,7 @@
 
 PG_FUNCTION_INFO_V1(bloomext_live_filter);
 PG_FUNCTION_INFO_V1(bloomext_live_info);
+PG_FUNCTION_INFO_V1(bloomext_live_layers);
 PG_FUNCTION_INFO_V1(bloomext_live_verify);
 
 /* bf_live_filter(table or index): the union of all partitions' filters */
@@ -85,54 +86,90 @@ list_filters(Oid rel)
 	return list;
 }
 
+/* A layer of a filter, measured. */
+typedef struct Measured
+{
+	BfLiveLayer layer;
+	uint64		bits_set;
+	uint64		pending;		/* elements that have no bits yet */
+} Measured;
+
+/* Count the bits of a layer, and the elements that wait for theirs. */
+static void
+measure_layer(BfLiveSnapshot *snapshot, uint32 number, Measured *measured)
+{
+	BfLivePage *page = palloc(sizeof(BfLivePage));
+	size_t		npending;
+
+	measured->layer = snapshot->live->layers[number];
+	measured->bits_set = 0;
+	pfree(bf_snapshot_layer(snapshot, number, &npending));
+	measured->pending = npending;
+	while (bf_snapshot_next(snapshot, page))
+		measured->bits_set += bf_bits_count(page->bytes, page->length);
+	pfree(page);
+}
+
+/* Measure all layers; what this transaction keeps waits for the newest. */
+static Measured *
+measure_filter(BfLiveSnapshot *snapshot)
+{
+	uint32		count = snapshot->plan.header.layers;
+	Measured   *measured = palloc(sizeof(Measured) * count);
+	size_t		nown;
+
+	pfree(bf_deferred_copy(snapshot->index, &nown));
+	for (uint32 i = 0; i < count; i++)
+		measure_layer(snapshot, i, &measured[i]);
+	measured[count - 1].pending += nown;
+	return measured;
+}
+
 /* The columns of bf_live_info. */
 enum
 {
 	INDEX, STRATEGY, FUNNEL, EXPECTED, FPP, HASHES, BITS, BITS_SET, FILL,
 	ESTIMATED_COUNT, ESTIMATED_FPP, PENDING, BYTES, PAGES, TABLE, MAYBE,
-	COLUMNS
+	LAYERS, EXPANSION, COLUMNS
 };
 
-/* Tell what a filter is, and count its bits. */
+/* Tell what a filter is, and how full over its layers. */
 static void
 fill_columns(Oid index, Datum *values)
 {
 	BfLiveSnapshot snapshot;
-	BfLivePage *page = palloc(sizeof(BfLivePage));
 	const BfPlan *plan = &snapshot.plan;
-	const BfLayer *layer = &plan->first;
-	uint64		set = 0;
-	double		count;
-	double		fpp;
-	size_t		npending;
-	size_t		nown;
+	Measured   *measured;
+	BfFill		fill = {0};
+	uint64		pending = 0;
 	BlockNumber blocks;
 
 	bf_snapshot_begin(index, &snapshot);
-	pfree(bf_deferred_copy(snapshot.index, &nown));
-	pfree(bf_snapshot_pending(&snapshot, &npending));
-	while (bf_snapshot_next(&snapshot, page))
-		set += bf_bits_count(page->bytes, page->length);
+	measured = measure_filter(&snapshot);
 	blocks = RelationGetNumberOfBlocks(snapshot.index);
-	npending += nown;
-	count = bf_estimate_count(set, layer->bits, layer->hashes) + npending;
-	fpp = bf_estimate_fpp(set, layer->bits, layer->hashes);
+	for (uint32 i = 0; i < plan->header.layers; i++)
+	{
+		bf_fill_add(&fill, &plan->layers[i], measured[i].bits_set);
+		pending += measured[i].pending;
+	}
 
 	values[STRATEGY] = CStringGetTextDatum(plan->strategy->name);
 	values[FUNNEL] = CStringGetTextDatum(bf_funnel_name(plan->header.funnel));
 	values[EXPECTED] = Int64GetDatum((int64) plan->header.expected);
 	values[FPP] = Float8GetDatum(plan->header.fpp);
-	values[HASHES] = Int32GetDatum(layer->hashes);
-	values[BITS] = Int64GetDatum((int64) layer->bits);
-	values[BITS_SET] = Int64GetDatum((int64) set);
-	values[FILL] = Float8GetDatum((double) set / (double) layer->bits);
-	values[ESTIMATED_COUNT] = Int64GetDatum((int64) count);
-	values[ESTIMATED_FPP] = Float8GetDatum(fpp);
-	values[PENDING] = Int64GetDatum((int64) npending);
+	values[HASHES] = Int32GetDatum(plan->first.hashes);
+	values[BITS] = Int64GetDatum((int64) fill.bits);
+	values[BITS_SET] = Int64GetDatum((int64) fill.bits_set);
+	values[FILL] = Float8GetDatum((double) fill.bits_set / (double) fill.bits);
+	values[ESTIMATED_COUNT] = Int64GetDatum(fill.count + (int64) pending);
+	values[ESTIMATED_FPP] = Float8GetDatum(fill.fpp);
+	values[PENDING] = Int64GetDatum((int64) pending);
 	values[BYTES] = Int64GetDatum((int64) blocks * BLCKSZ);
 	values[PAGES] = Int64GetDatum((int64) blocks);
+	values[LAYERS] = Int32GetDatum(plan->header.layers);
+	values[EXPANSION] = Int32GetDatum(plan->header.expansion);
 	bf_snapshot_end(&snapshot);
-	pfree(page);
+	pfree(measured);
 }
 
 /* Why a filter's "no" is not sure, and what to do; or NULL. */
@@ -211,6 +248,104 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	nulls[MAYBE] = maybe == NULL;
 	if (maybe != NULL)
 		values[MAYBE] = CStringGetTextDatum(maybe);
+	SRF_RETURN_NEXT(calls, HeapTupleGetDatum(heap_form_tuple(calls->tuple_desc,
+															 values, nulls)));
+}
+
+/* A row of bf_live_layers. */
+typedef struct LayerRow
+{
+	Oid			index;
+	uint32		number;
+	Measured	measured;
+} LayerRow;
+
+/* Append rows for the layers of a filter. */
+static List *
+append_rows(Oid index, List *rows)
+{
+	BfLiveSnapshot snapshot;
+	Measured   *measured;
+
+	bf_snapshot_begin(index, &snapshot);
+	measured = measure_filter(&snapshot);
+	for (uint32 i = 0; i < snapshot.plan.header.layers; i++)
+	{
+		LayerRow   *row = palloc(sizeof(LayerRow));
+
+		*row = (LayerRow) {
+			.index = index,.number = i,.measured = measured[i]
+		};
+		rows = lappend(rows, row);
+	}
+	bf_snapshot_end(&snapshot);
+	pfree(measured);
+	return rows;
+}
+
+/* Rows for all layers of all filters that a relation stands for. */
+static List *
+list_rows(Oid rel)
+{
+	List	   *rows = NIL;
+	ListCell   *cell;
+	bool		is_built;
+
+	foreach(cell, list_filters(rel))
+	{
+		const Next *next = lfirst(cell);
+
+		if (!OidIsValid(next->index))
+			continue;
+		explain(next->index, &is_built);
+		if (is_built)
+			rows = append_rows(next->index, rows);
+	}
+	return rows;
+}
+
+/* bf_live_layers(table or index): a row for each layer, oldest first */
+Datum
+bloomext_live_layers(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *calls;
+	const LayerRow *row;
+	const BfLayer *shape;
+	BfFill		fill = {0};
+	Datum		values[12];
+	bool		nulls[12] = {false};
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		calls = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
+		calls->user_fctx = list_rows(PG_GETARG_OID(0));
+		calls->max_calls = list_length(calls->user_fctx);
+		calls->tuple_desc = bf_row_type(fcinfo);
+		MemoryContextSwitchTo(old);
+	}
+	calls = SRF_PERCALL_SETUP();
+	if (calls->call_cntr >= calls->max_calls)
+		SRF_RETURN_DONE(calls);
+
+	row = list_nth(calls->user_fctx, (int) calls->call_cntr);
+	shape = &row->measured.layer.shape;
+	bf_fill_add(&fill, shape, row->measured.bits_set);
+	values[0] = ObjectIdGetDatum(row->index);
+	values[1] = Int32GetDatum(row->number);
+	values[2] = Int64GetDatum((int64) shape->expected);
+	values[3] = Float8GetDatum(shape->fpp);
+	values[4] = Int32GetDatum(shape->hashes);
+	values[5] = Int64GetDatum((int64) shape->bits);
+	values[6] = Int64GetDatum((int64) fill.bits_set);
+	values[7] = Float8GetDatum((double) fill.bits_set / (double) fill.bits);
+	values[8] = Int64GetDatum(fill.count + (int64) row->measured.pending);
+	values[9] = Float8GetDatum(fill.fpp);
+	values[10] = Int64GetDatum((int64) row->measured.pending);
+	values[11] = Int64GetDatum((int64) row->measured.layer.pending +
+							   row->measured.layer.pages);
 	SRF_RETURN_NEXT(calls, HeapTupleGetDatum(heap_form_tuple(calls->tuple_desc,
 															 values, nulls)));
 }

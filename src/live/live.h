@@ -223,7 +223,7 @@ extern bool bf_pending_contains(Relation index, BfLive *live,
 								const BfLiveLayer *layer,
 								const BfHashPair *pair);
 extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
-								   size_t *count);
+								   const BfLiveLayer *layer, size_t *count);
 extern void bf_pending_flush(Relation index, BfLive *live,
 							 const BfLiveLayer *layer);
 

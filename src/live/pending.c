@@ -216,27 +216,19 @@ copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)
 	return count;
 }
 
-/* Copy all waiting hashes. */
+/* Copy all hashes that wait for their bits in a layer. */
 BfHashPair *
-bf_pending_copy(Relation index, BfLive *live, size_t *count)
+bf_pending_copy(Relation index, BfLive *live, const BfLiveLayer *layer,
+				size_t *count)
 {
-	Size		room = 1;
-	BfHashPair *pairs;
+	Size		room = layer->pending * BF_PAGE_PAIRS + 1;
+	BfHashPair *pairs = palloc(room * sizeof(BfHashPair));
 
-	for (uint32 i = 0; i < live->nlayers; i++)
-		room += live->layers[i].pending * BF_PAGE_PAIRS;
-	pairs = palloc(room * sizeof(BfHashPair));
 	*count = 0;
-	for (uint32 i = 0; i < live->nlayers; i++)
+	for (BlockNumber i = 0; i < layer->pending; i++)
 	{
-		const BfLiveLayer *layer = &live->layers[i];
-
-		for (BlockNumber page = 0; page < layer->pending; page++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			*count += copy_page(index, live, layer->start + page,
-								pairs + *count);
-		}
+		CHECK_FOR_INTERRUPTS();
+		*count += copy_page(index, live, layer->start + i, pairs + *count);
 	}
 	return pairs;
 }

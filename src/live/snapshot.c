@@ -15,61 +15,72 @@
 
 #include "live/live.h"
 #include "live/snapshot.h"
-#include "type/add.h"
 #include "type/merge.h"
+
+/* The plan of a value that holds all layers of a filter. */
+static BfPlan
+plan_of_layers(const BfLive *live)
+{
+	BfPlan		plan = live->plan;
+
+	plan.header.layers = live->nlayers;
+	plan.layers = palloc(sizeof(BfLayer) * live->nlayers);
+	for (uint32 i = 0; i < live->nlayers; i++)
+		plan.layers[i] = live->layers[i].shape;
+	return plan;
+}
 
 /* Begin to read an index that is resolved and locked already. */
 void
 bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 {
 	Relation	index = relation_open(oid, NoLock);
-	BfLive		live;
+	BfLive	   *live = palloc(sizeof(BfLive));
 
-	memset(snapshot, 0, sizeof(*snapshot));
-	snapshot->index = index;
 	/* What is not there yet is read, too, as serializability goes. */
 	PredicateLockRelation(index, GetActiveSnapshot());
 
-	bf_live_open(index, &live);
-	snapshot->plan = live.plan;
+	bf_live_open(index, live);
 	/* As a sequential scan does: do not put all else out of shared buffers. */
-	if (bf_live_end(&live) > NBuffers / 4)
-		snapshot->ring = GetAccessStrategy(BAS_BULKREAD);
+	if (bf_live_end(live) > NBuffers / 4)
+		live->ring = GetAccessStrategy(BAS_BULKREAD);
+	*snapshot = (BfLiveSnapshot) {
+		.plan = plan_of_layers(live),
+		.index = index,
+		.live = live
+	};
 }
 
-/* Pending hashes: first of all. */
+/* Go on to a layer: its pending hashes, and then its pages. */
 BfHashPair *
-bf_snapshot_pending(BfLiveSnapshot *snapshot, size_t *count)
+bf_snapshot_layer(BfLiveSnapshot *snapshot, uint32 layer, size_t *count)
 {
-	BfLive		live;
-
-	bf_live_open(snapshot->index, &live);
-	return bf_pending_copy(snapshot->index, &live, count);
+	snapshot->layer = layer;
+	snapshot->next = 0;
+	return bf_pending_copy(snapshot->index, snapshot->live,
+						   &snapshot->live->layers[layer], count);
 }
 
-/* Copy the next page of bits. */
+/* Copy the layer's next page of bits. */
 bool
 bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 {
-	BfLive		live;
+	const BfLiveLayer *layer = &snapshot->live->layers[snapshot->layer];
+	uint64		bytes = bf_layer_bytes(layer->shape.bits, BF_CELL_BIT);
 
-	bf_live_open(snapshot->index, &live);
-	live.ring = snapshot->ring;
-	while (snapshot->next < live.layers[0].pages)
+	while (snapshot->next < layer->pages)
 	{
 		BlockNumber number = snapshot->next++;
 		uint64		offset = (uint64) number * BF_PAGE_BYTES;
 		Buffer		buffer;
 
 		CHECK_FOR_INTERRUPTS();
-		buffer = bf_page_for_read(snapshot->index, &live,
-								  bf_data_block(&live.layers[0], number),
-								  BF_PAGE_DATA);
+		buffer = bf_page_for_read(snapshot->index, snapshot->live,
+								  bf_data_block(layer, number), BF_PAGE_DATA);
 		if (!BufferIsValid(buffer))
 			continue;
 		page->offset = offset;
-		page->length = (uint32) Min(BF_PAGE_BYTES,
-									snapshot->plan.first.bytes - offset);
+		page->length = (uint32) Min(BF_PAGE_BYTES, bytes - offset);
 		memcpy(page->bytes, PageGetContents(BufferGetPage(buffer)),
 			   page->length);
 		UnlockReleaseBuffer(buffer);
@@ -82,48 +93,65 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 void
 bf_snapshot_end(BfLiveSnapshot *snapshot)
 {
-	if (snapshot->ring != NULL)
-		FreeAccessStrategy(snapshot->ring);
+	if (snapshot->live->ring != NULL)
+		FreeAccessStrategy(snapshot->live->ring);
+	pfree(snapshot->live);
+	pfree(snapshot->plan.layers);
 	relation_close(snapshot->index, NoLock);
 }
 
-/* Add elements' hashes to a value, as a list of so many words each. */
+/* Set the bits of hashes in a layer of a value, and be done with them. */
 static void
-add_pairs(BfValue *value, BfHashPair *pairs, size_t count)
+set_pairs(BfValue *value, BfLayer *layer, BfHashPair *pairs, size_t count)
 {
-	BfHashList	list = {
-		.words = &pairs->h1,
-		.width = BF_PAIR_WORDS,
-		.count = (uint32) count
-	};
+	static const bool held[BF_BATCH];
+	uint64		room = PG_UINT64_MAX;
+	BfHash		hashes[BF_BATCH];
 
-	bf_value_add_list(value, &list);
+	for (size_t done = 0; done < count;)
+	{
+		size_t		n = Min(count - done, BF_BATCH);
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < n; i++)
+			hashes[i] = bf_hash_of(&pairs[done + i]);
+		done += bf_layer_add(&value->filter, layer, hashes, n, held, &room);
+	}
+	pfree(pairs);
 }
 
-/* Make a value of an index. */
+/* Copy a layer of an index into a value of the same layers. */
+static void
+copy_layer(BfLiveSnapshot *snapshot, BfLayer *layer, BfValue *value)
+{
+	BfLivePage *page = palloc(sizeof(BfLivePage));
+	size_t		count;
+	BfHashPair *pending = bf_snapshot_layer(snapshot, layer->index, &count);
+
+	while (bf_snapshot_next(snapshot, page))
+		memcpy(value->bytes + layer->offset + page->offset, page->bytes,
+			   page->length);
+	set_pairs(value, layer, pending, count);
+	pfree(page);
+}
+
+/* Make a value of an index: what has no layer yet gets into the newest. */
 static void
 read_index(Oid index, BfValue *value)
 {
 	BfLiveSnapshot snapshot;
-	BfLivePage *page = palloc(sizeof(BfLivePage));
-	BfHashPair *pending;
 	BfHashPair *own;
-	size_t		npending;
 	size_t		nown;
+	BfLayer		newest;
 
 	bf_snapshot_begin(index, &snapshot);
 	bf_value_make(&snapshot.plan, value);
 	own = bf_deferred_copy(snapshot.index, &nown);
-	pending = bf_snapshot_pending(&snapshot, &npending);
-	while (bf_snapshot_next(&snapshot, page))
-		memcpy(value->bytes + value->filter.plan.first.offset + page->offset,
-			   page->bytes, page->length);
-	add_pairs(value, pending, npending);
-	add_pairs(value, own, nown);
+	bf_foreach_layer(layer, &value->filter)
+		copy_layer(&snapshot, &layer, value);
+	newest = bf_filter_layer(&value->filter, snapshot.live->nlayers - 1);
+	set_pairs(value, &newest, own, nown);
 	bf_snapshot_end(&snapshot);
-	pfree(own);
-	pfree(pending);
-	pfree(page);
 }
 
 /* The one filter of a leaf. */
@@ -139,17 +167,50 @@ filter_of(const BfLeaf *leaf)
 	return linitial_oid(leaf->indexes);
 }
 
+/* Tell a filter's layers from those of others, for a message. */
+static char *
+describe_layers(const BfFilter *filter, Oid index)
+{
+	return psprintf("Layers of \"%s\": %u, the first of %llu bits.",
+					get_rel_name(index), filter->plan.header.layers,
+					(unsigned long long) filter->plan.first.bits);
+}
+
+/*
+ * Refuse filters that have grown apart, or were made for unlike numbers of
+ * elements.
+ */
+static void
+check_alike(const BfFilter *left, Oid left_index,
+			const BfFilter *right, Oid right_index, Oid rel)
+{
+	if (left->plan.strategy == right->plan.strategy &&
+		!bf_value_same_shape(left, right))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("live filters of \"%s\" have unlike layers",
+						get_rel_name(rel)),
+				 errdetail("%s %s",
+						   describe_layers(left, left_index),
+						   describe_layers(right, right_index)),
+				 errhint("Give all of them one size: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY. Or name the tables below it, one by one.")));
+}
+
 /* Make a value of all filters that a table or an index stands for. */
 void
 bf_snapshot_value(Oid rel, BfValue *value)
 {
 	List	   *leaves = bf_resolve_sure(rel);
+	Oid			first = filter_of(linitial(leaves));
 	BfValue		other;
 
-	read_index(filter_of(linitial(leaves)), value);
+	read_index(first, value);
 	for (int i = 1; i < list_length(leaves); i++)
 	{
-		read_index(filter_of(list_nth(leaves, i)), &other);
+		Oid			index = filter_of(list_nth(leaves, i));
+
+		read_index(index, &other);
+		check_alike(&value->filter, first, &other.filter, index, rel);
 		bf_value_merge(value, &other.filter, &bf_merge_union);
 		pfree(other.varlena);
 	}
