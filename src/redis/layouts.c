@@ -521,6 +521,21 @@ bf_layout_check_growth(const BfLayout *layout, const BfPlan *plan)
 				 errhint("Use layout \"growing\", or expansion 0.")));
 }
 
+/*
+ * Refuse a live filter that grows in a layout of one key, even before it has
+ * grown: what mirrors it now would fail one day.
+ */
+void
+bf_layout_check_live(const BfLayout *layout, const BfPlan *plan)
+{
+	if (plan->header.expansion > 0 && !layout->grows)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("layout \"%s\" does not hold a live filter that grows",
+						layout->name),
+				 errhint("Use layout \"growing\"; or give the filter one size: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY.")));
+}
+
 /* Raise that a layout cannot hold a filter, or that Redis cannot. */
 void
 bf_layout_check(const BfLayout *layout, const BfPlan *plan)

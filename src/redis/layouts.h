@@ -95,6 +95,7 @@ extern const BfLayout *bf_layout_default(const BfPlan *plan);
 extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check_growth(const BfLayout *layout,
 								   const BfPlan *plan);
+extern void bf_layout_check_live(const BfLayout *layout, const BfPlan *plan);
 extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
 extern bool bf_layout_owns(const BfLayout *layout, BfHashRole role,
 						   char *const *values);

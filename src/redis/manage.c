@@ -156,7 +156,8 @@ check_old(const BfRemote *remote, const BfRemote *old)
 
 /*
  * Mirror a filter where, in which layout and for how long the arguments from
- * the second on say; returns the bytes of the strings sent.
+ * the second on say; returns the bytes of the strings sent.  Only a live one is
+ * there to be refreshed.
  */
 static uint64
 mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
@@ -177,6 +178,8 @@ mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 				 errhint("Make the filter in Redis, with bf_redis_create and bf_redis_add.")));
 	if (layout == NULL)
 		layout = bf_layout_default(&plan);
+	if (refresh)
+		bf_layout_check_live(layout, &plan);
 	plan.layers = palloc(sizeof(BfLayer) * plan.header.layers);
 	bf_filter_list_layers(filter, plan.layers);
 	bf_remote_plan(server, key, layout, &plan, &remote);
