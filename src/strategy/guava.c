@@ -99,9 +99,10 @@ static bool
 guava_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
 	if (filter->plan.header.layers != 1)
-		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "a Guava stream holds one layer, not %u",
-					   filter->plan.header.layers);
+		return bf_fail_hint(error, BF_ERROR_PARAMETER,
+							"Use bf_export_layer for one layer at a time.",
+							"a Guava stream holds one layer, not %u",
+							filter->plan.header.layers);
 	*length = STREAM_HEADER_SIZE + filter->plan.first.bytes;
 	return true;
 }
