@@ -178,7 +178,6 @@ explain(Oid oid, bool *is_built)
 {
 	/* Locks may have been given back since the first row. */
 	Relation	index = try_relation_open(oid, AccessShareLock);
-	BfLive		live;
 	BfDoubt		doubt;
 	char	   *text = NULL;
 
@@ -187,7 +186,7 @@ explain(Oid oid, bool *is_built)
 		*is_built = false;
 		return "the live filter was dropped";
 	}
-	doubt = bf_live_doubt(index, &live);
+	doubt = bf_live_doubt(index);
 	/* One that is being built has no pages yet. */
 	*is_built = index->rd_rel->relkind == RELKIND_INDEX &&
 		bf_live_is_built(index);

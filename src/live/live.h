@@ -174,6 +174,8 @@ extern void bf_live_plan(BfLive *live, const BfPlan *plan);
 extern void bf_live_append_layer(BfLive *live, const BfLayer *shape);
 extern bool bf_live_is_built(Relation index);
 extern bool bf_live_is_current(Relation index, const BfLive *live);
+extern BfLive *bf_live_kept(Relation index);
+extern BfLive *bf_live_current(Relation index);
 extern void bf_live_open(Relation index, BfLive *live);
 extern void bf_live_note_complete(Relation index, BfLive *live);
 extern void bf_live_forget(Relation index);
@@ -265,7 +267,7 @@ typedef enum BfDoubt
 
 extern FullTransactionId bf_full_xid(TransactionId xid);
 extern BfDoubt bf_live_lasting_doubt(Relation index, const BfLive *live);
-extern BfDoubt bf_live_doubt(Relation index, BfLive *live);
+extern BfDoubt bf_live_doubt(Relation index);
 extern const char *bf_doubt_text(BfDoubt doubt);
 extern const char *bf_doubt_hint(BfDoubt doubt);
 extern bool bf_live_was_undone(Relation table, const BfLive *live);

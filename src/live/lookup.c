@@ -137,20 +137,22 @@ hash_for(Asked *asked, const BfLive *live)
 {
 	const BfStrategy *strategy = live->plan.strategy;
 	BfFunnel	funnel = live->plan.header.funnel;
-	BfElementType element = *asked->element;
+	bool		ignores_blanks = live->element.ignores_blanks;
+	BfElementType element;
 	BfHash		hash;
 
 	if (asked->strategy == strategy && asked->funnel == funnel &&
-		asked->ignores_blanks == live->element.ignores_blanks)
+		asked->ignores_blanks == ignores_blanks)
 		return;
+	element = *asked->element;
 	bf_element_bind(strategy, funnel, &element);
-	element.ignores_blanks |= live->element.ignores_blanks;
+	element.ignores_blanks |= ignores_blanks;
 	asked->fits = bf_element_hash(strategy, funnel, &element, asked->value,
 								  &hash);
 	asked->pair = bf_pair_of(&hash);
 	asked->strategy = strategy;
 	asked->funnel = funnel;
-	asked->ignores_blanks = live->element.ignores_blanks;
+	asked->ignores_blanks = ignores_blanks;
 }
 
 /* Whether a filter may hold an element. */
@@ -159,16 +161,17 @@ index_contains(Oid oid, Asked *asked)
 {
 	Relation	index = relation_open(oid, NoLock);
 	bool		found = true;
-	BfLive		live;
 
-	if (bf_live_doubt(index, &live) == BF_SURE)
+	if (bf_live_doubt(index) == BF_SURE)
 	{
 		/* Those who look for unused indexes should not find this one. */
 		pgstat_count_index_scan(index);
 		/* What is not there yet is read, too, as serializability goes. */
 		PredicateLockRelation(index, GetActiveSnapshot());
-		hash_for(asked, &live);
-		found = asked->fits && bf_live_probe(index, &live, &asked->pair);
+		/* To convert text may take a look at the catalogs. */
+		hash_for(asked, bf_live_kept(index));
+		found = asked->fits &&
+			bf_live_probe(index, bf_live_current(index), &asked->pair);
 	}
 	relation_close(index, NoLock);
 	return found;

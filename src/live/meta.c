@@ -335,28 +335,53 @@ bf_live_is_current(Relation index, const BfLive *live)
 	return now == live->growth;
 }
 
+/* Keep what a live filter is in the relation cache. */
+static BfLive *
+keep(Relation index)
+{
+	BfLive	   *kept;
+	BfLive		live;
+
+	bf_live_forget(index);
+	read_meta(index, &live);
+	kept = MemoryContextAlloc(index->rd_indexcxt, live_size(&live));
+	memcpy(kept, &live, live_size(&live));
+	index->rd_amcache = kept;
+	RelationSetTargetBlock(index, BF_META_BLOCK);
+	return kept;
+}
+
 /*
- * What a live filter is.  It is copied out, as any access to the catalogs may
- * free what the relation cache keeps.
+ * What a live filter is, as the relation cache keeps it, where any access to the
+ * catalogs may free it.  Layers may have been added meanwhile.
  */
-void
-bf_live_open(Relation index, BfLive *live)
+BfLive *
+bf_live_kept(Relation index)
 {
 	BfLive	   *kept = index->rd_amcache;
 
 	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
-		RelFileLocatorEquals(kept->file, compat_locator_of(index)) &&
-		bf_live_is_current(index, kept))
-	{
-		memcpy(live, kept, live_size(kept));
-		return;
-	}
-	bf_live_forget(index);
-	read_meta(index, live);
-	kept = MemoryContextAlloc(index->rd_indexcxt, live_size(live));
-	memcpy(kept, live, live_size(live));
-	index->rd_amcache = kept;
-	RelationSetTargetBlock(index, BF_META_BLOCK);
+		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
+		return kept;
+	return keep(index);
+}
+
+/* The same, with all layers that there are. */
+BfLive *
+bf_live_current(Relation index)
+{
+	BfLive	   *kept = bf_live_kept(index);
+
+	return bf_live_is_current(index, kept) ? kept : keep(index);
+}
+
+/* The same, copied out. */
+void
+bf_live_open(Relation index, BfLive *live)
+{
+	const BfLive *current = bf_live_current(index);
+
+	memcpy(live, current, live_size(current));
 }
 
 /* Remember that the file has all its blocks. */

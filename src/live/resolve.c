@@ -470,10 +470,9 @@ keep_sure(BfLeaf *leaf)
 	foreach(cell, leaf->indexes)
 	{
 		Relation	index = relation_open(lfirst_oid(cell), NoLock);
-		BfLive		live;
 
 		last = lfirst_oid(cell);
-		doubt = bf_live_doubt(index, &live);
+		doubt = bf_live_doubt(index);
 		if (doubt == BF_SURE)
 			sure = lappend_oid(sure, last);
 		relation_close(index, NoLock);

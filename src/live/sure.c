@@ -147,15 +147,15 @@ bf_live_was_undone(Relation table, const BfLive *live)
 
 /* Whether the table was emptied by what was rolled back since. */
 static bool
-was_emptied(Relation index, const BfLive *live)
+was_emptied(Relation index)
 {
+	BfLive		live;
 	Relation	table;
 	bool		undone;
 
-	if (!FullTransactionIdIsValid(live->emptied_by))
-		return false;
+	bf_live_open(index, &live);
 	table = table_open(index->rd_index->indrelid, NoLock);
-	undone = bf_live_was_undone(table, live);
+	undone = bf_live_was_undone(table, &live);
 	table_close(table, NoLock);
 	return undone;
 }
@@ -164,24 +164,20 @@ was_emptied(Relation index, const BfLive *live)
 BfDoubt
 bf_live_lasting_doubt(Relation index, const BfLive *live)
 {
-	if (was_emptied(index, live))
-		return BF_EMPTIED;
 	/* A standby learns of transaction ids as it goes. */
 	if (!RecoveryInProgress() && is_in_future(live->horizon))
 		return BF_FUTURE;
+	if (FullTransactionIdIsValid(live->emptied_by) && was_emptied(index))
+		return BF_EMPTIED;
 	return BF_SURE;
 }
 
-/*
- * What keeps the "no" of an open, locked index from being sure.  Unless it is
- * that the index is not valid, so that it may have no metapage yet, tells what
- * the filter is.
- */
+/* What keeps the "no" of an open, locked index from being sure. */
 BfDoubt
-bf_live_doubt(Relation index, BfLive *live)
+bf_live_doubt(Relation index)
 {
 	Form_pg_index form = index->rd_index;
-	HeapTupleHeader tuple = index->rd_indextuple->t_data;
+	const BfLive *live;
 	BfDoubt		lasting;
 	bool		elsewhere;
 
@@ -190,11 +186,11 @@ bf_live_doubt(Relation index, BfLive *live)
 	/* Code that the build runs may ask what is being built. */
 	if (!bf_live_is_built(index))
 		return BF_NOT_VALID;
-	bf_live_open(index, live);
-	lasting = bf_live_lasting_doubt(index, live);
+	lasting = bf_live_lasting_doubt(index, bf_live_kept(index));
 	if (lasting != BF_SURE)
 		return lasting;
 
+	live = bf_live_kept(index);
 	elsewhere = RecoveryInProgress() ||
 		GetActiveSnapshot()->takenDuringRecovery;
 	if (is_older_than_validation(live))
@@ -202,8 +198,9 @@ bf_live_doubt(Relation index, BfLive *live)
 	if ((elsewhere || live->pruned_early) &&
 		FullTransactionIdPrecedes(oldest_seen_running(), live->horizon))
 		return BF_OLD_SNAPSHOT;
-	if (elsewhere && !TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple),
-											TransactionXmin))
+	if (elsewhere &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							   TransactionXmin))
 		return BF_OLD_SNAPSHOT;
 	return BF_SURE;
 }
