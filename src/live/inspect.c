@@ -374,7 +374,7 @@ verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 	found = bf_element_hash(live->plan.strategy, live->plan.header.funnel,
 							&live->element, value, &hash);
 	pair = bf_pair_of(&hash);
-	if (!found || !bf_live_probe(verification->index, live, &pair))
+	if (!found || !bf_live_probe(verification->index, &pair))
 		verification->missing++;
 }
 

@@ -252,8 +252,7 @@ extern bool bf_deferred_contains(Relation index, const BfHashPair *pair);
 extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 
 /* lookup.c */
-extern bool bf_live_probe(Relation index, BfLive *live,
-						  const BfHashPair *pair);
+extern bool bf_live_probe(Relation index, const BfHashPair *pair);
 
 /* sure.c */
 typedef enum BfDoubt

@@ -113,13 +113,17 @@ layer_may_hold(Relation index, BfLive *live, const BfLiveLayer *layer,
 
 /*
  * Whether a filter holds a hash; its column is one that it can tell about.  The
- * newest layer is the largest, and so the likeliest to.
+ * newest layer is the largest, and so the likeliest to.  From where its layers
+ * are asked for on, nothing here accesses the catalogs.
  */
 bool
-bf_live_probe(Relation index, BfLive *live, const BfHashPair *pair)
+bf_live_probe(Relation index, const BfHashPair *pair)
 {
+	BfLive	   *live;
+
 	if (bf_deferred_contains(index, pair))
 		return true;
+	live = bf_live_current(index);
 	for (uint32 i = live->nlayers; i-- > 0;)
 	{
 		if (layer_may_hold(index, live, &live->layers[i], pair))
@@ -170,8 +174,7 @@ index_contains(Oid oid, Asked *asked)
 		PredicateLockRelation(index, GetActiveSnapshot());
 		/* To convert text may take a look at the catalogs. */
 		hash_for(asked, bf_live_kept(index));
-		found = asked->fits &&
-			bf_live_probe(index, bf_live_current(index), &asked->pair);
+		found = asked->fits && bf_live_probe(index, &asked->pair);
 	}
 	relation_close(index, NoLock);
 	return found;
