@@ -41,7 +41,6 @@
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "live/live.h"
 #include "type/value.h"
@@ -422,47 +421,45 @@ is_fatal(const ErrorData *error)
 	}
 }
 
-/*
- * Take the rows that the core's scan left out; false if an expression fails for
- * one of them.
- */
+/* What the core's scan may have left rows out of. */
+typedef struct LeftOut
+{
+	Build	   *build;
+	Relation	heap;
+	IndexInfo  *info;
+} LeftOut;
+
+/* Take the rows that the core's scan left out. */
+static void
+take_left_out(void *state)
+{
+	LeftOut    *left = state;
+	SnapshotData undead;
+
+	InitNonVacuumableSnapshot(undead, GlobalVisTestFor(left->heap));
+	bf_scan_rows(left->heap, left->info, &undead, build_left_out, left->build);
+}
+
+/* The same; false if an expression fails for one of them. */
 static bool
 scan_left_out(Build *build, Relation heap, IndexInfo *info)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	SnapshotData undead;
-	ErrorData  *volatile error = NULL;
+	LeftOut		left = {.build = build,.heap = heap,.info = info};
+	ErrorData  *error;
 
-	InitNonVacuumableSnapshot(undead, GlobalVisTestFor(heap));
 	if (info->ii_Expressions == NIL && info->ii_Predicate == NIL)
 	{
-		bf_scan_rows(heap, info, &undead, build_left_out, build);
+		take_left_out(&left);
 		return true;
 	}
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		bf_scan_rows(heap, info, &undead, build_left_out, build);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		info->ii_ExpressionsState = NIL;
-		info->ii_PredicateState = NULL;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	if (error != NULL && is_fatal(error))
+	error = bf_attempt(take_left_out, &left);
+	if (error == NULL)
+		return true;
+	info->ii_ExpressionsState = NIL;
+	info->ii_PredicateState = NULL;
+	if (is_fatal(error))
 		ReThrowError(error);
-	return error == NULL;
+	return false;
 }
 
 /*

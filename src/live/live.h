@@ -239,6 +239,9 @@ extern size_t bf_live_room(Relation index, BfLive *live, size_t count);
 extern void bf_live_grow(Relation index, BfLive *live);
 extern void bf_live_seal(Relation index, BfLive *live);
 
+/* attempt.c */
+extern ErrorData *bf_attempt(void (*what) (void *state), void *state);
+
 /* store.c */
 extern void bf_live_store(Relation index, BfHashPair *pairs, size_t count);
 
