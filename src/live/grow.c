@@ -88,19 +88,34 @@ too_few(const BfLive *live)
 	return Max((double) bf_newest_layer(live)->shape.expected / LOOKS, 1);
 }
 
-/* Elements that the newest layer has room for, before another one is due. */
+/*
+ * Elements that the newest layer has room for, with so many bits set, before
+ * another one is due.
+ */
 static double
-room(Relation index, BfLive *live)
+room_with(const BfLive *live, uint64 set)
 {
-	const BfLiveLayer *newest = bf_newest_layer(live);
-	const BfLayer *shape = &newest->shape;
+	const BfLayer *shape = &bf_newest_layer(live)->shape;
 	uint64		full = bf_plan_capacity(&live->plan, shape);
-	uint64		set = bf_layer_sample(index, live, newest);
-
 	double		capacity = bf_estimate_count(full, shape->bits, shape->hashes);
 
 	return capacity - Min(MARGIN * too_few(live), capacity / MARGIN) -
 		bf_estimate_count(set, shape->bits, shape->hashes);
+}
+
+/* The same, with as many as there are. */
+static double
+room(Relation index, BfLive *live)
+{
+	return room_with(live, bf_layer_sample(index, live,
+										   bf_newest_layer(live)));
+}
+
+/* Whether the newest layer is full, with so many bits set. */
+bool
+bf_live_is_full(const BfLive *live, uint64 set)
+{
+	return room_with(live, set) <= 0;
 }
 
 /*

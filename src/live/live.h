@@ -40,6 +40,8 @@
  *	  sure.c		does a filter know every row that this snapshot can see?
  *	  epoch.c		and for how long may that be believed?
  *
+ * VACUUM (vacuum.c) is told what is due (due.c).
+ *
  * Elements go into the newest layer, and stay in the layer that they went into:
  * its pending entries get their bits there.  So who knows a list of layers, in
  * which he was to look for an element, will find it in these, whatever others
@@ -61,6 +63,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "core/estimate.h"
 #include "live/pair.h"
 #include "type/elements.h"
 
@@ -224,6 +227,8 @@ extern size_t bf_pending_add(Relation index, BfLive *live,
 extern bool bf_pending_contains(Relation index, BfLive *live,
 								const BfLiveLayer *layer,
 								const BfHashPair *pair);
+extern uint32 bf_pending_count(Relation index, BfLive *live,
+							   const BfLiveLayer *layer, BlockNumber page);
 extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
 								   const BfLiveLayer *layer, size_t *count);
 extern void bf_pending_flush(Relation index, BfLive *live,
@@ -235,9 +240,35 @@ extern uint64 bf_layer_sample(Relation index, BfLive *live,
 
 /* grow.c */
 extern bool bf_live_can_grow(const BfLive *live);
+extern bool bf_live_is_full(const BfLive *live, uint64 set);
 extern size_t bf_live_room(Relation index, BfLive *live, size_t count);
 extern void bf_live_grow(Relation index, BfLive *live);
 extern void bf_live_seal(Relation index, BfLive *live);
+
+/* due.c */
+typedef struct BfLiveFill
+{
+	BfFill		all;			/* estimated; counts what is pending, too */
+	uint64		expected;		/* elements that the layers are made for */
+	double		made_for;		/* false positive probability with these */
+	uint32		layers;
+	bool		grows;			/* the newest is full, and another will follow */
+	bool		at_least;		/* one has all bits set, and may hold more */
+} BfLiveFill;
+
+typedef enum BfDue
+{
+	BF_DUE_NOTHING,
+	BF_DUE_GROWTH,				/* which comes by itself */
+	BF_DUE_OVER_FULL,			/* a rebuild, and why: it says "maybe" often */
+	BF_DUE_MANY_LAYERS,			/* lookups are slow */
+	BF_DUE_OUTGROWN				/* most of what it holds is gone */
+} BfDue;
+
+extern void bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill);
+extern BfDue bf_live_due(const BfLiveFill *fill, double rows);
+extern double bf_live_enough(const BfLiveFill *fill, double rows);
+extern const char *bf_live_qualified_name(Relation index);
 
 /* attempt.c */
 extern ErrorData *bf_attempt(void (*what) (void *state), void *state);

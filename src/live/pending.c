@@ -198,6 +198,22 @@ bf_pending_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return found;
 }
 
+/* How many hashes wait on one of a layer's pending pages. */
+uint32
+bf_pending_count(Relation index, BfLive *live, const BfLiveLayer *layer,
+				 BlockNumber page)
+{
+	Buffer		buffer = bf_page_for_read(index, live, layer->start + page,
+										  BF_PAGE_PENDING);
+	uint32		count;
+
+	if (!BufferIsValid(buffer))
+		return 0;
+	count = page_count(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	return count;
+}
+
 /* Copy a pending page's entries; returns how many. */
 static uint32
 copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)

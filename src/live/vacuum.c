@@ -18,16 +18,10 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "tcop/pquery.h"
-#include "utils/builtins.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "core/estimate.h"
 #include "live/live.h"
-
-/* Warn where the false positives are so many times what was asked for. */
-#define TOO_MANY	2
 
 /*
  * ambulkdelete: nothing points to rows.  But this is also how the validation of
@@ -106,41 +100,65 @@ is_verbose(void)
 	return false;
 }
 
-/*
- * Say how full the filter is, and warn where that is too much.  One with all bits
- * set does not tell how many elements it holds, only how many at least; so it
- * takes the table's rows to say how many to expect.
- */
-static void
-report_fill(Relation index, const BfLive *live, uint64 set, double rows,
-			int level)
+/* How many percent of a filter's bits are set. */
+static double
+percent(const BfLiveFill *fill)
 {
-	uint64		bits = live->plan.first.bits;
-	uint32		hashes = live->plan.first.hashes;
-	double		fill = (double) set / (double) bits;
-	double		fpp = bf_estimate_fpp(set, bits, hashes);
-	double		count = bf_estimate_count(set, bits, hashes);
-	const char *about = set < bits ? "about" : "at least";
-	double		enough = set < bits ? count * 2 : Max(count * 2, rows);
+	return (double) fill->all.bits_set / (double) fill->all.bits * 100;
+}
 
+/* What a filter holds, in words. */
+static const char *
+holding(const BfLiveFill *fill)
+{
+	const char *about = fill->at_least ? "at least" : "about";
+
+	if (fill->layers == 1)
+		return psprintf("%s %lld elements", about, (long long) fill->all.count);
+	return psprintf("%s %lld elements in %u layers", about,
+					(long long) fill->all.count, fill->layers);
+}
+
+/* Warn of a filter that is over-full, and say what to do. */
+static void
+warn_over_full(Relation index, const BfLive *live, const BfLiveFill *fill,
+			   double rows)
+{
+	const char *name = bf_live_qualified_name(index);
+	double		enough = bf_live_enough(fill, rows);
+	const char *hint;
+
+	if (live->plan.header.expansion > 0)
+		hint = psprintf("REINDEX INDEX CONCURRENTLY %s makes one layer of what its table has.",
+						name);
+	else
+		hint = psprintf("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
+						name, enough,
+						!fill->at_least ? "" :
+						enough == rows ? " That is the number of the table's rows, as a full filter does not tell how many it holds." :
+						" That may be too few, as a full filter does not tell how many it holds.");
+	ereport(WARNING,
+			(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
+					RelationGetRelationName(index), percent(fill)),
+			 errdetail("It holds %s and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
+					   holding(fill), (unsigned long long) fill->expected, fill->all.fpp),
+			 errhint("%s", hint)));
+}
+
+/* Say how full the filter is, and warn where that is too much. */
+static void
+report_fill(Relation index, BfLive *live, double rows, int level)
+{
+	BfLiveFill	fill;
+
+	bf_live_measure(index, live, &fill);
 	ereport(level,
 			(errmsg("live filter \"%s\" is %.1f %% full",
-					RelationGetRelationName(index), fill * 100),
-			 errdetail("It holds %s %.0f elements, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
-					   about, count, (unsigned long long) live->plan.header.expected, fpp)));
-	if (fpp > TOO_MANY * live->plan.header.fpp)
-		ereport(WARNING,
-				(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
-						RelationGetRelationName(index), fill * 100),
-				 errdetail("It holds %s %.0f elements and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
-						   about, count, (unsigned long long) live->plan.header.expected, fpp),
-				 errhint("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
-						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(index)),
-													RelationGetRelationName(index)),
-						 enough,
-						 set < bits ? "" :
-						 enough == rows ? " That is the number of the table's rows, as a full filter does not tell how many it holds." :
-						 " That may be too few, as a full filter does not tell how many it holds.")));
+					RelationGetRelationName(index), percent(&fill)),
+			 errdetail("It holds %s, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
+					   holding(&fill), (unsigned long long) fill.expected, fill.all.fpp)));
+	if (bf_live_due(&fill, rows) == BF_DUE_OVER_FULL)
+		warn_over_full(index, live, &fill, rows);
 }
 
 /* Take the mark of a build in place away, if that was not undone. */
@@ -179,9 +197,7 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	settle(index, &live);
 	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 	if (!report_doubt(index, &live))
-		report_fill(index, &live,
-					bf_layer_sample(index, &live, &live.layers[0]),
-					info->num_heap_tuples,
+		report_fill(index, &live, info->num_heap_tuples,
 					is_verbose() ? INFO : info->message_level);
 
 	if (stats == NULL)
