@@ -138,7 +138,7 @@ typedef struct BfLiveOptions
 
 #define BF_LIVE_STRATEGY	"guava"
 #define BF_LIVE_FPP		0.03	/* where the options do not say: Guava's */
-#define BF_LIVE_EXPANSION	2		/* the same, if not how many are expected */
+#define BF_LIVE_EXPANSION	3		/* the same, if not how many are expected */
 #define BF_MOST_EXPECTED	9007199254740992.0	/* 2^53: whole in a float8 */
 
 /* Phases of a build, as pg_stat_progress_create_index shows them. */
