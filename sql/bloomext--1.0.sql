@@ -1118,6 +1118,71 @@ CREATE FUNCTION bf_live_verify(
 COMMENT ON FUNCTION bf_live_verify(regclass) IS
 	'look every row of the table up in its live filter; missing must be 0';
 
+/*
+ * It looks at a filter in a subtransaction, which there is none of in parallel
+ * mode.
+ */
+CREATE FUNCTION bf_live_state(
+	index regclass,
+	OUT "column" text,
+	OUT estimated_count bigint,
+	OUT expected bigint,
+	OUT fill float8,
+	OUT fpp float8,
+	OUT estimated_fpp float8,
+	OUT layers int,
+	OUT expansion int,
+	OUT bytes bigint,
+	OUT due text,
+	OUT reason text,
+	OUT action text
+)
+	AS 'MODULE_PATHNAME', 'bloomext_live_state'
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION bf_live_state(regclass) IS
+	'a live filter''s row in the view bf_live_filters; NULL of what is none, or not the caller''s to know';
+
+CREATE VIEW bf_live_filters AS
+	SELECT c.oid::regclass AS index, i.indrelid::regclass AS "table", s."column",
+		s.estimated_count, s.expected, s.fill, s.fpp, s.estimated_fpp,
+		s.layers, s.expansion, s.bytes, s.due, s.reason, s.action
+	FROM pg_am AS a
+	JOIN pg_class AS c ON c.relam = a.oid AND c.relkind = 'i'
+	JOIN pg_index AS i ON i.indexrelid = c.oid
+	CROSS JOIN LATERAL bf_live_state(c.oid) AS s
+	WHERE a.amhandler = 'bloomfilter_handler(internal)'::regprocedure AND NOT s IS NULL;
+GRANT SELECT ON bf_live_filters TO PUBLIC;
+COMMENT ON VIEW bf_live_filters IS
+	'every live filter of this database that the caller may know of, how full it is, by some of its pages, and what is due; waits for nobody and fails for none';
+COMMENT ON COLUMN bf_live_filters.index IS
+	'the live filter';
+COMMENT ON COLUMN bf_live_filters."table" IS
+	'the table that it is of';
+COMMENT ON COLUMN bf_live_filters."column" IS
+	'the column that it is of, or the expression';
+COMMENT ON COLUMN bf_live_filters.estimated_count IS
+	'elements that it holds, those of deleted rows, too';
+COMMENT ON COLUMN bf_live_filters.expected IS
+	'elements that its layers are sized for';
+COMMENT ON COLUMN bf_live_filters.fill IS
+	'bits that are set, of all bits';
+COMMENT ON COLUMN bf_live_filters.fpp IS
+	'false positive probability that it was made for';
+COMMENT ON COLUMN bf_live_filters.estimated_fpp IS
+	'false positive probability that it has';
+COMMENT ON COLUMN bf_live_filters.layers IS
+	'layers, each of which a lookup may have to ask';
+COMMENT ON COLUMN bf_live_filters.expansion IS
+	'0: it does not grow; or how many times the elements each further layer is sized for';
+COMMENT ON COLUMN bf_live_filters.bytes IS
+	'length of its file, parts that take no space included';
+COMMENT ON COLUMN bf_live_filters.due IS
+	'nothing; growth, which comes by itself; REINDEX; or NULL where that cannot be told now';
+COMMENT ON COLUMN bf_live_filters.reason IS
+	'why that is due, or why the filter could not be read';
+COMMENT ON COLUMN bf_live_filters.action IS
+	'statements that do what is due';
+
 -- Redis
 
 /*

@@ -40,7 +40,7 @@
  *	  sure.c		does a filter know every row that this snapshot can see?
  *	  epoch.c		and for how long may that be believed?
  *
- * VACUUM (vacuum.c) is told what is due (due.c).
+ * VACUUM (vacuum.c) and monitors (monitor.c) are told what is due (due.c).
  *
  * Elements go into the newest layer, and stay in the layer that they went into:
  * its pending entries get their bits there.  So who knows a list of layers, in
@@ -322,6 +322,7 @@ extern List *bf_rows_places(Oid root);
 /* rights.c */
 extern bool bf_rights_check_table(Oid table);
 extern bool bf_rights_may_read_column(Oid named, Relation index);
+extern bool bf_rights_may_see_statistics(Oid table, AttrNumber column);
 extern void bf_rights_refuse(Oid table);
 extern void bf_rights_keep(const List *leaves, Oid named, const List *own,
 						   bool whole);

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
@@ -72,6 +73,26 @@ bf_rights_may_read_column(Oid named, Relation index)
 	return column != InvalidAttrNumber &&
 		pg_attribute_aclcheck(named, column, GetUserId(),
 							  ACL_SELECT) == ACLCHECK_OK;
+}
+
+/*
+ * Whether the caller may be told statistics of an index over a column of a
+ * table, or, where that is 0, over an expression or only some of its rows.
+ */
+bool
+bf_rights_may_see_statistics(Oid table, AttrNumber column)
+{
+	bool		missing = false;	/* is no error */
+
+	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		return true;
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		return false;
+	return pg_class_aclcheck_ext(table, GetUserId(), ACL_SELECT,
+								 &missing) == ACLCHECK_OK ||
+		(column != InvalidAttrNumber &&
+		 pg_attribute_aclcheck_ext(table, column, GetUserId(), ACL_SELECT,
+								   &missing) == ACLCHECK_OK);
 }
 
 /*

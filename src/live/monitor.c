@@ -1,0 +1,320 @@
+/*
+ * monitor.c
+ *	  bf_live_state: a live filter's row in the view bf_live_filters.
+ *
+ * It is for a monitor that asks often, and of all filters, whatever others do
+ * with them.  So it waits for no lock: where the table or the index is locked,
+ * as by REINDEX, that is what is told.  Its own locks are given back at once, as
+ * what it tells holds for no statement after this one.  It looks at some pages
+ * of each layer (fill.c), through a ring of few buffers, lest it put the pages
+ * of others out of memory.
+ *
+ * And a filter that cannot be read does not make it fail.  Most reasons for that
+ * are looked for; but of a page that does not pass PostgreSQL's own checks, or a
+ * file that is not there, only an error tells.  So the filter is read in a
+ * subtransaction, and what fails in it is told as the reason for a REINDEX,
+ * unless it is the server's or the caller's doing.
+ *
+ * What it tells are statistics, so they are told to whom pg_stats tells them:
+ * who may read the column, unless policies hide rows; and to pg_read_all_stats,
+ * of which pg_monitor is a member.
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "fmgr.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+
+#include "live/live.h"
+#include "type/arguments.h"
+
+PG_FUNCTION_INFO_V1(bloomext_live_state);
+
+/* The columns of bf_live_state. */
+enum
+{
+	COLUMN, ESTIMATED_COUNT, EXPECTED, FILL, FPP, ESTIMATED_FPP, LAYERS,
+	EXPANSION, BYTES, DUE, REASON, ACTION, COLUMNS
+};
+
+/* What is told of an index. */
+typedef struct State
+{
+	Oid			index;
+	Oid			table;
+	const char *reindex;		/* the statement, as soon as it is known */
+	Datum		values[COLUMNS];
+	bool		nulls[COLUMNS];
+} State;
+
+/* Fill in a column. */
+static void
+tell(State *state, int column, Datum value)
+{
+	state->values[column] = value;
+	state->nulls[column] = false;
+}
+
+/* Fill in a column of text. */
+static void
+tell_text(State *state, int column, const char *text)
+{
+	tell(state, column, CStringGetTextDatum(text));
+}
+
+/* Say that the filter is to be rebuilt, and why. */
+static void
+tell_reindex(State *state, const char *reason)
+{
+	tell_text(state, DUE, "REINDEX");
+	tell_text(state, REASON, reason);
+	if (state->reindex != NULL)
+		tell_text(state, ACTION, state->reindex);
+}
+
+/* About how many rows a table has, or -1 where nobody has counted any. */
+static double
+estimate_rows(Oid oid)
+{
+	Relation	table = relation_open(oid, NoLock);
+	Form_pg_class form = table->rd_rel;
+	double		rows = -1;
+
+	/* As many on a page as when VACUUM or ANALYZE last looked. */
+	if (form->reltuples >= 0 && form->relpages > 0)
+		rows = (double) form->reltuples / form->relpages *
+			RelationGetNumberOfBlocks(table);
+	relation_close(table, NoLock);
+	return rows;
+}
+
+/* Say what is due because of a filter's fill. */
+static void
+tell_due(State *state, Relation index, const BfLive *live,
+		 const BfLiveFill *fill)
+{
+	double		rows = estimate_rows(state->table);
+
+	switch (bf_live_due(fill, rows))
+	{
+		case BF_DUE_NOTHING:
+			tell_text(state, DUE, "nothing");
+			break;
+		case BF_DUE_GROWTH:
+			tell_text(state, DUE, "growth");
+			tell_text(state, REASON, "is full, and gets a layer when elements come");
+			break;
+		case BF_DUE_MANY_LAYERS:
+			tell_reindex(state, "has many layers, each of which a lookup asks");
+			break;
+		case BF_DUE_OUTGROWN:
+			tell_reindex(state, "holds far more elements than its table has rows");
+			break;
+		case BF_DUE_OVER_FULL:
+			tell_reindex(state, "is over-full");
+			if (live->plan.header.expansion == 0)
+				tell_text(state, ACTION,
+						  psprintf("ALTER INDEX %s SET (expected = %.0f); %s",
+								   bf_live_qualified_name(index),
+								   bf_live_enough(fill, rows), state->reindex));
+			break;
+	}
+}
+
+/* Tell how full a filter is that can be read. */
+static void
+tell_fill(State *state, Relation index)
+{
+	BfLive		live;
+	BfLiveFill	fill;
+	BfDoubt		doubt;
+
+	bf_live_open(index, &live);
+	live.ring = GetAccessStrategy(BAS_BULKREAD);
+	bf_live_measure(index, &live, &fill);
+	FreeAccessStrategy(live.ring);
+
+	doubt = bf_live_lasting_doubt(index, &live);
+	if (doubt == BF_SURE)
+		tell_due(state, index, &live, &fill);
+	else
+		tell_reindex(state, bf_doubt_text(doubt));
+	tell(state, ESTIMATED_COUNT, Int64GetDatum(fill.all.count));
+	tell(state, EXPECTED, Int64GetDatum((int64) fill.expected));
+	tell(state, FILL,
+		 Float8GetDatum((double) fill.all.bits_set / (double) fill.all.bits));
+	tell(state, FPP, Float8GetDatum(live.plan.header.fpp));
+	tell(state, ESTIMATED_FPP, Float8GetDatum(fill.all.fpp));
+	tell(state, LAYERS, Int32GetDatum((int32) fill.layers));
+	tell(state, EXPANSION, Int32GetDatum((int32) live.plan.header.expansion));
+}
+
+/* Whether this transaction makes, or has made, an index or its file. */
+static bool
+is_new(Relation index)
+{
+	return index->rd_createSubid != InvalidSubTransactionId ||
+		compat_file_subxact(index) != InvalidSubTransactionId;
+}
+
+/* Tell of an index that is open, whether it can be read or not. */
+static void
+tell_index(State *state, Relation index)
+{
+	Form_pg_index form = index->rd_index;
+	BlockNumber blocks;
+
+	state->reindex = psprintf("REINDEX INDEX CONCURRENTLY %s;",
+							  bf_live_qualified_name(index));
+	tell_text(state, COLUMN, bf_subject_name(bf_subject_of(index)));
+	blocks = RelationGetNumberOfBlocks(index);
+	tell(state, BYTES, Int64GetDatum((int64) blocks * BLCKSZ));
+	if (!form->indislive || !form->indisready || !form->indisvalid ||
+		(blocks == 0 && is_new(index)))
+		tell_text(state, REASON,
+				  psprintf("%s. %s", bf_doubt_text(BF_NOT_VALID),
+						   bf_doubt_hint(BF_NOT_VALID)));
+	else if (blocks == 0)
+		tell_reindex(state, "has lost its file's contents");
+	else if (!bf_live_holds_elements(index))
+		tell_text(state, REASON,
+				  psprintf("is of a type that cannot be an element. %s",
+						   bf_live_column_hint(index)));
+	else
+		tell_fill(state, index);
+}
+
+/* Look at an index that is locked. */
+static void
+look_at_locked(State *state)
+{
+	Relation	index = try_relation_open(state->index, NoLock);
+
+	if (index == NULL)
+	{
+		tell_text(state, REASON, "was dropped");
+		return;
+	}
+	tell_index(state, index);
+	relation_close(index, NoLock);
+}
+
+/* Look at an index, with its table and it locked for as long as that takes. */
+static void
+look(void *argument)
+{
+	State	   *state = argument;
+
+	if (!ConditionalLockRelationOid(state->table, AccessShareLock))
+	{
+		tell_text(state, REASON, "is of a table that is locked by another session");
+		return;
+	}
+	if (ConditionalLockRelationOid(state->index, AccessShareLock))
+	{
+		look_at_locked(state);
+		UnlockRelationOid(state->index, AccessShareLock);
+	}
+	else
+		tell_text(state, REASON, "is locked by another session");
+	UnlockRelationOid(state->table, AccessShareLock);
+}
+
+/* Whether an access method is the one of live filters. */
+static bool
+is_of_live_filters(Oid am)
+{
+	IndexAmRoutine *routine = GetIndexAmRoutineByAmId(am, true);
+
+	return routine != NULL && routine->ambuild == bflive_build;
+}
+
+/* Why nobody could read a filter from here, whatever is locked; or NULL. */
+static const char *
+out_of_reach(Form_pg_class form)
+{
+	if (form->relpersistence == RELPERSISTENCE_TEMP &&
+		!isTempNamespace(form->relnamespace))
+		return "is of a temporary table of another session";
+	if (form->relpersistence != RELPERSISTENCE_PERMANENT && RecoveryInProgress())
+		return "is unlogged, and empty on a standby";
+	return NULL;
+}
+
+/* Tell what the catalogs do; false where the caller is to be told nothing. */
+static bool
+tell_by_catalogs(State *state)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID,
+										ObjectIdGetDatum(state->index));
+	HeapTuple	class_tuple = SearchSysCache1(RELOID,
+											  ObjectIdGetDatum(state->index));
+	AttrNumber	column = InvalidAttrNumber;
+	bool		is_told = false;
+	const char *reason = "was dropped";
+
+	if (HeapTupleIsValid(tuple) && HeapTupleIsValid(class_tuple))
+	{
+		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+		Form_pg_class class_form = (Form_pg_class) GETSTRUCT(class_tuple);
+
+		state->table = form->indrelid;
+		if (heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
+			column = form->indkey.values[0];
+		reason = out_of_reach(class_form);
+		is_told = class_form->relkind == RELKIND_INDEX &&
+			is_of_live_filters(class_form->relam);
+	}
+	else
+		is_told = !HeapTupleIsValid(class_tuple);
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (HeapTupleIsValid(class_tuple))
+		ReleaseSysCache(class_tuple);
+	if (reason != NULL)
+		tell_text(state, REASON, reason);
+	return is_told && bf_rights_may_see_statistics(state->table, column);
+}
+
+/* Whether an error says nothing of the filter: a cancelled query, no memory. */
+static bool
+is_of_server(const ErrorData *error)
+{
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* bf_live_state(index): NULL of what is no live filter, or not the caller's */
+Datum
+bloomext_live_state(PG_FUNCTION_ARGS)
+{
+	State		state = {.index = PG_GETARG_OID(0)};
+	ErrorData  *error = NULL;
+
+	memset(state.nulls, true, sizeof(state.nulls));
+	if (!tell_by_catalogs(&state))
+		PG_RETURN_NULL();
+	if (state.nulls[REASON])
+		error = bf_attempt(look, &state);
+	if (error != NULL && is_of_server(error))
+		ReThrowError(error);
+	if (error != NULL)
+		tell_reindex(&state, error->message);
+	return bf_row(fcinfo, state.values, state.nulls);
+}
