@@ -1,7 +1,8 @@
 # What doc/ingest.md says is so: its SQL runs as it stands, in its order; a lock
 # that is taken before the question keeps titles single, and in no other order;
-# and eight loaders of overlapping batches, with titles twice in a batch, find
-# every title again, lose none but by a "maybe", and with locks have none twice.
+# and eight loaders of overlapping batches, with titles twice in a batch, into a
+# filter that grows meanwhile, find every title again, lose none but by a "maybe",
+# and with locks have none twice.
 use strict;
 use warnings;
 
@@ -127,7 +128,7 @@ sub load
 	my ($first, $count) = $all ? (0, $batches) : (':client_id * ' . BATCHES, BATCHES);
 	append_to_file($script, "\\set n $first + :done\n\\set done :done + 1\n$ways{$way}\n");
 	$live->sql(qq(DROP TABLE IF EXISTS loaded; CREATE TABLE loaded (title text, batch int, loader int);
-		CREATE INDEX ON loaded USING bloomfilter (title) WITH (expected = @{[ TITLES ]}, fpp = @{[ FPP ]})));
+		CREATE INDEX ON loaded USING bloomfilter (title) WITH (expected = @{[ TITLES / 10 ]}, expansion = 2, fpp = @{[ FPP ]})));
 	$node->command_ok([ 'pgbench', '-n', '-c', LOADERS, '-j', 2, '-t', $count, '-D', 'done=0', '-f', $script,
 			'-h', $node->host, '-p', $node->port, 'postgres' ], "$way: all is loaded");
 }
@@ -135,6 +136,7 @@ sub load
 foreach my $way (sort keys %ways)
 {
 	load($way, $way eq 'a slice for each loader');
+	$live->is_sql('... the filter has grown', q(SELECT layers > 3 FROM bf_live_info('loaded')), 't');
 	$live->is_sql('... every title is found', q(SELECT look('loaded')), '0 denied, sure, 0 missing');
 	$live->is_sql('... no loader has inserted one twice',
 		'SELECT count(*) FROM (SELECT FROM loaded GROUP BY title, loader HAVING count(*) > 1) AS t', '0');
