@@ -127,11 +127,14 @@ def head(scale, setting, took):
 """ + ''.join(f'* Not measured, as it is not there: {name}.\n' for name in setting.missing)
 
 
-SECTIONS = {rows.aggregates: None, rows.lookups: None, rows.guava: 'java', rows.redis: 'hiredis', rows.live: None, rows.memory: None}
+SECTIONS = {rows.aggregates: None, rows.lookups: None, rows.guava: 'java', rows.redis: 'hiredis', rows.live: None, rows.growing: None,
+            rows.memory: None, rows.ingest: None}
 
 
 def unit(row):
     """What the work takes by itself."""
+    if row.metric in ('number', 'pages'):
+        return three_digits(row.cost)
     if row.metric in ('wal', 'peak', 'bytes'):
         return f'{row.cost:,.0f} bytes'
     return f'{three_digits(row.cost / 1e6)} ms' if row.cost > 1e6 else f'{three_digits(row.cost)} ns'

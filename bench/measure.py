@@ -1,5 +1,7 @@
 """How script/bench measures: statements by psql, other programs by a word and its answer, in turns."""
+import contextlib
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -18,6 +20,26 @@ def sql(script):
     if done.returncode:
         sys.exit('bench: psql failed at:\n' + script)
     return done.stdout.strip()
+
+
+@contextlib.contextmanager
+def restarted(setting):
+    """The server, with another setting for a while."""
+    data = sql('SHOW data_directory')
+    with open(os.path.join(data, 'postmaster.opts'), encoding='utf8') as file:
+        options = shlex.split(file.read())[3:] # after postgres -D data
+    restart(data, options + ['-c', setting])
+    try:
+        yield
+    finally:
+        restart(data, options)
+
+
+def restart(data, options):
+    """As the user that the server runs as."""
+    owner = {} if os.geteuid() else {'user': os.stat(data).st_uid, 'group': os.stat(data).st_gid, 'extra_groups': []}
+    subprocess.run(['pg_ctl', 'restart', '-s', '-w', '-m', 'fast', '-D', data, '-l', os.path.join(data, 'restarted.log'), '-o', shlex.join(options)],
+                   check=True, cwd=data, **owner)
 
 
 class Sql:

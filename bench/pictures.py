@@ -88,9 +88,10 @@ def inserts(setting):
     picture = Picture('insert')
     for n in setting.live_ladder:
         lines = ('10,000 rows a statement', 'their WAL', 'a row a transaction, whole', 'its WAL')
-        for line, row in zip(lines, rows.Live(n).inserts()):
+        tables = rows.Live(n)
+        for line, row in zip(lines, tables.inserts()):
             picture.measure(line, n, row, 3)
-    sql(rows.Live.drop)
+        tables.drop()
     return picture
 
 

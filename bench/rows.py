@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from measure import Row, Sql, Value, sql
+from measure import Row, Sql, Value, restarted, sql
 
 PARALLEL = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0'
 TWO = "filters a JOIN filters b ON a.name = 'large' AND b.name = 'larger'"
@@ -120,10 +120,10 @@ def redis(s):
 
 
 class Live:
-    """Three tables of n random titles with no index, a live filter and a btree; the filter has room for what
+    """Three tables of n random titles: with no index, a live filter and a btree; the filter has room for what
     is inserted."""
     kinds = ('none', 'live', 'btree')
-    drop = 'DROP TABLE t_none, t_live, t_btree'
+    over = "the btree's"
 
     def __init__(self, n):
         self.n = n
@@ -139,16 +139,18 @@ class Live:
                 END LOOP;
             END $$;""" for kind in self.kinds) + '\nCHECKPOINT;')
 
+    def drop(self):
+        sql('DROP TABLE ' + ', '.join('t_' + kind for kind in self.kinds))
+
     def ddl(self, kind, table, expected):
         return {'none': '', 'btree': f'CREATE INDEX {table}_i ON {table} (title)',
                 'live': f'CREATE INDEX {table}_i ON {table} USING bloomfilter (title) WITH (expected = {expected}, fpp = 0.0001)'}[kind]
 
     def row(self, name, make, goal=None, metric='cpu', less=True):
-        """A row of what make(kind) gives of the live filter over the btree, less without an index if wanted."""
-        without = make('none') if less else None
-        live, btree = make('live'), make('btree')
-        live.less = btree.less = without
-        return Row(name, "the btree's", live, btree, goal, metric)
+        """A row of what make(kind) gives of the second kind over the third, less without an index if wanted."""
+        without, work, anchor = (make(kind) if less or kind != 'none' else None for kind in self.kinds)
+        work.less = anchor.less = without
+        return Row(name, self.over, work, anchor, goal, metric)
 
     # What a kind of index is measured by.
 
@@ -159,16 +161,17 @@ class Live:
         return Sql(f'CALL single_{kind}(5000)', 5000)
 
     def first(self, kind):
-        return Sql(f'CALL single_{kind}(1000)', 1000, before='VACUUM t_live; CHECKPOINT')
+        return Sql(f'CALL single_{kind}(1000)', 1000, before=f'VACUUM t_{kind}; CHECKPOINT')
 
     def build(self, kind, workers=0):
         return Sql(self.ddl(kind, 't_none', self.n), self.n,
                    before=f'DROP INDEX IF EXISTS t_none_i; SET max_parallel_maintenance_workers = {workers}')
 
-    def lookup(self, kind):
-        asked = f"(SELECT md5('absent ' || i) || ' ' || i AS x FROM generate_series(1, 200000) AS i OFFSET 0) AS s"
-        return Sql(f'SELECT count(*) FROM {asked} WHERE ' + {'none': 'x IS NULL', 'live': "bf_live_contains('t_live', x)",
-                   'btree': 'EXISTS (SELECT FROM t_btree WHERE title = x OFFSET 0)'}[kind], 200000)
+    def lookup(self, kind, title="md5('absent ' || i) || ' ' || i"):
+        """Of 200,000 titles, made of i."""
+        return Sql(f'SELECT count(*) FROM (SELECT {title} AS x FROM generate_series(1, 200000) AS i OFFSET 0) AS s WHERE ' +
+                   {'none': 'x IS NULL', 'btree': 'EXISTS (SELECT FROM t_btree WHERE title = x OFFSET 0)'}
+                   .get(kind, f"bf_live_contains('t_{kind}', x)"), 200000)
 
     def inserts(self):
         """What each row that comes costs, after the first ones, which change each page for the first time."""
@@ -177,6 +180,52 @@ class Live:
         yield self.row('its WAL', self.bulk, 1, 'wal')
         yield self.row('a transaction of one row, whole', self.single, 1.1, less=False)
         yield self.row('its WAL, over none', self.single, 1, 'wal')
+
+
+class Grown(Live):
+    """The same, where the second has a filter that grows from 10,000 rows on, and the third one that has room for n
+    more, which come in parts."""
+    kinds = ('none', 'grown', 'fixed')
+    over = "the fixed one's"
+
+    def __init__(self, n, parts):
+        self.most, self.part = n, n // parts
+        self.rows = dict.fromkeys(self.kinds, 10000)
+        super().__init__(10000)
+        sql('\n'.join(f"""CREATE OR REPLACE PROCEDURE grow_{kind}(first int, last int) LANGUAGE plpgsql AS $$
+            BEGIN
+                FOR i IN first .. last BY 10000 LOOP
+                    INSERT INTO t_{kind} SELECT md5(j::text) || ' ' || j FROM generate_series(i, least(i + 9999, last)) AS j;
+                    COMMIT;
+                END LOOP;
+            END $$;""" for kind in self.kinds))
+
+    def ddl(self, kind, table, expected):
+        options = {'grown': '', 'fixed': f'expected = {self.most + 100000}, '}
+        return f'CREATE INDEX {table}_i ON {table} USING bloomfilter (title) WITH ({options[kind]}fpp = 0.0001)' if kind in options else ''
+
+    def size(self, kind):
+        return Value(f"SELECT pg_relation_size('t_{kind}_i')")
+
+    def layers(self, kind):
+        return Value(f"SELECT layers FROM bf_live_info('t_{kind}')")
+
+    def present(self, kind):
+        number = f"(hashint4extended(i, 0) & x'7fffffff'::bigint) % {self.most} + 1"
+        return self.lookup(kind, f"md5(({number})::text) || ' ' || {number}")
+
+
+class Part:
+    """A table's next part."""
+
+    def __init__(self, tables, kind):
+        self.tables, self.kind = tables, kind
+
+    def take(self, metric):
+        rows, part = self.tables.rows, self.tables.part
+        first = rows[self.kind] + 1
+        rows[self.kind] += part
+        return Sql(f'CALL grow_{self.kind}({first}, {rows[self.kind]})', part).take(metric)
 
 
 def collation():
@@ -244,8 +293,64 @@ def live(s):
     yield from tables.inserts()
     yield tables.row('WAL of the first 1,000 transactions after a checkpoint', tables.first, 1, 'wal')
     yield tables.row('a transaction, four writers', lambda kind: Writers(kind, s.seconds, s.work), 1, 'clock', less=False)
-    sql(Live.drop)
+    tables.drop()
     yield from partitions(s.partitions)
+
+
+def growing(s):
+    """A live filter that grew from 10,000 rows on, over one that was made for all of them, fpp = 0.0001"""
+    tables = Grown(s.live, s.turns)
+    yield tables.row('INSERT ... SELECT of 10,000 rows, a row', lambda kind: Part(tables, kind), 1.3)
+    layers = tables.row('layers', tables.layers, metric='number', less=False)
+    yield layers
+    yield tables.row('size', tables.size, metric='bytes', less=False)
+
+    def goal():
+        return 1 + 0.6 * (layers.ratio - 1)
+    yield tables.row('bf_live_contains of an absent title', tables.lookup, goal)
+    yield tables.row('bf_live_contains of a present title', tables.present, goal)
+    yield tables.row('a transaction of one row, whole', tables.single, less=False)
+    yield tables.row('WAL of the first 1,000 transactions after a checkpoint', tables.first, 2, 'wal')
+    tables.drop()
+
+
+class Batch:
+    """A statement's cost for each row of a batch, of which some percent are in the table of n titles already; 'pages' are
+    those of the table and its index that it read from outside shared buffers, in a turn whose time was taken before."""
+
+    def __init__(self, n, table, duplicates, insert):
+        self.table, self.rows, self.read = table, n // 100, []
+        self.insert = Sql(insert, self.rows, before=f"""CREATE TEMPORARY TABLE batch AS SELECT md5(i::text) || ' ' || i AS title
+            FROM (SELECT CASE WHEN random() * 100 < {duplicates} THEN floor(random() * {n})::bigint + 1 ELSE nextval('numbers') END AS i
+                  FROM generate_series(1, {self.rows})) AS drawn; ANALYZE batch""")
+
+    def take(self, metric):
+        if metric == 'pages':
+            return max(self.read.pop(), 1) / self.rows
+        before = self.pages()
+        taken = self.insert.take(metric)
+        self.read.append(self.pages() - before)
+        return taken
+
+    def pages(self):
+        return int(sql(f"SELECT heap_blks_read + idx_blks_read FROM pg_statio_user_tables WHERE relname = '{self.table}'"))
+
+
+def ingest(s):
+    """What is new, once: batches of n/100 titles into a table of n, by a live filter over a unique btree five times as large as shared buffers"""
+    table = f"AS SELECT md5(i::text) || ' ' || i AS title FROM generate_series(1, {s.live}) AS i"
+    sql(f"""CREATE SEQUENCE numbers START {s.live + 1};
+        CREATE TABLE i_live {table}; CREATE INDEX ON i_live USING bloomfilter (title) WITH (fpp = 0.0001);
+        CREATE TABLE i_btree {table}; CREATE UNIQUE INDEX ON i_btree (title);
+        VACUUM ANALYZE i_live, i_btree;""")
+    with restarted(f'shared_buffers={max(s.live * 13 // 1024, 1024)}kB'):
+        for duplicates in 0, 50, 95:
+            work = Batch(s.live, 'i_live', duplicates,
+                         "INSERT INTO i_live SELECT DISTINCT title FROM batch WHERE NOT bf_live_contains('i_live', title)")
+            over = Batch(s.live, 'i_btree', duplicates, 'INSERT INTO i_btree SELECT title FROM batch ON CONFLICT DO NOTHING')
+            yield Row(f'SELECT DISTINCT ... WHERE NOT bf_live_contains, {duplicates} % there already, a row', 'ON CONFLICT DO NOTHING', work, over)
+            yield Row('pages read, a row', "the btree's", work, over, metric='pages')
+    sql('DROP TABLE i_live, i_btree; DROP SEQUENCE numbers')
 
 
 def partitions(count):
