@@ -26,8 +26,9 @@
  *	  wal.c			changes pages and writes that to WAL
  *	  meta.c		knows what the filter is, from its metapage
  *	  page.c		finds, checks and locks pages
+ *	  recent.c		  where they were last
  *
- * A lookup asks in the order deferred, pending, bits (lookup.c).  Entries move
+ * A lookup asks in the order deferred, pending, bits (layer.c).  Entries move
  * in that direction, and are where they go to before they leave where they
  * were, so that no lookup can miss one on the move.
  *
@@ -162,10 +163,20 @@ extern bool bf_is_partial(Relation index);
 extern void bf_epoch_init(void);
 extern uint64 bf_epoch(void);
 
+/* recent.c */
+extern Buffer bf_recent_pin(Relation index, BlockNumber block);
+extern Buffer bf_recent_read(Relation index, BlockNumber block,
+							 BufferAccessStrategy ring);
+extern void bf_recent_prefetch(Relation index, BlockNumber block,
+							   uint32 offset);
+
 /* page.c */
 extern void bf_page_init(Page page, BfPageKind kind);
 extern bool bf_page_check(Relation index, Buffer buffer, BfPageKind kind);
 pg_noreturn extern void bf_page_corrupted(Relation index, BlockNumber block);
+extern Buffer bf_page_pin(Relation index, BfLive *live, BlockNumber block,
+						  BfPageKind kind);
+extern void bf_page_prefetch(Relation index, BlockNumber block);
 extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 							   BfPageKind kind);
 extern void bf_file_extend(Relation index, BfLive *live);
@@ -284,6 +295,11 @@ extern void bf_deferred_add(Relation index, const BfHashPair *pair);
 extern void bf_deferred_note_build(Relation index);
 extern bool bf_deferred_contains(Relation index, const BfHashPair *pair);
 extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
+
+/* layer.c */
+extern bool bf_live_layer_contains(Relation index, BfLive *live,
+							  const BfLiveLayer *layer,
+							  const BfHashPair *pair);
 
 /* lookup.c */
 extern bool bf_live_probe(Relation index, const BfHashPair *pair);

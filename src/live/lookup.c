@@ -3,9 +3,7 @@
  *	  bf_live_contains and its kin: does any row of the table hold an element?
  *
  * The order of asking is that of an element's way into the filter (live.h):
- * this transaction's own elements, then the pending page, then the bits, of
- * which each is read under the share lock of its page, up to the first that is
- * not set.  Two positions are derived first, the others only if both are set.
+ * this transaction's own elements, then the layers (layer.c).
  *
  * A call site keeps what its first argument names, as finding that out costs
  * more than the question: for as long as that may be believed (epoch.c), and
@@ -16,7 +14,6 @@
 #include "access/relation.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
@@ -25,9 +22,6 @@
 
 #include "live/live.h"
 #include "type/literal.h"
-
-/* Positions derived first. */
-#define FIRST_POSITIONS	2
 
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
@@ -61,56 +55,6 @@ typedef struct Asked
 	BfHashPair	pair;
 } Asked;
 
-/* Whether a bit is set. */
-static bool
-test_bit(Relation index, BfLive *live, const BfLiveLayer *layer, uint64 bit)
-{
-	BlockNumber page = (BlockNumber) (bit / BF_PAGE_BITS);
-	Buffer		buffer = bf_page_for_read(index, live,
-										  bf_data_block(layer, page),
-										  BF_PAGE_DATA);
-	const uint8 *bits;
-	bool		set;
-
-	if (!BufferIsValid(buffer))
-		return false;
-	bits = (const uint8 *) PageGetContents(BufferGetPage(buffer));
-	set = bf_bit_get(bits, bit - page * BF_PAGE_BITS);
-	UnlockReleaseBuffer(buffer);
-	return set;
-}
-
-/* Whether so many bits of an element are set, from the first of them on. */
-static bool
-test_positions(Relation index, BfLive *live, const BfLiveLayer *layer,
-			   const BfHash *hash, uint32 first, uint32 count)
-{
-	uint64		positions[BF_MAX_HASHES];
-
-	live->plan.strategy->positions(hash, layer->shape.bits, first, count,
-								   positions);
-	for (uint32 i = 0; i < count; i++)
-	{
-		if (!test_bit(index, live, layer, positions[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Whether a layer holds a hash: waiting, or by its bits. */
-static bool
-layer_may_hold(Relation index, BfLive *live, const BfLiveLayer *layer,
-			   const BfHashPair *pair)
-{
-	BfHash		hash = bf_hash_of(pair);
-	uint32		hashes = layer->shape.hashes;
-	uint32		first = Min(hashes, FIRST_POSITIONS);
-
-	return bf_pending_contains(index, live, layer, pair) ||
-		(test_positions(index, live, layer, &hash, 0, first) &&
-		 test_positions(index, live, layer, &hash, first, hashes - first));
-}
-
 /*
  * Whether a filter holds a hash; its column is one that it can tell about.  The
  * newest layer is the largest, and so the likeliest to.  From where its layers
@@ -126,7 +70,7 @@ bf_live_probe(Relation index, const BfHashPair *pair)
 	live = bf_live_current(index);
 	for (uint32 i = live->nlayers; i-- > 0;)
 	{
-		if (layer_may_hold(index, live, &live->layers[i], pair))
+		if (bf_live_layer_contains(index, live, &live->layers[i], pair))
 			return true;
 	}
 	return false;

@@ -328,7 +328,9 @@ bf_live_is_current(Relation index, const BfLive *live)
 
 	if (live->plan.header.expansion == 0)
 		return true;
-	buffer = ReadBuffer(index, BF_META_BLOCK);
+	buffer = bf_recent_pin(index, BF_META_BLOCK);
+	if (!BufferIsValid(buffer))
+		buffer = bf_recent_read(index, BF_META_BLOCK, NULL);
 	meta = (Meta *) PageGetContents(BufferGetPage(buffer));
 	now = *(volatile uint32 *) &meta->growth;
 	ReleaseBuffer(buffer);

@@ -8,7 +8,9 @@
  * the extension lock again.  None of that is in WAL; replay extends the file
  * as it comes to pages, and zeros mean the same on either side.
  *
- * Nothing that a page says is believed before it is checked.
+ * Nothing that a page says is believed before it is checked, each time that it
+ * is locked.  Who only pins a page may find it damaged since, and believe no more
+ * than a "maybe" (layer.c).
  */
 #include "postgres.h"
 
@@ -142,6 +144,32 @@ bf_file_extend(Relation index, BfLive *live)
 }
 
 /*
+ * Pin a page, which is checked if it is not where it was last.  InvalidBuffer
+ * where there is none yet, so that it is empty.
+ */
+Buffer
+bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
+{
+	Buffer		buffer = bf_recent_pin(index, block);
+
+	if (BufferIsValid(buffer) || !has_block(index, live, block))
+		return buffer;
+	buffer = bf_recent_read(index, block, live->ring);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	bf_page_check(index, buffer, kind);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return buffer;
+}
+
+/* Request what bf_page_check() looks at from memory. */
+void
+bf_page_prefetch(Relation index, BlockNumber block)
+{
+	bf_recent_prefetch(index, block, 0);
+	bf_recent_prefetch(index, block, TAIL_OFFSET);
+}
+
+/*
  * Read and share-lock a page.  InvalidBuffer where there is none yet, so that
  * it is empty.
  */
@@ -149,12 +177,10 @@ Buffer
 bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 				 BfPageKind kind)
 {
-	Buffer		buffer;
+	Buffer		buffer = bf_page_pin(index, live, block, kind);
 
-	if (!has_block(index, live, block))
+	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
-	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
-								live->ring);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (bf_page_check(index, buffer, kind))
 		return buffer;

@@ -1,0 +1,93 @@
+/*
+ * recent.c
+ *	  Pin pages of live filters where this backend found them last.
+ *
+ * A question to a filter reads some ten pages for a byte each, so that looking
+ * them up in the buffer table is most of its work, and, of a large filter, most
+ * of its waiting for memory.  So each backend remembers the buffer that a page was
+ * in.  That is a hint: whether the page is there yet, ReadRecentBuffer() finds
+ * out, by what the lookup would have compared.  Whatever takes pages out of their
+ * buffers, or gives a filter another file, need not be noticed.
+ *
+ * Only a lookup in the buffer table counts as a use, by which pages stay in
+ * memory, so now and then there is one.
+ *
+ * Pages of temporary tables are not remembered.  Their files may be called as
+ * other tables' are, and releases up to 14.4 would look for them elsewhere.
+ */
+#include "postgres.h"
+
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+
+#include "live/live.h"
+
+/* Pages remembered: as many as a filter of 1 GB has. */
+#define RECENT_PAGES	(1024 * 1024 * 1024 / BLCKSZ)
+
+/* The golden ratio of 2^32: what is multiplied by it is spread evenly. */
+#define SPREAD			UINT32_C(0x9E3779B9)
+
+/* One of so many pins is by the buffer table. */
+#define PINS_A_LOOKUP	16
+
+/* The buffers, or InvalidBuffer; two pages may take each other's place. */
+static Buffer recent[RECENT_PAGES];
+
+/* Where a page's buffer is remembered: those of one filter, side by side. */
+static inline Buffer *
+slot(Relation index, BlockNumber block)
+{
+	uint32		file = (uint32) compat_locator_of(index).compat_number;
+
+	return &recent[(file * SPREAD + block) % RECENT_PAGES];
+}
+
+/* Whether it is time for a lookup, at no period that callers might have. */
+static bool
+lookup_is_due(void)
+{
+	static uint32 turn;
+
+	turn += SPREAD;
+	return turn < PG_UINT32_MAX / PINS_A_LOOKUP;
+}
+
+/* Pin a page where it was last; InvalidBuffer if it has to be read. */
+Buffer
+bf_recent_pin(Relation index, BlockNumber block)
+{
+	Buffer		buffer = *slot(index, block);
+
+	if (!BufferIsValid(buffer) || lookup_is_due() ||
+		RelationUsesLocalBuffers(index) ||
+		!ReadRecentBuffer(compat_locator_of(index), MAIN_FORKNUM, block,
+						  buffer))
+		return InvalidBuffer;
+	/* As ReadBuffer() counts it. */
+	pgstat_count_buffer_read(index);
+	pgstat_count_buffer_hit(index);
+	return buffer;
+}
+
+/* Read and pin a page, and remember where it is. */
+Buffer
+bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
+{
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
+											RBM_NORMAL, ring);
+
+	if (!BufferIsLocal(buffer))
+		*slot(index, block) = buffer;
+	return buffer;
+}
+
+/* Request a byte of a page from memory, if it is known where that was. */
+void
+bf_recent_prefetch(Relation index, BlockNumber block, uint32 offset)
+{
+	Buffer		buffer = *slot(index, block);
+
+	if (BufferIsValid(buffer))
+		__builtin_prefetch(BufferGetPage(buffer) + offset);
+}
