@@ -34,7 +34,7 @@ typedef struct BitPlace
 
 /* Find where so many bits of an element are, from the first of them on. */
 static void
-find_places(const BfLive *live, const BfLiveLayer *layer, const BfHash *hash,
+locate_bits(const BfLive *live, const BfLiveLayer *layer, const BfHash *hash,
 			uint32 first, uint32 count, BitPlace *places)
 {
 	uint64		positions[BF_MAX_HASHES];
@@ -98,15 +98,15 @@ test_bits(Relation index, BfLive *live, const BitPlace *places, uint32 count)
 
 /* Whether a layer holds a hash: waiting, or by its bits. */
 bool
-bf_live_layer_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
-				  const BfHashPair *pair)
+bf_live_layer_contains(Relation index, BfLive *live,
+					   const BfLiveLayer *layer, const BfHashPair *pair)
 {
 	BfHash		hash = bf_hash_of(pair);
 	uint32		first = Min(layer->shape.hashes, FIRST_POSITIONS);
 	uint32		rest = layer->shape.hashes - first;
 	BitPlace	places[BF_MAX_HASHES];
 
-	find_places(live, layer, &hash, 0, first, places);
+	locate_bits(live, layer, &hash, 0, first, places);
 	for (uint32 i = 0; i < first; i++)
 	{
 		bf_recent_prefetch(index, places[i].block, places[i].offset);
@@ -117,7 +117,7 @@ bf_live_layer_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
 	if (!test_bits(index, live, places, first))
 		return false;
 
-	find_places(live, layer, &hash, first, rest, places);
+	locate_bits(live, layer, &hash, first, rest, places);
 	for (uint32 i = 0; i < rest; i++)
 		bf_recent_prefetch(index, places[i].block, places[i].offset);
 	return test_bits(index, live, places, rest);

@@ -298,8 +298,8 @@ extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 
 /* layer.c */
 extern bool bf_live_layer_contains(Relation index, BfLive *live,
-							  const BfLiveLayer *layer,
-							  const BfHashPair *pair);
+								   const BfLiveLayer *layer,
+								   const BfHashPair *pair);
 
 /* lookup.c */
 extern bool bf_live_probe(Relation index, const BfHashPair *pair);

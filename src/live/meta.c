@@ -339,7 +339,7 @@ bf_live_is_current(Relation index, const BfLive *live)
 
 /* Keep what a live filter is in the relation cache. */
 static BfLive *
-keep(Relation index)
+keep_meta(Relation index)
 {
 	BfLive	   *kept;
 	BfLive		live;
@@ -365,7 +365,7 @@ bf_live_kept(Relation index)
 	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
 		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
 		return kept;
-	return keep(index);
+	return keep_meta(index);
 }
 
 /* The same, with all layers that there are. */
@@ -374,7 +374,7 @@ bf_live_current(Relation index)
 {
 	BfLive	   *kept = bf_live_kept(index);
 
-	return bf_live_is_current(index, kept) ? kept : keep(index);
+	return bf_live_is_current(index, kept) ? kept : keep_meta(index);
 }
 
 /* The same, copied out. */
