@@ -196,7 +196,7 @@ bf_live_room(Relation index, BfLive *live, size_t count)
 								Max(left / SHARE_OF_ROOM, least));
 		if (!lock_metapage(index, bf_newest_layer(live)))
 			return (size_t) Min((double) count, least);
-		bf_live_open(index, live);
+		bf_live_open_to_change(index, live);
 		bf_live_grow(index, live);
 		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 	}

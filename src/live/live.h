@@ -191,6 +191,7 @@ extern bool bf_live_is_current(Relation index, const BfLive *live);
 extern BfLive *bf_live_kept(Relation index);
 extern BfLive *bf_live_current(Relation index);
 extern void bf_live_open(Relation index, BfLive *live);
+extern void bf_live_open_to_change(Relation index, BfLive *live);
 extern void bf_live_note_complete(Relation index, BfLive *live);
 extern void bf_live_forget(Relation index);
 extern void bf_meta_write(Relation index, ForkNumber fork, BfLive *live);

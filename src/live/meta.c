@@ -386,6 +386,19 @@ bf_live_open(Relation index, BfLive *live)
 	memcpy(live, current, live_size(current));
 }
 
+/*
+ * The same, read anew: what is to be written back.  Only layers make what is kept
+ * differ from the metapage at once; all else that others wrote is known at their
+ * commit.  The caller holds the page lock on the metapage.
+ */
+void
+bf_live_open_to_change(Relation index, BfLive *live)
+{
+	const BfLive *kept = keep_meta(index);
+
+	memcpy(live, kept, live_size(kept));
+}
+
 /* Remember that the file has all its blocks. */
 void
 bf_live_note_complete(Relation index, BfLive *live)

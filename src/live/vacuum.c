@@ -39,7 +39,7 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		BfLive		live;
 
 		LockPage(info->index, BF_META_BLOCK, ExclusiveLock);
-		bf_live_open(info->index, &live);
+		bf_live_open_to_change(info->index, &live);
 		live.horizon = ReadNextFullTransactionId();
 		live.validated = live.horizon;
 		live.validated_running = 0;
@@ -189,7 +189,7 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (info->analyze_only)
 		return stats;
 	LockPage(index, BF_META_BLOCK, ExclusiveLock);
-	bf_live_open(index, &live);
+	bf_live_open_to_change(index, &live);
 	live.ring = info->strategy;
 	bf_pending_flush(index, &live, bf_newest_layer(&live));
 	bf_live_seal(index, &live);

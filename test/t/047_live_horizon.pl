@@ -189,6 +189,32 @@ $standby->is_sql("$_: promoted", "INSERT INTO $_ VALUES (200, 'new'); SELECT loo
 $replica->stop;
 $primary->sql(q(SELECT pg_drop_replication_slot('catalogs')));
 
+# A session that knew the filter before it was validated, and then lets it grow;
+# and a snapshot that is handed on while the build waits for its owner.
+table('grown');
+{
+	my ($owner, $heir, $gate, $builder, $writer, $grower) = map { $primary->session } 1 .. 6;
+	my $snapshot = $owner->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_export_snapshot()');
+	$primary->sql('DELETE FROM grown WHERE id = 7');
+	$gate->ask('BEGIN; LOCK TABLE grown IN ROW EXCLUSIVE MODE');
+	$builder->start('CREATE INDEX CONCURRENTLY grown_bf ON grown USING bloomfilter (title) WITH (expected = 1000, fpp = 0.0001, expansion = 2)');
+	$primary->wait_for_lock('CREATE INDEX%', 'virtualxid');
+	$writer->ask('BEGIN; LOCK TABLE grown IN ROW EXCLUSIVE MODE');
+	$gate->ask('COMMIT');
+	ok($node->poll_query_until('postgres', q(SELECT indisready FROM pg_index WHERE indexrelid = 'grown_bf'::regclass)), 'grown: built');
+	$primary->wait_for_lock('CREATE INDEX%', 'virtualxid');
+	$grower->ask(q(BEGIN; INSERT INTO grown VALUES (100, 'first')));
+	$writer->ask('COMMIT');
+	ok($node->poll_query_until('postgres', q(SELECT phase = 'waiting for old snapshots' FROM pg_stat_progress_create_index)), 'grown: validated');
+	$grower->ask(q(INSERT INTO grown SELECT g, 'more ' || g FROM generate_series(1, 5000) g; COMMIT));
+	$heir->ask("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$snapshot'");
+	$owner->ask('COMMIT');
+	$builder->finish;
+	is($heir->ask(q(SELECT count(*), denied('grown') FROM grown)), '60|0', 'grown: an older snapshot');
+	$_->quit foreach $owner, $heir, $gate, $builder, $writer, $grower;
+}
+$primary->is_sql('grown: a new snapshot', q(SELECT look('grown'), layers > 1 FROM bf_live_info('grown')), "$fine|t");
+
 # Snapshots that are too old have no claim to what is pruned; the filter cannot
 # know which they are.
 SKIP:
