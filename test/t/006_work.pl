@@ -127,7 +127,7 @@ for my $form ('$1 @> t', 'bf_contains($1, t)')
 }
 
 # All of a live filter.
-bounded($_) for q{SELECT bf_count(bf_live_filter('live'))}, q{SELECT bf_live_info('live')}, q{SELECT bf_live_verify('live')},
+bounded($_) for q{SELECT bf_count(bf_live_filter('live'))}, q{SELECT bf_live_info('live')}, q{SELECT bf_live_layers('live')}, q{SELECT bf_live_verify('live')},
   q{INSERT INTO live SELECT (-i)::text FROM generate_series(1, 200000) i}, q{INSERT INTO live SELECT t FROM elements},
   q{REINDEX TABLE live}, q{VACUUM live};
 
