@@ -137,7 +137,9 @@ foreach my $way (sort keys %ways)
 {
 	load($way, $way eq 'a slice for each loader');
 	$live->is_sql('... the filter has grown', q(SELECT layers > 3 FROM bf_live_info('loaded')), 't');
-	$live->is_sql('... every title is found', q(SELECT look('loaded')), '0 denied, sure, 0 missing');
+	$live->is_sql('... every title is found', q(SELECT denied('loaded'), verified('loaded')), '0|0 missing');
+	cmp_ok($live->sql(q(SELECT count(*) FROM generate_series(1, 20000) AS i WHERE bf_live_contains('loaded', 'absent ' || i))),
+		'<=', 20000 * FPP + 70, '... of others hardly one, by five deviations');
 	$live->is_sql('... no loader has inserted one twice',
 		'SELECT count(*) FROM (SELECT FROM loaded GROUP BY title, loader HAVING count(*) > 1) AS t', '0');
 	my ($offered, $lost, $denied) = split /\|/, $live->sql(q(
@@ -146,7 +148,7 @@ foreach my $way (sort keys %ways)
 			count(*) FILTER (WHERE l.title IS NULL AND NOT bf_live_contains('loaded', o.title))
 		FROM offered AS o LEFT JOIN (SELECT DISTINCT title FROM loaded) AS l USING (title)));
 	is($denied, 0, '... none is lost but by a "maybe"');
-	cmp_ok($lost, '<=', FPP * $offered, '... as few as fpp says');
+	cmp_ok($lost, '<=', FPP * $offered + 70, '... as few as fpp says');
 	my $twice = $live->sql('SELECT count(*) - count(DISTINCT title) FROM loaded');
 	is($twice, 0, '... and none is there twice') if $way ne 'without locks';
 	diag("$way: of $offered titles $lost lost, $twice twice");
