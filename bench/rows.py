@@ -333,6 +333,9 @@ class Batch:
         return taken
 
     def pages(self):
+        """Read up to now: a session tells when it ends, which psql does not wait for."""
+        while sql("SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1"):
+            time.sleep(0.01)
         return int(sql(f"SELECT heap_blks_read + idx_blks_read FROM pg_statio_user_tables WHERE relname = '{self.table}'"))
 
 
