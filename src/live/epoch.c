@@ -14,6 +14,7 @@
 #include "live/live.h"
 
 static uint64 epoch = 1;
+static uint64 definitions = 1;
 
 /* What was found out in one epoch is worth nothing in another.  Never 0. */
 uint64
@@ -22,11 +23,19 @@ bf_epoch(void)
 	return epoch;
 }
 
+/* The same, if it is locked again when it is believed.  Never 0. */
+uint64
+bf_definitions(void)
+{
+	return definitions;
+}
+
 /* Any relation may be one that an answer rests on. */
 static void
 count_relation_change(Datum arg, Oid rel)
 {
 	epoch++;
+	definitions++;
 }
 
 /* No answer outlives its transaction, nor the time before it begins to end. */

@@ -34,7 +34,8 @@
  *
  * Before that it asks what its "no" would be worth:
  *
- *	  resolve.c		which filters does the relation stand for that was named?
+ *	  known.c		is it known already
+ *	  resolve.c		which filters the relation stands for that was named?
  *	  subject.c		what are they of?
  *	  rows.c		are the rows of all its tables where their filters are?
  *	  rights.c		may this be told?
@@ -162,6 +163,7 @@ extern bool bf_is_partial(Relation index);
 /* epoch.c */
 extern void bf_epoch_init(void);
 extern uint64 bf_epoch(void);
+extern uint64 bf_definitions(void);
 
 /* recent.c */
 extern Buffer bf_recent_pin(Relation index, BlockNumber block);
@@ -384,6 +386,19 @@ typedef struct BfQuestion
 
 extern List *bf_resolve(const BfQuestion *question);
 extern List *bf_resolve_sure(Oid rel);
+
+/* known.c */
+typedef struct BfKnown BfKnown;
+
+/* What a call site asked last; good for an epoch. */
+typedef struct BfLastKnown
+{
+	BfKnown    *known;
+	uint64		epoch;
+} BfLastKnown;
+
+extern const List *bf_known_leaves(const BfQuestion *question,
+								   BfLastKnown *last);
 
 /* build.c, insert.c, vacuum.c, validate.c: the access method's callbacks */
 extern IndexBuildResult *bflive_build(Relation heap, Relation index,

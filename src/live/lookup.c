@@ -5,18 +5,14 @@
  * The order of asking is that of an element's way into the filter (live.h):
  * this transaction's own elements, then the layers (layer.c).
  *
- * A call site keeps what its first argument names, as finding that out costs
- * more than the question: for as long as that may be believed (epoch.c), and
- * for the same user.  An element is hashed once for all filters that hash alike.
+ * What the first argument names is not found out for each question (known.c).
+ * An element is hashed once for all filters that hash alike.
  */
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
-#include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -33,14 +29,8 @@ PG_FUNCTION_INFO_V1(bloomext_live_contains_all_literal);
 typedef struct Site
 {
 	BfElementType element;
-
-	/* What the leaves were found out for; the context is theirs. */
-	MemoryContext context;
-	uint64		epoch;			/* 0: not found out */
-	Oid			rel;
-	Oid			user;
-	NameData	column;			/* empty: none was named */
-	List	   *leaves;
+	BfLastKnown known;
+	const List *leaves;			/* of the present call */
 } Site;
 
 /* An element that is asked for, hashed as the last filter takes it. */
@@ -156,37 +146,6 @@ any_leaf_contains(const Site *site, Datum value)
 	return false;
 }
 
-/* Find out what a relation names, unless the call site knows. */
-static void
-resolve(Site *site, Oid rel, const char *column)
-{
-	BfQuestion	question = {
-		.rel = rel,
-		.element = &site->element,
-		.column = column[0] == '\0' ? NULL : column
-	};
-	MemoryContext caller;
-	uint64		epoch;
-
-	AcceptInvalidationMessages();
-	if (site->epoch == bf_epoch() && site->rel == rel &&
-		site->user == GetUserId() &&
-		strcmp(NameStr(site->column), column) == 0)
-		return;
-
-	site->epoch = 0;
-	MemoryContextReset(site->context);
-	caller = MemoryContextSwitchTo(site->context);
-	/* Before, so that what changes meanwhile is noticed next time. */
-	epoch = bf_epoch();
-	site->leaves = bf_resolve(&question);
-	MemoryContextSwitchTo(caller);
-	site->rel = rel;
-	site->user = GetUserId();
-	namestrcpy(&site->column, column);
-	site->epoch = epoch;
-}
-
 /*
  * The call site of a function of (relation, element or elements, column), ready
  * to be asked; NULL where one of the first two is.
@@ -194,17 +153,17 @@ resolve(Site *site, Oid rel, const char *column)
 static Site *
 site_of_call(FunctionCallInfo fcinfo, bool array)
 {
+	BfQuestion	question = {0};
 	Site	   *site;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
 	site = bf_call_site(fcinfo, 1, array, sizeof(Site));
-	if (site->context == NULL)
-		site->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
-											  "live filters asked",
-											  ALLOCSET_SMALL_SIZES);
-	resolve(site, PG_GETARG_OID(0),
-			PG_ARGISNULL(2) ? "" : NameStr(*PG_GETARG_NAME(2)));
+	question.rel = PG_GETARG_OID(0);
+	question.element = &site->element;
+	if (!PG_ARGISNULL(2) && NameStr(*PG_GETARG_NAME(2))[0] != '\0')
+		question.column = NameStr(*PG_GETARG_NAME(2));
+	site->leaves = bf_known_leaves(&question, &site->known);
 	return site;
 }
 

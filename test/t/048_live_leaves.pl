@@ -99,6 +99,33 @@ $mallory->ask('ROLLBACK');
 $mallory->quit;
 $test->sql(q(DROP SCHEMA _timescaledb_catalog CASCADE));
 
+# What a session knows of a table from before is locked, and permitted, anew.
+$test->sql(q(
+	CREATE ROLE team; CREATE ROLE bob IN ROLE team; CREATE ROLE carol;
+	CREATE TABLE kept (title text, url text); CREATE INDEX ON kept USING bloomfilter (title); CREATE INDEX ON kept USING bloomfilter (url);
+	GRANT SELECT ON kept TO team; GRANT SELECT (title) ON kept TO carol; INSERT INTO kept VALUES ('here', 'there');
+	CREATE FUNCTION locked() RETURNS bigint LANGUAGE sql AS
+		$$SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation::regclass::text ~ '^kept'$$));
+my $asker = $test->session;
+my $kept = q(SELECT bf_live_contains('kept', 'here', 'title'));
+is($asker->ask($kept), 't', 'asked for the first time');
+is($asker->ask("BEGIN; $kept; SELECT locked()"), 't; 2', 'and again: the table and the filter are locked');
+is($asker->ask("SAVEPOINT s; ROLLBACK; SELECT locked()"), '0', 'until the end');
+is($asker->ask("BEGIN; SAVEPOINT s; $kept; ROLLBACK TO s; SELECT locked(); $kept; SELECT locked(); COMMIT"), 't; 0; t; 2',
+	'or until a subtransaction is rolled back');
+is($asker->ask("SET ROLE bob; $kept; SET ROLE carol; $kept"), 't; t', 'by whoever may read the table, or the column');
+like($asker->ask(q(SELECT bf_live_contains('kept', 'there', 'url'))), qr/42501/, 'not another one');
+$test->sql('REVOKE team FROM bob');
+like($asker->ask("SET ROLE bob; $kept"), qr/42501/, 'no longer by who left the role');
+$test->sql('REVOKE SELECT (title) ON kept FROM carol');
+like($asker->ask("SET ROLE carol; $kept"), qr/42501/, 'nor where the right to the column was revoked');
+$test->sql('GRANT team TO bob; ALTER TABLE kept ENABLE ROW LEVEL SECURITY');
+like($asker->ask("SET ROLE bob; $kept"), qr/42501/, 'nor where policies hide rows now');
+is($asker->ask("RESET ROLE; $kept"), 't', 'which they do not from the owner');
+$test->sql('DROP TABLE kept');
+like($asker->ask($kept), qr/42P01/, 'a table that is gone');
+$asker->quit;
+
 # A cursor that still sees a partition, and a call site that is asked between.
 $test->sql(q(
 	CREATE TABLE dp (id int, title text) PARTITION BY RANGE (id);

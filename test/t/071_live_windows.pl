@@ -119,6 +119,17 @@ $test->is_sql('a question to all locks each day and its filter',
 $test->is_sql('one to a day these two', q(BEGIN; SELECT bf_live_contains('many_7', 'absent'); SELECT locked()), 'f; 2');
 $test->is_sql('all days', q(SELECT count(*) FILTER (WHERE NOT bf_live_contains('many', title)) FROM many), '0');
 
+# More questions than a session keeps; what it forgot it finds out again.
+my $all = q(SELECT sum(bf_live_contains(relid, 'title 7 1')::int + bf_live_contains(relid, 'title 7 1', 'title')::int)
+	FROM (SELECT relid FROM pg_partition_tree('many') UNION ALL SELECT relid FROM pg_partition_tree('many_title_idx')) s);
+$one = $test->session;
+is($one->ask("$all; $all; BEGIN; $all; $all; COMMIT; $all"), join('; ', (8) x 5), 'each table and each filter');
+$test->sql('ALTER TABLE many DETACH PARTITION many_7');
+is($one->ask("$all; $all"), '0; 0', 'without the day that was detached');
+$test->sql('ALTER TABLE many ATTACH PARTITION many_7 FOR VALUES FROM (7) TO (8)');
+is($one->ask("$all; $all"), '8; 8', 'and with it again');
+$one->quit;
+
 # Both ask each filter for the same titles, in turns; the first round warms up.
 my $each = join ' OR ', map { "bf_live_contains('many_$_', x, 'title')" } 1 .. $count;
 my $asked = q(SELECT count(*) INTO found FROM (SELECT 'absent ' || i AS x FROM generate_series(1, 500) i OFFSET 0) s WHERE);

@@ -1,0 +1,217 @@
+/*
+ * known.c
+ *	  What relations stand for, as this backend found out before.
+ *
+ * To find that out (resolve.c) takes longer than many a question: a third of a
+ * millisecond where there are four hundred partitions.  A call site lives no
+ * longer than the execution of a statement.  So it is the backend that keeps
+ * the leaves of a relation, for what may ask next.
+ *
+ * What is kept is right while no definition changes and the relations are
+ * locked (epoch.c).  Locks go with the transaction.  The next one takes them
+ * anew; if no definition has changed when it has them all, what was found out
+ * before is found to be right.  A partitioned table between the one named and
+ * the leaves need not be locked: whoever changes it tells so, and what was
+ * beneath it then is asked in vain, at worst.
+ *
+ * Whether the caller may ask is a matter of transaction and user, and asked
+ * again for each.  To users who may read some columns only, each leaf's filter
+ * is permitted by itself; so what they asked is found out anew for each.
+ */
+#include "postgres.h"
+
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+#include "live/live.h"
+
+/* Questions that are kept before those of other times are forgotten. */
+#define MOST_KNOWN	1024
+
+/* What was asked. */
+typedef struct Key
+{
+	Oid			rel;
+	Oid			alike;			/* elements */
+	NameData	column;			/* empty: none was named */
+} Key;
+
+struct BfKnown
+{
+	Key			key;
+	uint64		definitions;	/* when it was found out; 0: it is for now only */
+	uint64		epoch;			/* when it was locked, and permitted */
+	Oid			user;			/* who was permitted */
+	Oid			table;			/* that rel is, or is an index of */
+	List	   *leaves;
+	MemoryContext context;		/* theirs */
+};
+
+static HTAB *all;
+static long most = MOST_KNOWN;
+
+/* What a question is kept by. */
+static Key
+key_of(const BfQuestion *question)
+{
+	Key			key = {.rel = question->rel,.alike = question->element->alike};
+
+	if (question->column != NULL)
+		namestrcpy(&key.column, question->column);
+	return key;
+}
+
+/* Whether this is what a question is about. */
+static bool
+is_asked(const BfKnown *known, const BfQuestion *question)
+{
+	return known->key.rel == question->rel &&
+		known->key.alike == question->element->alike &&
+		strcmp(NameStr(known->key.column),
+			   question->column == NULL ? "" : question->column) == 0;
+}
+
+/* Lock what a relation stands for: tables before their indexes. */
+static void
+lock_again(const BfKnown *known)
+{
+	ListCell   *cell;
+	ListCell   *inner;
+
+	LockRelationOid(known->table, AccessShareLock);
+	if (known->key.rel != known->table)
+		LockRelationOid(known->key.rel, AccessShareLock);
+	foreach(cell, known->leaves)
+	{
+		const BfLeaf *leaf = lfirst(cell);
+
+		LockRelationOid(leaf->place.table, AccessShareLock);
+		foreach(inner, leaf->indexes)
+			LockRelationOid(lfirst_oid(inner), AccessShareLock);
+	}
+}
+
+/* Whether it is locked in this epoch, and permitted to this user. */
+static bool
+is_permitted(const BfKnown *known)
+{
+	return known->epoch == bf_epoch() && known->user == GetUserId();
+}
+
+/* Whether what was found out before is right now, for this user. */
+static bool
+is_right_again(BfKnown *known)
+{
+	if (known->definitions != bf_definitions() ||
+		!bf_rights_check_table(known->table))
+		return false;
+	lock_again(known);
+	if (known->definitions != bf_definitions())
+		return false;
+	known->epoch = bf_epoch();
+	known->user = GetUserId();
+	return true;
+}
+
+/* Forget what was not asked in this epoch, if too much is kept. */
+static void
+forget_others(void)
+{
+	HASH_SEQ_STATUS scan;
+	BfKnown    *known;
+
+	if (hash_get_num_entries(all) < most)
+		return;
+	hash_seq_init(&scan, all);
+	while ((known = hash_seq_search(&scan)) != NULL)
+	{
+		if (known->epoch == bf_epoch())
+			continue;
+		MemoryContextDelete(known->context);
+		hash_search(all, &known->key, HASH_REMOVE, NULL);
+	}
+	most = hash_get_num_entries(all) + MOST_KNOWN;
+}
+
+/* Keep something in place of what was kept before. */
+static BfKnown *
+keep_known(BfKnown *found)
+{
+	BfKnown    *known;
+	bool		replaces;
+
+	forget_others();
+	known = hash_search(all, &found->key, HASH_ENTER, &replaces);
+	if (replaces)
+		MemoryContextDelete(known->context);
+	MemoryContextSetParent(found->context, CacheMemoryContext);
+	*known = *found;
+	return known;
+}
+
+/* Find the leaves, and keep them. */
+static BfKnown *
+find_out(const BfQuestion *question)
+{
+	Oid			table = IndexGetRelation(question->rel, true);
+	BfKnown		found = {
+		.key = key_of(question),
+		/* Before, so that what changes meanwhile is noticed next time. */
+		.definitions = bf_definitions(),
+		.epoch = bf_epoch(),
+		.user = GetUserId(),
+		.table = OidIsValid(table) ? table : question->rel,
+		.context = AllocSetContextCreate(CurrentMemoryContext,
+										 "live filters asked",
+										 ALLOCSET_SMALL_SIZES)
+	};
+	MemoryContext caller = MemoryContextSwitchTo(found.context);
+
+	found.leaves = bf_resolve(question);
+	MemoryContextSwitchTo(caller);
+	if (!bf_rights_check_table(found.table))
+		found.definitions = 0;
+	return keep_known(&found);
+}
+
+/* What is known of a question, locked and permitted; found out if need be. */
+static BfKnown *
+know(const BfQuestion *question)
+{
+	Key			key = key_of(question);
+	BfKnown    *known;
+
+	if (all == NULL)
+		all = hash_create("live filters asked", MOST_KNOWN,
+						  &(HASHCTL) {
+							  .keysize = sizeof(Key),
+							  .entrysize = sizeof(BfKnown)
+						  }, HASH_ELEM | HASH_BLOBS);
+	known = hash_search(all, &key, HASH_FIND, NULL);
+	if (known != NULL && (is_permitted(known) || is_right_again(known)))
+		return known;
+	return find_out(question);
+}
+
+/*
+ * The leaves that a question is to be put to, locked; good until something is
+ * resolved next.  A call site keeps where they were found: nothing is forgotten
+ * in the epoch that it was asked in.
+ */
+const List *
+bf_known_leaves(const BfQuestion *question, BfLastKnown *last)
+{
+	AcceptInvalidationMessages();
+	if (last->epoch != bf_epoch() || !is_asked(last->known, question) ||
+		!is_permitted(last->known))
+	{
+		last->known = know(question);
+		last->epoch = last->known->epoch;
+	}
+	return last->known->leaves;
+}
