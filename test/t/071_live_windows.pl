@@ -24,6 +24,12 @@ $node->start;
 my $test = LiveTest->new($node);
 $test->install;
 
+# The recipe is true as it is printed: the last day is not the one of the title.
+my ($recipe) = slurp_file("$FindBin::RealBin/../../doc/live.md") =~ /^## Windows by day\n.*?^```sql\n(.*?)^```/ms;
+$test->is_sql('the recipe', $recipe, 'f; f; f');
+$test->is_sql('the same with a title of that day',
+	q(INSERT INTO seen VALUES ('2026-01-02', 'some title'); ) . $recipe =~ s/.*(?=-- On any day)//sr, 't; t; t');
+
 # A day's partition, by name, and where its rows are from and to.
 sub day
 {
