@@ -34,13 +34,12 @@ typedef struct BitPlace
 
 /* Find where so many bits of an element are, from the first of them on. */
 static void
-locate_bits(const BfLive *live, const BfLiveLayer *layer, const BfHash *hash,
-			uint32 first, uint32 count, BitPlace *places)
+locate_bits(const BfStrategy *strategy, const BfLiveLayer *layer,
+			const BfHash *hash, uint32 first, uint32 count, BitPlace *places)
 {
 	uint64		positions[BF_MAX_HASHES];
 
-	live->plan.strategy->positions(hash, layer->shape.bits, first, count,
-								   positions);
+	strategy->positions(hash, layer->shape.bits, first, count, positions);
 	for (uint32 i = 0; i < count; i++)
 	{
 		BlockNumber page = (BlockNumber) (positions[i] / BF_PAGE_BITS);
@@ -106,19 +105,54 @@ bf_live_layer_contains(Relation index, BfLive *live,
 	uint32		rest = layer->shape.hashes - first;
 	BitPlace	places[BF_MAX_HASHES];
 
-	locate_bits(live, layer, &hash, 0, first, places);
+	locate_bits(live->plan.strategy, layer, &hash, 0, first, places);
 	for (uint32 i = 0; i < first; i++)
 	{
-		bf_recent_prefetch(index, places[i].block, places[i].offset);
-		bf_page_prefetch(index, places[i].block);
+		bf_recent_prefetch(live->file, places[i].block, places[i].offset);
+		bf_page_prefetch(live->file, places[i].block);
 	}
 	if (bf_pending_contains(index, live, layer, pair))
 		return true;
 	if (!test_bits(index, live, places, first))
 		return false;
 
-	locate_bits(live, layer, &hash, first, rest, places);
+	locate_bits(live->plan.strategy, layer, &hash, first, rest, places);
 	for (uint32 i = 0; i < rest; i++)
-		bf_recent_prefetch(index, places[i].block, places[i].offset);
+		bf_recent_prefetch(live->file, places[i].block, places[i].offset);
 	return test_bits(index, live, places, rest);
+}
+
+/* Note what the next question to a filter will look at first. */
+void
+bf_layer_note_asked(BfLastAsked *last, const BfLive *live)
+{
+	const BfLiveLayer *newest = bf_newest_layer(live);
+
+	if (last->strategy == NULL || last->layer.start != newest->start ||
+		!RelFileLocatorEquals(last->file, live->file))
+		*last = (BfLastAsked) {
+			.file = live->file,
+			.grows = live->plan.header.expansion != 0,
+			.strategy = live->plan.strategy,
+			.layer = *newest
+		};
+}
+
+/*
+ * Request what a question is likely to look at from memory, a while before it is
+ * asked: the metapage, and the page of the first bit.
+ */
+void
+bf_layer_look_ahead(const BfLastAsked *last, const BfHashPair *pair)
+{
+	BfHash		hash = bf_hash_of(pair);
+	BitPlace	place;
+
+	if (last->strategy == NULL)
+		return;
+	locate_bits(last->strategy, &last->layer, &hash, 0, 1, &place);
+	bf_recent_prefetch(last->file, place.block, place.offset);
+	bf_page_prefetch(last->file, place.block);
+	if (last->grows)
+		bf_page_prefetch(last->file, BF_META_BLOCK);
 }

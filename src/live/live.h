@@ -169,7 +169,7 @@ extern uint64 bf_definitions(void);
 extern Buffer bf_recent_pin(Relation index, BlockNumber block);
 extern Buffer bf_recent_read(Relation index, BlockNumber block,
 							 BufferAccessStrategy ring);
-extern void bf_recent_prefetch(Relation index, BlockNumber block,
+extern void bf_recent_prefetch(RelFileLocator file, BlockNumber block,
 							   uint32 offset);
 
 /* page.c */
@@ -178,7 +178,7 @@ extern bool bf_page_check(Relation index, Buffer buffer, BfPageKind kind);
 pg_noreturn extern void bf_page_corrupted(Relation index, BlockNumber block);
 extern Buffer bf_page_pin(Relation index, BfLive *live, BlockNumber block,
 						  BfPageKind kind);
-extern void bf_page_prefetch(Relation index, BlockNumber block);
+extern void bf_page_prefetch(RelFileLocator file, BlockNumber block);
 extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 							   BfPageKind kind);
 extern void bf_file_extend(Relation index, BfLive *live);
@@ -300,6 +300,19 @@ extern bool bf_deferred_contains(Relation index, const BfHashPair *pair);
 extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 
 /* layer.c */
+
+/* What a question to a filter looked at first: a hint of what the next will. */
+typedef struct BfLastAsked
+{
+	RelFileLocator file;
+	bool		grows;
+	const BfStrategy *strategy; /* NULL: it was not asked yet */
+	BfLiveLayer layer;
+} BfLastAsked;
+
+extern void bf_layer_note_asked(BfLastAsked *last, const BfLive *live);
+extern void bf_layer_look_ahead(const BfLastAsked *last,
+								const BfHashPair *pair);
 extern bool bf_live_layer_contains(Relation index, BfLive *live,
 								   const BfLiveLayer *layer,
 								   const BfHashPair *pair);
@@ -373,6 +386,7 @@ typedef struct BfLeaf
 {
 	BfPlace		place;
 	List	   *indexes;		/* OIDs of filters over the same; locked */
+	BfLastAsked last;			/* of the one asked last */
 } BfLeaf;
 
 /* What is asked of a relation. */

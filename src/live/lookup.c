@@ -7,6 +7,9 @@
  *
  * What the first argument names is not found out for each question (known.c).
  * An element is hashed once for all filters that hash alike.
+ *
+ * Where there are many leaves, each has its own memory to wait for; so it is
+ * requested while the leaves before are asked.
  */
 #include "postgres.h"
 
@@ -18,6 +21,9 @@
 
 #include "live/live.h"
 #include "type/literal.h"
+
+/* Leaves that are asked before the one whose memory is requested. */
+#define LOOK_AHEAD	4
 
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
@@ -95,7 +101,7 @@ hash_for(Asked *asked, const BfLive *live)
 
 /* Whether a filter may hold an element. */
 static bool
-index_contains(Oid oid, Asked *asked)
+index_contains(Oid oid, Asked *asked, BfLastAsked *last)
 {
 	Relation	index = relation_open(oid, NoLock);
 	bool		found = true;
@@ -108,6 +114,7 @@ index_contains(Oid oid, Asked *asked)
 		PredicateLockRelation(index, GetActiveSnapshot());
 		/* To convert text may take a look at the catalogs. */
 		hash_for(asked, bf_live_kept(index));
+		bf_layer_note_asked(last, bf_live_kept(index));
 		found = asked->fits && bf_live_probe(index, &asked->pair);
 	}
 	relation_close(index, NoLock);
@@ -116,7 +123,7 @@ index_contains(Oid oid, Asked *asked)
 
 /* Whether a leaf may hold an element: not if any of its filters says no. */
 static bool
-leaf_contains(const BfLeaf *leaf, Asked *asked)
+leaf_contains(BfLeaf *leaf, Asked *asked)
 {
 	ListCell   *cell;
 
@@ -124,10 +131,23 @@ leaf_contains(const BfLeaf *leaf, Asked *asked)
 		return true;
 	foreach(cell, leaf->indexes)
 	{
-		if (!index_contains(lfirst_oid(cell), asked))
+		if (!index_contains(lfirst_oid(cell), asked, &leaf->last))
 			return false;
 	}
 	return true;
+}
+
+/* Have the memory that an element's question to a leaf will need requested. */
+static void
+look_ahead(const List *leaves, int number, const Asked *asked)
+{
+	const BfLeaf *leaf;
+
+	if (number >= list_length(leaves) ||
+		asked->strategy == NULL || !asked->fits)
+		return;
+	leaf = list_nth(leaves, number);
+	bf_layer_look_ahead(&leaf->last, &asked->pair);
 }
 
 /* Whether any leaf holds an element, probably. */
@@ -139,6 +159,8 @@ any_leaf_contains(const Site *site, Datum value)
 
 	foreach(cell, site->leaves)
 	{
+		look_ahead(site->leaves, foreach_current_index(cell) + LOOK_AHEAD,
+				   &asked);
 		CHECK_FOR_INTERRUPTS();
 		if (leaf_contains(lfirst(cell), &asked))
 			return true;

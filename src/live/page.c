@@ -163,10 +163,10 @@ bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
 
 /* Request what bf_page_check() looks at from memory. */
 void
-bf_page_prefetch(Relation index, BlockNumber block)
+bf_page_prefetch(RelFileLocator file, BlockNumber block)
 {
-	bf_recent_prefetch(index, block, 0);
-	bf_recent_prefetch(index, block, TAIL_OFFSET);
+	bf_recent_prefetch(file, block, 0);
+	bf_recent_prefetch(file, block, TAIL_OFFSET);
 }
 
 /*

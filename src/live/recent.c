@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "pgstat.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
 #include "live/live.h"
@@ -36,11 +37,11 @@ static Buffer recent[RECENT_PAGES];
 
 /* Where a page's buffer is remembered: those of one filter, side by side. */
 static inline Buffer *
-slot(Relation index, BlockNumber block)
+slot(RelFileLocator file, BlockNumber block)
 {
-	uint32		file = (uint32) compat_locator_of(index).compat_number;
+	uint32		number = (uint32) file.compat_number;
 
-	return &recent[(file * SPREAD + block) % RECENT_PAGES];
+	return &recent[(number * SPREAD + block) % RECENT_PAGES];
 }
 
 /* Whether it is time for a lookup, at no period that callers might have. */
@@ -57,7 +58,7 @@ lookup_is_due(void)
 Buffer
 bf_recent_pin(Relation index, BlockNumber block)
 {
-	Buffer		buffer = *slot(index, block);
+	Buffer		buffer = *slot(compat_locator_of(index), block);
 
 	if (!BufferIsValid(buffer) || lookup_is_due() ||
 		RelationUsesLocalBuffers(index) ||
@@ -78,16 +79,19 @@ bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
 											RBM_NORMAL, ring);
 
 	if (!BufferIsLocal(buffer))
-		*slot(index, block) = buffer;
+		*slot(compat_locator_of(index), block) = buffer;
 	return buffer;
 }
 
 /* Request a byte of a page from memory, if it is known where that was. */
 void
-bf_recent_prefetch(Relation index, BlockNumber block, uint32 offset)
+bf_recent_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 {
-	Buffer		buffer = *slot(index, block);
+	Buffer		buffer = *slot(file, block);
 
-	if (BufferIsValid(buffer))
-		__builtin_prefetch(BufferGetPage(buffer) + offset);
+	if (!BufferIsValid(buffer))
+		return;
+	/* To pin it is to write there. */
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(BufferGetPage(buffer) + offset);
 }

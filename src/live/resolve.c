@@ -261,7 +261,7 @@ is_leaving(Oid table)
 static BfLeaf *
 make_leaf(const BfPlace *place, List *indexes)
 {
-	BfLeaf	   *leaf = palloc(sizeof(BfLeaf));
+	BfLeaf	   *leaf = palloc0(sizeof(BfLeaf));
 
 	leaf->place = *place;
 	leaf->indexes = indexes;
