@@ -130,6 +130,43 @@ $test->sql("INSERT INTO busy VALUES ('the end'); SELECT bf_live_mirror('busy', '
 is($reader->finish, 'nothing was missing', 'readers all the time');
 $reader->quit;
 
+# While others write row by row, and grow it, value and mirror have what was
+# committed before: in the bits of any layer, or waiting for them.
+$test->sql(q(
+	CREATE TABLE rush (id bigint GENERATED ALWAYS AS IDENTITY, title text);
+	CREATE INDEX ON rush USING bloomfilter (title) WITH (expected = 60000, fpp = 1e-30, expansion = 1);
+	CREATE TABLE halt (done bool);
+	CREATE PROCEDURE write_rows(writer int, batch int) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. 10000000 LOOP
+			INSERT INTO rush (title) SELECT format('%s: %s, %s', writer, i, g) FROM generate_series(1, batch) AS g;
+			IF i % 20 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
+			EXIT WHEN EXISTS (SELECT FROM halt);
+		END LOOP;
+	END $$));
+my @writers = map { $test->session } 1 .. 3;
+$writers[$_]->start("CALL write_rows($_, @{[ (1, 1, 30)[$_] ]}); SELECT 'done'") foreach 0 .. 2;
+my ($layers, $waited, $rounds) = (1, 0, 0);
+while ($layers < 5 && $rounds++ < 200)
+{
+	is($test->sql(q(
+		WITH live AS MATERIALIZED (SELECT bf_live_filter('rush') AS f)
+		SELECT count(*) FROM rush, live WHERE NOT bf_contains(f, title))), '0', "$layers layers: the value has all");
+	is($test->sql(q(
+		CREATE TEMP TABLE asked AS SELECT title FROM rush ORDER BY id DESC LIMIT 300;
+		INSERT INTO asked SELECT title FROM rush WHERE id % 1009 = 0;
+		DO $$ BEGIN PERFORM bf_live_mirror('rush', 'cache', 'rush'); END $$;
+		SELECT missing('asked', 'rush'))), '0', 'the mirror, too');
+	($layers, my $pending) = split /\|/, $test->sql(q(SELECT layers, pending FROM bf_live_info('rush')));
+	$waited ||= $pending > 0;
+}
+$test->sql('INSERT INTO halt VALUES (true)');
+is($_->finish, 'done', 'a writer') foreach @writers;
+$_->quit foreach @writers;
+cmp_ok($layers, '>=', 5, 'it grew');
+ok($waited, 'elements waited on pending pages');
+is($test->sql("SELECT count(*) FROM rush WHERE id % 20 = 0 AND NOT bf_live_contains('rush', title)"), '0', 'so have lookups');
+
 # A standby whose session knew fewer layers mirrors all that it has replayed.
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
