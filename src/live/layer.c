@@ -107,10 +107,7 @@ bf_live_layer_contains(Relation index, BfLive *live,
 
 	locate_bits(live->plan.strategy, layer, &hash, 0, first, places);
 	for (uint32 i = 0; i < first; i++)
-	{
-		bf_recent_prefetch(live->file, places[i].block, places[i].offset);
-		bf_page_prefetch(live->file, places[i].block);
-	}
+		bf_page_prefetch(live->file, places[i].block, places[i].offset);
 	if (bf_pending_contains(index, live, layer, pair))
 		return true;
 	if (!test_bits(index, live, places, first))
@@ -151,8 +148,7 @@ bf_layer_look_ahead(const BfLastAsked *last, const BfHashPair *pair)
 	if (last->strategy == NULL)
 		return;
 	locate_bits(last->strategy, &last->layer, &hash, 0, 1, &place);
-	bf_recent_prefetch(last->file, place.block, place.offset);
-	bf_page_prefetch(last->file, place.block);
+	bf_page_prefetch(last->file, place.block, place.offset);
 	if (last->grows)
-		bf_page_prefetch(last->file, BF_META_BLOCK);
+		bf_meta_prefetch(last->file);
 }

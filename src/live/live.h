@@ -169,8 +169,8 @@ extern uint64 bf_definitions(void);
 extern Buffer bf_recent_pin(Relation index, BlockNumber block);
 extern Buffer bf_recent_read(Relation index, BlockNumber block,
 							 BufferAccessStrategy ring);
-extern void bf_recent_prefetch(RelFileLocator file, BlockNumber block,
-							   uint32 offset);
+extern const char *bf_recent_prefetch(RelFileLocator file, BlockNumber block,
+									  uint32 offset);
 
 /* page.c */
 extern void bf_page_init(Page page, BfPageKind kind);
@@ -178,7 +178,8 @@ extern bool bf_page_check(Relation index, Buffer buffer, BfPageKind kind);
 pg_noreturn extern void bf_page_corrupted(Relation index, BlockNumber block);
 extern Buffer bf_page_pin(Relation index, BfLive *live, BlockNumber block,
 						  BfPageKind kind);
-extern void bf_page_prefetch(RelFileLocator file, BlockNumber block);
+extern void bf_page_prefetch(RelFileLocator file, BlockNumber block,
+							 uint32 offset);
 extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 							   BfPageKind kind);
 extern void bf_file_extend(Relation index, BfLive *live);
@@ -189,6 +190,7 @@ extern Buffer bf_page_for_write(Relation index, const BfLive *live,
 extern void bf_live_plan(BfLive *live, const BfPlan *plan);
 extern void bf_live_append_layer(BfLive *live, const BfLayer *shape);
 extern bool bf_live_is_built(Relation index);
+extern void bf_meta_prefetch(RelFileLocator file);
 extern bool bf_live_is_current(Relation index, const BfLive *live);
 extern BfLive *bf_live_kept(Relation index);
 extern BfLive *bf_live_current(Relation index);

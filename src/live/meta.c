@@ -318,6 +318,14 @@ read_meta(Relation index, BfLive *live)
 	live->growth = meta.growth;
 }
 
+/* Request what bf_live_is_current() looks at from memory. */
+void
+bf_meta_prefetch(RelFileLocator file)
+{
+	bf_recent_prefetch(file, BF_META_BLOCK,
+					   MAXALIGN(SizeOfPageHeaderData) + offsetof(Meta, growth));
+}
+
 /* Whether a filter, whose file is the index's, has no layers but those known. */
 bool
 bf_live_is_current(Relation index, const BfLive *live)

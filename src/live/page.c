@@ -161,12 +161,16 @@ bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
 	return buffer;
 }
 
-/* Request what bf_page_check() looks at from memory. */
+/* Request a byte of a page from memory, and what bf_page_check() looks at. */
 void
-bf_page_prefetch(RelFileLocator file, BlockNumber block)
+bf_page_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 {
-	bf_recent_prefetch(file, block, 0);
-	bf_recent_prefetch(file, block, TAIL_OFFSET);
+	const char *page = bf_recent_prefetch(file, block, offset);
+
+	if (page == NULL)
+		return;
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + TAIL_OFFSET);
 }
 
 /*

@@ -83,15 +83,19 @@ bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
 	return buffer;
 }
 
-/* Request a byte of a page from memory, if it is known where that was. */
-void
+/*
+ * Request a byte of a page from memory, and what it takes to pin it; tells where
+ * the page was last, or NULL.
+ */
+const char *
 bf_recent_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 {
 	Buffer		buffer = *slot(file, block);
 
 	if (!BufferIsValid(buffer))
-		return;
+		return NULL;
 	/* To pin it is to write there. */
 	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
 	__builtin_prefetch(BufferGetPage(buffer) + offset);
+	return (const char *) BufferGetPage(buffer);
 }
