@@ -30,7 +30,7 @@
 #define SPREAD			UINT32_C(0x9E3779B9)
 
 /* One of so many pins is by the buffer table. */
-#define PINS_A_LOOKUP	16
+#define PINS_A_LOOKUP	32
 
 /* The buffers, or InvalidBuffer; two pages may take each other's place. */
 static Buffer recent[RECENT_PAGES];
