@@ -31,10 +31,10 @@ group by 1 order by classid::regclass::text;
 
 -- Everything that is called or named carries a comment.
 select object from objects
-where classid in ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass)
+where classid in ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass, 'pg_class'::regclass)
   and coalesce(obj_description(objid, classid::regclass::name), '') = ''
   and not exists (select from pg_type a where objects.classid = 'pg_type'::regclass
-                  and a.oid = objects.objid and a.typelem <> 0)
+                  and a.oid = objects.objid and (a.typelem <> 0 or a.typrelid <> 0))
 order by 1;
 
 -- Nothing depends on more than its arguments; everything may run in parallel.
