@@ -202,6 +202,26 @@ explain(Oid oid, bool *is_built)
 	return text;
 }
 
+/*
+ * Begin a call of a function that returns rows: the first lists what they are to
+ * be made of, for the relation that is its argument.
+ */
+static FuncCallContext *
+begin_call(FunctionCallInfo fcinfo, List *(*list) (Oid rel))
+{
+	if (SRF_IS_FIRSTCALL())
+	{
+		FuncCallContext *calls = SRF_FIRSTCALL_INIT();
+		MemoryContext old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
+
+		calls->user_fctx = list(PG_GETARG_OID(0));
+		calls->max_calls = list_length(calls->user_fctx);
+		calls->tuple_desc = bf_row_type(fcinfo);
+		MemoryContextSwitchTo(old);
+	}
+	return SRF_PERCALL_SETUP();
+}
+
 /* bf_live_info(table or index): a row for each filter */
 Datum
 bloomext_live_info(PG_FUNCTION_ARGS)
@@ -213,18 +233,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	bool		is_built = false;
 	const char *maybe;
 
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		calls = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
-		calls->user_fctx = list_filters(PG_GETARG_OID(0));
-		calls->max_calls = list_length(calls->user_fctx);
-		calls->tuple_desc = bf_row_type(fcinfo);
-		MemoryContextSwitchTo(old);
-	}
-	calls = SRF_PERCALL_SETUP();
+	calls = begin_call(fcinfo, list_filters);
 	if (calls->call_cntr >= calls->max_calls)
 		SRF_RETURN_DONE(calls);
 	next = list_nth(calls->user_fctx, (int) calls->call_cntr);
@@ -314,18 +323,7 @@ bloomext_live_layers(PG_FUNCTION_ARGS)
 	Datum		values[12];
 	bool		nulls[12] = {false};
 
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext old;
-
-		calls = SRF_FIRSTCALL_INIT();
-		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
-		calls->user_fctx = list_rows(PG_GETARG_OID(0));
-		calls->max_calls = list_length(calls->user_fctx);
-		calls->tuple_desc = bf_row_type(fcinfo);
-		MemoryContextSwitchTo(old);
-	}
-	calls = SRF_PERCALL_SETUP();
+	calls = begin_call(fcinfo, list_rows);
 	if (calls->call_cntr >= calls->max_calls)
 		SRF_RETURN_DONE(calls);
 
