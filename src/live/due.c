@@ -56,6 +56,7 @@ bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill)
 	{
 		const BfLiveLayer *layer = &live->layers[i];
 
+		compat_vacuum_delay_point();
 		set = bf_layer_sample(index, live, layer);
 		bf_fill_add(&fill->all, &layer->shape, set);
 		fill->all.count += (int64) estimate_pending(index, live, layer);

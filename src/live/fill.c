@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "commands/vacuum.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 
 #include "live/live.h"
@@ -30,7 +30,10 @@ count_page(Relation index, BfLive *live, BlockNumber block)
 	return set;
 }
 
-/* Estimate how many bits of a layer are set. */
+/*
+ * Estimate how many bits of a layer are set.  VACUUM takes no break meanwhile, as
+ * it may hold the page lock on the metapage.
+ */
 uint64
 bf_layer_sample(Relation index, BfLive *live, const BfLiveLayer *layer)
 {
@@ -42,7 +45,7 @@ bf_layer_sample(Relation index, BfLive *live, const BfLiveLayer *layer)
 	{
 		BlockNumber page = (BlockNumber) ((uint64) i * layer->pages / sample);
 
-		compat_vacuum_delay_point();
+		CHECK_FOR_INTERRUPTS();
 		seen += Min(BF_PAGE_BITS, layer->shape.bits - page * BF_PAGE_BITS);
 		set += count_page(index, live, bf_data_block(layer, page));
 	}

@@ -367,6 +367,21 @@ SKIP:
 		'17: VACUUM does not fill shared buffers');
 }
 
+# A VACUUM that takes breaks lets others make a filter grow meanwhile.
+$test->sql(q(CREATE TABLE paced (title text); CREATE INDEX ON paced USING bloomfilter (title) WITH (fpp = 0.0001);
+	INSERT INTO paced SELECT 'row ' || g FROM generate_series(1, 97000) g));
+$test->sql('VACUUM (FREEZE) paced');
+{
+	my $vacuum = $test->session;
+	$vacuum->ask('SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1');
+	$vacuum->start('VACUUM (TRUNCATE off) paced');
+	ok($node->poll_query_until('postgres', q(SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE phase = 'cleaning up indexes')), 'VACUUM is at the filter');
+	$test->is_sql('others insert meanwhile', q(SET lock_timeout = '100ms';
+		INSERT INTO paced SELECT 'more ' || g FROM generate_series(1, 10000) g; SELECT layers FROM bf_live_info('paced')), 2);
+	is($vacuum->finish, '', 'and VACUUM comes to its end');
+	$vacuum->quit;
+}
+
 # 5, sql D3 and D9: several filters of one table, and arrays.
 $sql->(q(
 	CREATE TABLE sev (id int, title text, url text, n int);
