@@ -25,7 +25,6 @@
  */
 #include "postgres.h"
 
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/sampling.h"
 
@@ -39,7 +38,7 @@
 #define SHARE_OF_ROOM	32
 
 /* Pieces that others may be adding while a layer is found to have no room. */
-#define MARGIN			4
+#define MARGIN			16
 
 /* Whether layers, and one more, are no more than a value can have. */
 static bool
@@ -167,16 +166,6 @@ bf_live_grow(Relation index, BfLive *live)
 		add_layer(index, live, &next);
 }
 
-/* Get the page lock on the metapage, unless that may take long. */
-static bool
-lock_metapage(Relation index, const BfLiveLayer *newest)
-{
-	if (!newest->sealed)
-		return ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock);
-	LockPage(index, BF_META_BLOCK, ExclusiveLock);
-	return true;
-}
-
 /*
  * How many of so many elements the newest layer may take next, at least one of
  * them; which one is the newest may change.
@@ -194,11 +183,11 @@ bf_live_room(Relation index, BfLive *live, size_t count)
 		if (left > 0)
 			return (size_t) Min((double) count,
 								Max(left / SHARE_OF_ROOM, least));
-		if (!lock_metapage(index, bf_newest_layer(live)))
+		/* Nobody holds the lock for long where nothing is to be flushed. */
+		if (!bf_live_lock(index, bf_newest_layer(live)->sealed, live))
 			return (size_t) Min((double) count, least);
-		bf_live_open_to_change(index, live);
 		bf_live_grow(index, live);
-		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
+		bf_live_unlock(index);
 	}
 	return count;
 }

@@ -35,6 +35,7 @@
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 
 #include "live/live.h"
@@ -204,7 +205,8 @@ layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
 {
 	BlockNumber start = BF_FIRST_BLOCK;
 
-	if (meta->nlayers < 1 || meta->nlayers > BF_LIVE_LAYERS)
+	if (meta->nlayers < 1 || meta->nlayers > BF_LIVE_LAYERS ||
+		(meta->nlayers > 1 && meta->expansion == 0))
 		return false;
 	for (live->nlayers = 0; live->nlayers < meta->nlayers;)
 	{
@@ -214,7 +216,9 @@ layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
 		live->nlayers++;
 		start = bf_live_end(live);
 	}
-	return true;
+	/* Elements may wait in the newest, if it has pages for them. */
+	return bf_newest_layer(live)->sealed ==
+		(bf_newest_layer(live)->pending == 0);
 }
 
 /*
@@ -278,9 +282,9 @@ bf_live_is_built(Relation index)
 	return RelationGetNumberOfBlocks(index) > 0;
 }
 
-/* Read and check the metapage. */
+/* Read and check the metapage of a filter of such elements. */
 static void
-read_meta(Relation index, BfLive *live)
+read_meta(Relation index, const BfElementType *element, BfLive *live)
 {
 	Buffer		buffer;
 	Meta		meta;
@@ -303,7 +307,7 @@ read_meta(Relation index, BfLive *live)
 				 errhint("Rebuild it with REINDEX INDEX.")));
 
 	memset(live, 0, offsetof(BfLive, layers));
-	bf_element_type(index->rd_opcintype[0], InvalidOid, &live->element);
+	live->element = *element;
 	if (!live_of_meta(&meta, live))
 		bf_page_corrupted(index, BF_META_BLOCK);
 	live->file = compat_locator_of(index);
@@ -345,15 +349,18 @@ bf_live_is_current(Relation index, const BfLive *live)
 	return now == live->growth;
 }
 
-/* Keep what a live filter is in the relation cache. */
+/*
+ * Read what a live filter is, and keep it in the relation cache.  That accesses
+ * no catalogs, as what type its elements are of is known.
+ */
 static BfLive *
-keep_meta(Relation index)
+keep_meta(Relation index, BfElementType element)
 {
 	BfLive	   *kept;
 	BfLive		live;
 
 	bf_live_forget(index);
-	read_meta(index, &live);
+	read_meta(index, &element, &live);
 	kept = MemoryContextAlloc(index->rd_indexcxt, live_size(&live));
 	memcpy(kept, &live, live_size(&live));
 	index->rd_amcache = kept;
@@ -369,11 +376,13 @@ BfLive *
 bf_live_kept(Relation index)
 {
 	BfLive	   *kept = index->rd_amcache;
+	BfElementType element;
 
 	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
 		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
 		return kept;
-	return keep_meta(index);
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
+	return keep_meta(index, element);
 }
 
 /* The same, with all layers that there are. */
@@ -382,7 +391,8 @@ bf_live_current(Relation index)
 {
 	BfLive	   *kept = bf_live_kept(index);
 
-	return bf_live_is_current(index, kept) ? kept : keep_meta(index);
+	return bf_live_is_current(index, kept) ? kept :
+		keep_meta(index, kept->element);
 }
 
 /* The same, copied out. */
@@ -395,16 +405,32 @@ bf_live_open(Relation index, BfLive *live)
 }
 
 /*
- * The same, read anew: what is to be written back.  Only layers make what is kept
- * differ from the metapage at once; all else that others wrote is known at their
- * commit.  The caller holds the page lock on the metapage.
+ * Take the page lock on the metapage, and read anew what is to be written back:
+ * only layers make what is kept differ from the metapage at once; all else that
+ * others wrote is known at their commit.  Nothing but buffers, and the right to
+ * extend the file, may be locked while this lock is held; so catalogs are not to
+ * be accessed then.  If not to wait, false where others hold it.
  */
-void
-bf_live_open_to_change(Relation index, BfLive *live)
+bool
+bf_live_lock(Relation index, bool wait, BfLive *live)
 {
-	const BfLive *kept = keep_meta(index);
+	BfElementType element = bf_live_kept(index)->element;
+	const BfLive *kept;
 
+	if (wait)
+		LockPage(index, BF_META_BLOCK, ExclusiveLock);
+	else if (!ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
+		return false;
+	kept = keep_meta(index, element);
 	memcpy(live, kept, live_size(kept));
+	return true;
+}
+
+/* Give the page lock on the metapage back. */
+void
+bf_live_unlock(Relation index)
+{
+	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 }
 
 /* Remember that the file has all its blocks. */

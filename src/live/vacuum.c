@@ -16,7 +16,6 @@
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
 #include "storage/bufmgr.h"
-#include "storage/lmgr.h"
 #include "tcop/pquery.h"
 #include "utils/inval.h"
 #include "utils/snapmgr.h"
@@ -38,8 +37,7 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	{
 		BfLive		live;
 
-		LockPage(info->index, BF_META_BLOCK, ExclusiveLock);
-		bf_live_open_to_change(info->index, &live);
+		bf_live_lock(info->index, true, &live);
 		live.horizon = ReadNextFullTransactionId();
 		live.validated = live.horizon;
 		live.validated_running = 0;
@@ -49,7 +47,7 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			live.validated_running = GetActiveSnapshot()->xcnt;
 		}
 		bf_meta_write(info->index, MAIN_FORKNUM, &live);
-		UnlockPage(info->index, BF_META_BLOCK, ExclusiveLock);
+		bf_live_unlock(info->index);
 	}
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
@@ -163,20 +161,14 @@ report_fill(Relation index, BfLive *live, double rows, int level)
 
 /* Take the mark of a build in place away, if that was not undone. */
 static void
-settle(Relation index, BfLive *live)
+settle(Relation index, Relation table, BfLive *live)
 {
-	Relation	table;
-
-	if (!FullTransactionIdIsValid(live->emptied_by))
+	if (!FullTransactionIdIsValid(live->emptied_by) ||
+		bf_live_was_undone(table, live))
 		return;
-	table = table_open(index->rd_index->indrelid, NoLock);
-	if (!bf_live_was_undone(table, live))
-	{
-		live->emptied_by = InvalidFullTransactionId;
-		bf_meta_write(index, MAIN_FORKNUM, live);
-		CacheInvalidateRelcache(index);
-	}
-	table_close(table, NoLock);
+	live->emptied_by = InvalidFullTransactionId;
+	bf_meta_write(index, MAIN_FORKNUM, live);
+	CacheInvalidateRelcache(index);
 }
 
 /* amvacuumcleanup: flush, grow, count, report; with VACUUM's own few buffers. */
@@ -184,18 +176,20 @@ IndexBulkDeleteResult *
 bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	Relation	index = info->index;
+	Relation	table;
 	BfLive		live;
 
 	if (info->analyze_only)
 		return stats;
-	LockPage(index, BF_META_BLOCK, ExclusiveLock);
-	bf_live_open_to_change(index, &live);
+	table = table_open(index->rd_index->indrelid, NoLock);
+	bf_live_lock(index, true, &live);
 	live.ring = info->strategy;
 	bf_pending_flush(index, &live, bf_newest_layer(&live));
 	bf_live_seal(index, &live);
 	bf_live_grow(index, &live);
-	settle(index, &live);
-	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
+	settle(index, table, &live);
+	bf_live_unlock(index);
+	table_close(table, NoLock);
 	if (!report_doubt(index, &live))
 		report_fill(index, &live, info->num_heap_tuples,
 					is_verbose() ? INFO : info->message_level);
