@@ -1135,7 +1135,7 @@ CREATE FUNCTION bf_live_state(
 	OUT bytes bigint,
 	OUT due text,
 	OUT reason text,
-	OUT action text
+	OUT action text[]
 )
 	AS 'MODULE_PATHNAME', 'bloomext_live_state'
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
@@ -1181,7 +1181,7 @@ COMMENT ON COLUMN bf_live_filters.due IS
 COMMENT ON COLUMN bf_live_filters.reason IS
 	'why that is due, or why the filter could not be read';
 COMMENT ON COLUMN bf_live_filters.action IS
-	'statements that do what is due';
+	'statements that do what is due, to be run one by one, outside a transaction';
 
 -- Redis
 

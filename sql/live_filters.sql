@@ -34,7 +34,7 @@ VACUUM fixed;
 \set VERBOSITY sqlstate
 
 -- Statements are to be run as they are.
-SELECT regexp_split_to_table(action, '(?<=;) ') FROM bf_live_filters
+SELECT unnest(action) FROM bf_live_filters
 WHERE "table" = 'fixed'::regclass AND due = 'REINDEX' ORDER BY index \gexec
 SELECT index, due, layers, expected FROM seen WHERE index::text ~ 'over|bits' ORDER BY 1;
 
@@ -73,7 +73,7 @@ SET client_min_messages = error;
 VACUUM layered;
 RESET client_min_messages;
 SELECT index, due, reason FROM seen WHERE index::text ~ 'some_layers|large' ORDER BY 1;
-SELECT action FROM bf_live_filters WHERE "table" = 'layered'::regclass AND due = 'REINDEX' ORDER BY index \gexec
+SELECT unnest(action) FROM bf_live_filters WHERE "table" = 'layered'::regclass AND due = 'REINDEX' ORDER BY index \gexec
 SELECT index, layers, expected, estimated_count BETWEEN 490 AND 510 AS counted, due FROM seen WHERE index::text ~ 'layers|alike|large|more' ORDER BY 1;
 
 -- A row for each partition's filter, none for what has no bits itself.

@@ -84,15 +84,15 @@ bf_live_due(const BfLiveFill *fill, double rows)
 
 /*
  * How many elements to expect when an over-full filter is made anew, lest it be
- * that again soon.  One with all bits set does not tell how many it holds, only
- * how many at least; so it takes the table's rows.
+ * that again soon: twice as many as it holds.  One with all bits set does not
+ * tell how many, only how many at least; so it takes the table's rows, too.
  */
 double
 bf_live_enough(const BfLiveFill *fill, double rows)
 {
-	double		twice = (double) fill->all.count * 2;
+	double		count = (double) fill->all.count;
 
-	return fill->at_least ? Max(twice, rows) : twice;
+	return 2 * (fill->at_least ? Max(count, rows) : count);
 }
 
 /* An index, as it is named in a statement. */

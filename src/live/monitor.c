@@ -28,9 +28,11 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 
@@ -71,6 +73,21 @@ tell_text(State *state, int column, const char *text)
 	tell(state, column, CStringGetTextDatum(text));
 }
 
+/* Say what is to be done: a statement, and before it another one, or none. */
+static void
+tell_action(State *state, const char *before, const char *statement)
+{
+	Datum		statements[2];
+	int			count = 0;
+
+	if (before != NULL)
+		statements[count++] = CStringGetTextDatum(before);
+	statements[count++] = CStringGetTextDatum(statement);
+	tell(state, ACTION,
+		 PointerGetDatum(construct_array(statements, count, TEXTOID, -1, false,
+										 TYPALIGN_INT)));
+}
+
 /* Say that the filter is to be rebuilt, and why. */
 static void
 tell_reindex(State *state, const char *reason)
@@ -78,7 +95,7 @@ tell_reindex(State *state, const char *reason)
 	tell_text(state, DUE, "REINDEX");
 	tell_text(state, REASON, reason);
 	if (state->reindex != NULL)
-		tell_text(state, ACTION, state->reindex);
+		tell_action(state, NULL, state->reindex);
 }
 
 /* About how many rows a table has, or -1 where nobody has counted any. */
@@ -122,10 +139,11 @@ tell_due(State *state, Relation index, const BfLive *live,
 		case BF_DUE_OVER_FULL:
 			tell_reindex(state, "is over-full");
 			if (live->plan.header.expansion == 0)
-				tell_text(state, ACTION,
-						  psprintf("ALTER INDEX %s SET (expected = %.0f); %s",
-								   bf_live_qualified_name(index),
-								   bf_live_enough(fill, rows), state->reindex));
+				tell_action(state,
+							psprintf("ALTER INDEX %s SET (expected = %.0f)",
+									 bf_live_qualified_name(index),
+									 bf_live_enough(fill, rows)),
+							state->reindex);
 			break;
 	}
 }
@@ -173,7 +191,7 @@ tell_index(State *state, Relation index)
 	Form_pg_index form = index->rd_index;
 	BlockNumber blocks;
 
-	state->reindex = psprintf("REINDEX INDEX CONCURRENTLY %s;",
+	state->reindex = psprintf("REINDEX INDEX CONCURRENTLY %s",
 							  bf_live_qualified_name(index));
 	tell_text(state, COLUMN, bf_subject_name(bf_subject_of(index)));
 	blocks = RelationGetNumberOfBlocks(index);

@@ -133,7 +133,7 @@ warn_over_full(Relation index, const BfLive *live, const BfLiveFill *fill,
 		hint = psprintf("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
 						name, enough,
 						!fill->at_least ? "" :
-						enough == rows ? " That is the number of the table's rows, as a full filter does not tell how many it holds." :
+						enough == 2 * rows ? " That is twice the number of the table's rows, as a full filter does not tell how many it holds." :
 						" That may be too few, as a full filter does not tell how many it holds.");
 	ereport(WARNING,
 			(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",

@@ -353,7 +353,7 @@ like($said, qr/DETAIL:  It holds about 2\d{5} elements/, '17: and tells how many
 unlike($said, qr/REINDEX INDEX CONCURRENTLY\. ./, '17: so that it is twice that');
 $said = $test->said(fresh('fill', 'expected = 100, fpp = 0.01', 100000) . 'VACUUM fill');
 like($said, qr/DETAIL:  It holds at least \d{3,4} elements/, '17: a filter with all bits set holds more than it can tell');
-like($said, qr/SET \(expected = 100000\), .* number of the table's rows/, '17: then it is the rows of the table');
+like($said, qr/SET \(expected = 200000\), .* twice the number of the table's rows/, '17: then it is twice the rows of the table');
 $said = $test->said('DELETE FROM fill WHERE id > 10; VACUUM fill');
 like($said, qr/SET \(expected = \d{4}\), .* may be too few/, '17: if they are more');
 SKIP:

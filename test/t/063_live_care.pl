@@ -104,7 +104,7 @@ $test->sql("CREATE TABLESPACE space LOCATION '$space'");
 $is_sql->('emptied', fresh('emptied', $small) . q(
 	BEGIN; ALTER TABLE emptied SET TABLESPACE space; TRUNCATE emptied; ROLLBACK;
 	SELECT seen('emptied'); VACUUM emptied; SELECT seen('emptied');
-	SELECT action FROM bf_live_filters WHERE index = 'emptied_bf'::regclass \gexec
+	SELECT unnest(action) FROM bf_live_filters WHERE index = 'emptied_bf'::regclass \gexec
 	SELECT seen('emptied')),
 	'emptied_bf | t | REINDEX | was emptied by a TRUNCATE that was, or may have been, rolled back; ' x 2 . 'emptied_bf | t | nothing');
 $test->sql('DROP TABLE emptied; DROP TABLESPACE space');
@@ -122,7 +122,7 @@ like($said, qr/WARNING:  live filter "no_more" is over-full.*\nDETAIL:  .* at le
 	'a warning of one that can have no more layers');
 unlike($said, qr/"alike" is over-full/, 'none of one whose layers are as full as they were made for');
 my ($hint) = $said =~ /WARNING:  live filter "of_size" is over-full.*\nDETAIL:.*\nHINT:  (ALTER INDEX .*), then REINDEX/;
-is($test->sql(q(SELECT action FROM bf_live_filters WHERE index = 'of_size'::regclass)), "$hint; REINDEX INDEX CONCURRENTLY public.of_size;",
+is($test->sql(q(SELECT array_to_string(action, '; ') FROM bf_live_filters WHERE index = 'of_size'::regclass)), "$hint; REINDEX INDEX CONCURRENTLY public.of_size",
 	'the hint is the action');
 $test->sql('DROP TABLE layered');
 
@@ -167,7 +167,7 @@ sub damaged
 	{
 		my ($name, undef, undef, $reason) = @$case;
 		like($test->sql("SELECT seen('^${name}_bf')"), qr/^${name}_bf \| f \| REINDEX \| $reason$/, "$name: the reason");
-		$is_sql->("$name: the remedy", qq(SELECT action FROM bf_live_filters WHERE index = '${name}_bf'::regclass \\gexec
+		$is_sql->("$name: the remedy", qq(SELECT unnest(action) FROM bf_live_filters WHERE index = '${name}_bf'::regclass \\gexec
 			SELECT seen('^${name}_bf'); SELECT look('$name')), "${name}_bf | t | nothing; 0 denied, sure, 0 missing");
 	}
 }
