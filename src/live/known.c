@@ -10,9 +10,14 @@
  * What is kept is right while no definition changes and the relations are
  * locked (epoch.c).  Locks go with the transaction.  The next one takes them
  * anew; if no definition has changed when it has them all, what was found out
- * before is found to be right.  A partitioned table between the one named and
- * the leaves need not be locked: whoever changes it tells so, and what was
- * beneath it then is asked in vain, at worst.
+ * before is found to be right.
+ *
+ * But that a definition changed is told a while after its transaction's rows can
+ * be seen, and to attach a table takes a lock that does not keep us out.  So
+ * which tables there are below the one named is asked of the catalogs again for
+ * each transaction, and for each snapshot that sees others as finished than the
+ * last did.  A table that has none below it learns of the first by an
+ * invalidation, as in PostgreSQL's own queries.
  *
  * Whether the caller may ask is a matter of transaction and user, and asked
  * again for each.  To users who may read some columns only, each leaf's filter
@@ -21,12 +26,15 @@
 #include "postgres.h"
 
 #include "catalog/index.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "live/live.h"
 
@@ -41,14 +49,24 @@ typedef struct Key
 	NameData	column;			/* empty: none was named */
 } Key;
 
+/* What a snapshot sees as finished: two that have this in common, the same. */
+typedef struct Seen
+{
+	TransactionId xmax;
+	uint32		xcnt;
+	int32		subxcnt;
+} Seen;
+
 struct BfKnown
 {
 	Key			key;
 	uint64		definitions;	/* when it was found out; 0: it is for now only */
 	uint64		epoch;			/* when it was locked, and permitted */
 	Oid			user;			/* who was permitted */
+	Seen		seen;			/* when the tables were all */
 	Oid			table;			/* that rel is, or is an index of */
 	List	   *leaves;
+	bool		alone;			/* the table is the only leaf */
 	MemoryContext context;		/* theirs */
 };
 
@@ -76,7 +94,7 @@ is_asked(const BfKnown *known, const BfQuestion *question)
 			   question->column == NULL ? "" : question->column) == 0;
 }
 
-/* Lock what a relation stands for: tables before their indexes. */
+/* Lock what a relation stands for, as far as it was found out. */
 static void
 lock_again(const BfKnown *known)
 {
@@ -96,11 +114,61 @@ lock_again(const BfKnown *known)
 	}
 }
 
-/* Whether it is locked in this epoch, and permitted to this user. */
+/* Whether all tables with rows that there are now are known, in their order. */
+static bool
+knows_all_tables(const BfKnown *known)
+{
+	List	   *tables;
+	ListCell   *next = list_head(known->leaves);
+	bool		all_known = true;
+	ListCell   *cell;
+
+	/* An index stands for its table alone, whatever inherits from that. */
+	if (known->alone && known->key.rel != known->table)
+		return true;
+	tables = bf_rows_tables(known->table);
+	foreach(cell, tables)
+	{
+		Oid			table = lfirst_oid(cell);
+
+		if (next != NULL &&
+			((const BfLeaf *) lfirst(next))->place.table == table)
+			next = lnext(known->leaves, next);
+		else if (get_rel_relkind(table) != RELKIND_PARTITIONED_TABLE)
+			all_known = false;
+	}
+	list_free(tables);
+	return all_known;
+}
+
+/* What the asking snapshot sees as finished. */
+static Seen
+seen_now(void)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+
+	return (Seen) {
+		.xmax = snapshot->xmax,
+		.xcnt = snapshot->xcnt,
+		.subxcnt = snapshot->subxcnt
+	};
+}
+
+/* Whether the asking snapshot sees no table more than the last one did. */
+static bool
+sees_no_more(const BfKnown *known)
+{
+	Seen		now = seen_now();
+
+	return known->alone || memcmp(&now, &known->seen, sizeof(now)) == 0;
+}
+
+/* Whether it is locked in this epoch, permitted to this user, and all there is. */
 static bool
 is_permitted(const BfKnown *known)
 {
-	return known->epoch == bf_epoch() && known->user == GetUserId();
+	return known->epoch == bf_epoch() && known->user == GetUserId() &&
+		sees_no_more(known);
 }
 
 /* Whether what was found out before is right now, for this user. */
@@ -111,10 +179,11 @@ is_right_again(BfKnown *known)
 		!bf_rights_check_table(known->table))
 		return false;
 	lock_again(known);
-	if (known->definitions != bf_definitions())
+	if (known->definitions != bf_definitions() || !knows_all_tables(known))
 		return false;
 	known->epoch = bf_epoch();
 	known->user = GetUserId();
+	known->seen = seen_now();
 	return true;
 }
 
@@ -165,6 +234,7 @@ find_out(const BfQuestion *question)
 		.definitions = bf_definitions(),
 		.epoch = bf_epoch(),
 		.user = GetUserId(),
+		.seen = seen_now(),
 		.table = OidIsValid(table) ? table : question->rel,
 		.context = AllocSetContextCreate(CurrentMemoryContext,
 										 "live filters asked",
@@ -174,6 +244,8 @@ find_out(const BfQuestion *question)
 
 	found.leaves = bf_resolve(question);
 	MemoryContextSwitchTo(caller);
+	found.alone = list_length(found.leaves) == 1 &&
+		((const BfLeaf *) linitial(found.leaves))->place.table == found.table;
 	if (!bf_rights_check_table(found.table))
 		found.definitions = 0;
 	return keep_known(&found);

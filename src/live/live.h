@@ -352,6 +352,7 @@ typedef struct BfPlace
 } BfPlace;
 
 extern BfPlace *bf_rows_place(Oid table);
+extern List *bf_rows_tables(Oid root);
 extern List *bf_rows_places(Oid root);
 
 /* rights.c */

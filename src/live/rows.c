@@ -270,8 +270,8 @@ bf_rows_place(Oid oid)
  * includes partitions that are being detached concurrently: snapshots that are
  * older than that, a cursor's for instance, still see their rows.
  */
-static List *
-tables_below(Oid root)
+List *
+bf_rows_tables(Oid root)
 {
 	List	   *tables = list_make1_oid(root);
 
@@ -299,7 +299,7 @@ tables_below(Oid root)
 List *
 bf_rows_places(Oid root)
 {
-	List	   *tables = tables_below(root);
+	List	   *tables = bf_rows_tables(root);
 	List	   *places = NIL;
 	ListCell   *cell;
 	Oid			oids[lengthof(catalogs)];

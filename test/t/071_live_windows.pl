@@ -19,6 +19,7 @@ $node->append_conf('postgresql.conf', qq(
 fsync = off
 autovacuum = off
 max_locks_per_transaction = 1000
+max_prepared_transactions = 1
 ));
 $node->start;
 my $test = LiveTest->new($node);
@@ -98,6 +99,32 @@ $three->ask('ALTER TABLE days ATTACH PARTITION days_2 ' . (day('days', 2))[1]);
 is($_->ask(q(EXECUTE q('title 2'))), 't|t', 'attached again, with the filter that it had') foreach $one, $two;
 $three->ask(q(INSERT INTO days VALUES ('2026-01-02', 'late')));
 is($_->ask(q(EXECUTE q('late'))), 't|t', 'which goes on') foreach $one, $two;
+
+# What a transaction commits can be seen before others are told which definitions
+# it changed; it drops tables in between.
+$test->sql(q(
+	CREATE TABLE attached (day int);
+	CREATE PROCEDURE watch(last int, commits boolean, INOUT denied int) LANGUAGE plpgsql AS $$
+		DECLARE seen int := 0;
+		BEGIN
+			WHILE seen < last LOOP
+				SELECT coalesce(max(day), 0) INTO seen FROM attached;
+				denied := denied + (seen > 0 AND NOT bf_live_contains('days', 'title ' || seen))::int;
+				IF commits THEN COMMIT; END IF;
+			END LOOP;
+		END $$));
+$one->start('CALL watch(20, false, 0)');
+$two->start('CALL watch(20, true, 0)');
+foreach my $day (11 .. 20)
+{
+	$three->ask(create_day('apart', $day) =~ s/PARTITION OF .*?;/(LIKE days);/r =~ s/INTO apart/INTO apart_$day/r);
+	$three->ask(join ';', map { "CREATE TABLE dropped_$_ ()" } 1 .. 100);
+	$three->ask("BEGIN; ALTER TABLE days ATTACH PARTITION apart_$day " . (day('days', $day))[1]);
+	$three->ask("INSERT INTO attached VALUES ($day); DROP TABLE " . join ',', map { "dropped_$_" } 1 .. 100);
+	$three->ask("PREPARE TRANSACTION 'attach'; COMMIT PREPARED 'attach'");
+}
+is($one->finish, '0', 'a day that was attached a moment ago, in a transaction that asked before');
+is($two->finish, '0', 'and in another one');
 
 # A day that is named, by a plan that is kept.
 is($one->ask(q(PREPARE day AS SELECT bf_live_contains('days_3', $1, 'title'); EXECUTE day('title 3'))), 't', 'one day');
