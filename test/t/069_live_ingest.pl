@@ -44,6 +44,19 @@ $live->is_sql('without one', 'SELECT title, count(*) FROM articles GROUP BY titl
 	join '; ', map { "$_|1" } 'Breaking news', 'Old hat', 'Title number 7', 'Third title', 'Fourth title', 'Fifth title');
 $live->is_sql('what was doubted', 'SELECT count(*) FROM doubted', '0');
 
+# Titles that are forgotten between the question and the insertion.
+my ($locked, $stored) = (grep { /Fourth title/ } @examples)[0] =~ /^(.*^SELECT[^;]*;)(.*)$/ms;
+my @loaders = map { $live->session } 1 .. 3;
+$loaders[2]->ask(q(DELETE FROM articles WHERE title IN ('Third title', 'Fourth title')));
+$_->ask("CREATE TEMPORARY TABLE batch (title text, url text) ON COMMIT DELETE ROWS; $locked") foreach @loaders[ 0, 1 ];
+$loaders[2]->start('REINDEX INDEX CONCURRENTLY articles_title_bf');
+$live->wait_for_lock('REINDEX%');
+$_->start($stored) foreach @loaders[ 0, 1 ];
+is($_->finish, '', 'done') foreach @loaders;
+$_->quit foreach @loaders;
+$live->is_sql('a filter made anew meanwhile, a lock for each title: none twice',
+	q(SELECT count(*) FROM articles WHERE title IN ('Third title', 'Fourth title')), '0');
+
 # One title by two sessions, in all orders.
 my $ask = q(SELECT bf_live_contains('orders', 'new'));
 my $insert = q(INSERT INTO orders SELECT 'new' WHERE NOT bf_live_contains('orders', 'new'));
