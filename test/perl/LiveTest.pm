@@ -75,6 +75,26 @@ sub fails
 	like($err, qr/ERROR:  $state/, $name) or diag $out;
 }
 
+# How many layers the filter of a relation has.
+sub layers
+{
+	my ($self, $rel) = @_;
+	return $self->sql("SELECT layers FROM bf_live_info('$rel')");
+}
+
+# Of elements that never were in a growing filter no more are answered true than
+# its fpp says, but for chance: five standard deviations, once in millions.
+sub is_within_fpp
+{
+	my ($self, $name, $rel) = @_;
+	my $asked = 200_000;
+	my ($wrong, $fpp) = split /\|/, $self->sql(qq(
+		SELECT count(*) FILTER (WHERE bf_live_contains('$rel', 'never ' || g)), (SELECT fpp FROM bf_live_info('$rel'))
+		FROM generate_series(1, $asked) AS g));
+	my $wanted = $asked * $fpp;
+	cmp_ok($wrong, '<=', $wanted + 5 * sqrt($wanted), "$name: false positives of $asked, $wanted wanted");
+}
+
 # What is said beside the results: notices, warnings, errors.
 sub said
 {
@@ -105,7 +125,7 @@ sub wait_for_lock
 
 package LiveTest::Session;
 
-# start(script) and finish(): what was said; ask(script): both.
+# start(script) and finish(): what was said; is_done(): was all; ask(script): both.
 sub start
 {
 	my ($self, $script) = @_;
@@ -120,6 +140,13 @@ sub finish
 	my ($self) = @_;
 	$self->{run}->pump until $self->{out} =~ /^end of $self->{count}\n/m;
 	return $self->{out} =~ s/^end of \d+\n//mr =~ s/\n\z//r =~ s/\n/; /gr;
+}
+
+sub is_done
+{
+	my ($self) = @_;
+	$self->{run}->pump_nb;
+	return $self->{out} =~ /^end of $self->{count}\n/m;
 }
 
 sub ask
