@@ -136,30 +136,31 @@ my $loose = 'WITH (fillfactor = 60)';
 my $text = 'USING bloomfilter (title)';
 my $small = 'WITH (expected = 100000, fpp = 0.0001)';
 my $large = 'WITH (expected = 2500000, fpp = 0.0001)';
+my $grows = 'WITH (expected = 50, expansion = 2, fpp = 0.0001)';
 my @families = (
-	{ tables => ['s'], create => "CREATE TABLE s ($row) $loose", filters => { s_live => "s $text $small" } },
+	{ tables => ['s'], create => "CREATE TABLE s ($row) $loose", filters => { s_live => "s $text $grows" } },
 	{ tables => ['w'], create => "CREATE TABLE w ($row) $loose", filters => { w_live => "w $text $large" } },
 	{ tables => ['u'], create => "CREATE UNLOGGED TABLE u ($row) $loose", limit => 500,
-		filters => { u_live => "u $text WITH (expected = 1000, fpp = 0.01)", u_more => "u $text $large" } },
+		filters => { u_live => "u $text WITH (expected = 1000, fpp = 0.01)", u_more => "u $text $grows" } },
 	{ tables => ['m'], create => "CREATE TABLE m ($row) $loose",
 		filters => {
 			m_title => "m $text $small",
-			m_note => "m USING bloomfilter (note) $large",
+			m_note => "m USING bloomfilter (note) $grows",
 			m_lower => "m USING bloomfilter (lower(title)) $large",
 			m_part => "m $text $large WHERE n > 5",
-			m_int => "m USING bloomfilter (id) $small" } },
+			m_int => "m USING bloomfilter (id) $grows" } },
 	{ tables => ['g'], create => "CREATE TABLE g ($row, up text GENERATED ALWAYS AS (upper(title)) STORED)",
 		filters => { g_live => "g USING bloomfilter (up) $large" }, column => 'up' },
-	{ tables => ['temp'], create => "CREATE TEMP TABLE temp ($row) $loose", filters => { temp_live => "temp $text $large" }, private => 1 },
+	{ tables => ['temp'], create => "CREATE TEMP TABLE temp ($row) $loose", filters => { temp_live => "temp $text $grows" }, private => 1 },
 	{ tables => ['brief'], create => "CREATE TEMP TABLE brief ($row) ON COMMIT DELETE ROWS",
 		filters => { brief_live => "brief $text $small" }, private => 1 },
 	# Made and dropped by random transactions.
 	{ tables => ['fresh'], create => '', made => "CREATE TABLE IF NOT EXISTS fresh ($row) $loose",
-		filters => { fresh_live => "fresh $text $large" }, private => 1 },
+		filters => { fresh_live => "fresh $text $grows" }, private => 1 },
 	{ tables => [ 'i', 'i1' ], create => "CREATE TABLE i ($row) $loose; CREATE TABLE i1 () INHERITS (i)",
-		filters => { i_live => "i $text $small", i1_live => "i1 $text $large" }, keep => 1 },
+		filters => { i_live => "i $text $grows", i1_live => "i1 $text $large" }, keep => 1 },
 	{ tables => [ 'p', 'p1', 'p21', 'p3' ], whole => 'p', below => { p1 => 'p1_title_idx', p21 => 'p21_title_idx' },
-		filters => { p_live => "p $text $small", p3_live => "p3 $text $large" },
+		filters => { p_live => "p $text $grows", p3_live => "p3 $text $large" },
 		create => qq(
 			CREATE TABLE p ($row) PARTITION BY RANGE (id);
 			CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (1000);

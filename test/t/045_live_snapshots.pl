@@ -75,9 +75,10 @@ my $fpp = 0.01;
 sub create_index
 {
 	my ($table, $column, $suffix, $how) = @_;
-	my $expected = $table eq 'big' ? 1000000 : 100000;
+	my $size = $table eq 'big' ? 'expected = 1000000'
+		: "$table $column" =~ /^(?:hot title|room n|parts title|uniq)/ ? 'expected = 100, expansion = 2' : 'expected = 100000';
 	return "CREATE INDEX $how ${table}_${column}_$suffix ON $table USING bloomfilter ($column)
-		WITH (expected = $expected, fpp = $fpp);";
+		WITH ($size, fpp = $fpp);";
 }
 
 $primary->safe_psql('postgres', q(
