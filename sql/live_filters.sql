@@ -96,7 +96,7 @@ SELECT (bf_live_state(4294967295)).*;
 -- Not valid, or not valid yet.
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'all_bits'::regclass;
 SELECT * FROM seen WHERE index = 'all_bits'::regclass;
-CREATE FUNCTION asks(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION asks(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
 	RAISE WARNING 'while it is built: %', (SELECT (due, reason) FROM seen WHERE index::text = 'of_asking');
 	RETURN x;
