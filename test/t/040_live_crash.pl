@@ -1,6 +1,8 @@
 # Crashes: the whole server is killed under writers, round after round, and
 # every committed row is in the filter afterwards.  Then what a crash does to
 # unlogged tables, and to a prepared transaction.
+#
+# BLOOMEXT_LIVE_ROUNDS is how many rounds there are: 10, unless it says otherwise.
 use strict;
 use warnings;
 
@@ -9,7 +11,7 @@ use Time::HiRes qw(sleep);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-my $rounds = 10;
+my $rounds = $ENV{BLOOMEXT_LIVE_ROUNDS} || 10;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', qq(
@@ -22,12 +24,15 @@ max_wal_size = 1GB
 $node->start;
 $node->safe_psql('postgres', q(
 	CREATE EXTENSION bloomext;
-	-- A filter that sets bits at once, and one that lets elements wait.
+	-- A filter that sets bits at once, one that lets elements wait, and one that grows.
 	CREATE TABLE small (title text);
 	CREATE INDEX ON small USING bloomfilter (title) WITH (expected = 400000, fpp = 0.0001);
 	CREATE TABLE large (title text);
 	CREATE INDEX ON large USING bloomfilter (title) WITH (expected = 4000000, fpp = 0.0001);
+	CREATE TABLE growing (title text);
+	CREATE INDEX ON growing USING bloomfilter (title) WITH (expected = 1000, expansion = 2, fpp = 0.0001);
 ));
+my @tables = ('small', 'large', 'growing');
 
 # Kill the server, and start it again once the system has noticed that it, and
 # whoever served it, is gone.
@@ -54,7 +59,7 @@ sub writer
 	my $sql = '';
 	foreach my $i (1 .. 4000)
 	{
-		my $table = $i % 2 ? 'small' : 'large';
+		my $table = $tables[ $i % 3 ];
 		my $rows = $i % 100 ? 1 : 500;
 		$sql .= "BEGIN; SAVEPOINT s; INSERT INTO $table VALUES ('undone $id $i'); ROLLBACK TO s;\n"
 		  if $i % 10 == 0;
@@ -84,10 +89,9 @@ sub lost
 	}
 	$node->safe_psql('postgres', "CREATE TEMP TABLE seen (tab text, prefix text, rows int);\n"
 		. "COPY seen FROM stdin;\n$values\\.\n"
-		. q(SELECT count(*), count(*) FILTER (WHERE NOT
-				CASE tab WHEN 'small' THEN bf_live_contains('small', prefix || g)
-					ELSE bf_live_contains('large', prefix || g) END)
-			FROM seen, generate_series(1, rows) AS g));
+		. 'SELECT count(*), count(*) FILTER (WHERE NOT CASE tab '
+		. join(' ', map { "WHEN '$_' THEN bf_live_contains('$_', prefix || g)" } @tables)
+		. ' END) FROM seen, generate_series(1, rows) AS g');
 }
 
 my $committed = 0;
@@ -104,12 +108,14 @@ foreach my $round (1 .. $rounds)
 	foreach my $session (@sessions) { eval { IPC::Run::finish($session->{run}) }; }
 
 	my $verified = $node->safe_psql('postgres', q(
-		SELECT (bf_live_verify('small')).missing + (bf_live_verify('large')).missing));
+		SELECT sum(missing) FROM unnest('{small,large,growing}'::regclass[]) AS tab, bf_live_verify(tab)));
 	my ($seen, $lost) = split /\|/, lost(@sessions);
 	$committed += $seen;
 	is("$verified $lost", '0 0', "round $round: nothing missing");
 }
-cmp_ok($committed, '>', 10000, "and there was something to lose: $committed rows");
+cmp_ok($committed, '>', 1000 * $rounds, "and there was something to lose: $committed rows");
+my ($layers) = $node->safe_psql('postgres', q(SELECT layers FROM bf_live_info('growing')));
+cmp_ok($layers, '>=', 4, "and the filter that grows did: to $layers layers");
 
 # A prepared transaction's rows are in the filter when it commits after a crash.
 $node->safe_psql('postgres', q(
@@ -123,17 +129,17 @@ is( $node->safe_psql('postgres', q(
 	't|t|0|0', 'a prepared transaction is not forgotten');
 
 # An unlogged table is empty after a crash, and so is its filter, which works.
-foreach my $expected (100000, 4000000)
+foreach my $size ('expected = 100000', 'expected = 4000000', 'expected = 100, expansion = 2')
 {
 	$node->safe_psql('postgres', qq(
 		DROP TABLE IF EXISTS u;
 		CREATE UNLOGGED TABLE u (title text);
 		INSERT INTO u SELECT 'before ' || g FROM generate_series(1, 1000) g;
-		CREATE INDEX ON u USING bloomfilter (title) WITH (expected = $expected, fpp = 0.0001);
+		CREATE INDEX ON u USING bloomfilter (title) WITH ($size, fpp = 0.0001);
 		INSERT INTO u SELECT 'before ' || g FROM generate_series(1001, 2000) g;
 		INSERT INTO u VALUES ('before')));
 	is($node->safe_psql('postgres', q(SELECT * FROM bf_live_verify('u'))),
-		'2001|0', "unlogged, $expected: complete");
+		'2001|0', "unlogged, $size: complete");
 	crash();
 	is( $node->safe_psql('postgres', q(
 		SELECT count(*), bf_live_contains('u', 'before'), bf_live_contains('u', 'before 7') FROM u)),

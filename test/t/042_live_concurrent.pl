@@ -27,6 +27,8 @@ $node->safe_psql('postgres', q(
 	CREATE INDEX ON small USING bloomfilter (title) WITH (expected = 400000, fpp = 0.0001);
 	CREATE TABLE large (id serial, title text);
 	CREATE INDEX ON large USING bloomfilter (title) WITH (expected = 2500000, fpp = 0.0001);
+	CREATE TABLE growing (id serial, title text);
+	CREATE INDEX ON growing USING bloomfilter (title) WITH (expected = 200, expansion = 2, fpp = 0.0001);
 ));
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
@@ -73,12 +75,14 @@ my @writers = (
 \set n random(1, 1000000000)
 INSERT INTO small (title) VALUES ('s ' || :n);
 INSERT INTO large (title) VALUES ('l ' || :n);
+INSERT INTO growing (title) VALUES ('g ' || :n);
 )),
 	script('batch@1', q(
 \set n random(1, 1000000000)
 BEGIN;
 INSERT INTO small (title) SELECT 'b ' || :n + g FROM generate_series(1, 200) g;
 INSERT INTO large (title) SELECT 'b ' || :n + g FROM generate_series(1, 200) g;
+INSERT INTO growing (title) SELECT 'b ' || :n + g FROM generate_series(1, 200) g;
 \sleep 20 ms
 COMMIT;
 )),
@@ -91,9 +95,10 @@ UPDATE small SET title = 'u ' || :n || ' ' || random() WHERE id = :n;
 \set n random(1, 1000000000)
 BEGIN;
 INSERT INTO large (title) VALUES ('c ' || :n);
-SELECT 1 / bf_live_contains('large', 'c ' || :n)::int;
+INSERT INTO growing (title) VALUES ('c ' || :n);
+SELECT 1 / bf_live_contains('large', 'c ' || :n)::int, 1 / bf_live_contains('growing', 'c ' || :n)::int;
 COMMIT;
-SELECT 1 / bf_live_contains('large', 'c ' || :n)::int;
+SELECT 1 / bf_live_contains('large', 'c ' || :n)::int, 1 / bf_live_contains('growing', 'c ' || :n)::int;
 )));
 $node->safe_psql('postgres', 'CREATE INDEX ON small (id)');
 
@@ -102,28 +107,33 @@ foreach my $round (1 .. 4)
 {
 	$node->safe_psql('postgres', q(
 		CREATE INDEX CONCURRENTLY built ON small USING bloomfilter (title) WITH (expected = 400000, fpp = 0.0001)));
+	$node->safe_psql('postgres', q(DROP INDEX CONCURRENTLY IF EXISTS growing_beside));
+	$node->safe_psql('postgres', q(
+		CREATE INDEX CONCURRENTLY growing_beside ON growing USING bloomfilter (title) WITH (expected = 200, expansion = 1, fpp = 0.0001)));
 	$node->safe_psql('postgres', q(DROP INDEX CONCURRENTLY small_title_idx));
 	$node->safe_psql('postgres', q(ALTER INDEX built RENAME TO small_title_idx));
-	verified("built concurrently, $round", 'small');
+	verified("built concurrently, $round", 'small', 'growing_beside');
 	$node->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY small_title_idx');
 	$node->safe_psql('postgres', 'REINDEX TABLE CONCURRENTLY large');
-	verified("rebuilt concurrently, $round", 'small', 'large');
+	$node->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY growing_beside');
+	verified("rebuilt concurrently, $round", 'small', 'large', 'growing_title_idx', 'growing_beside');
 }
 finish($load, 'the writers were content');
-verified('in the end', 'small', 'large');
+verified('in the end', 'small', 'large', 'growing_title_idx', 'growing_beside');
+cmp_ok($node->safe_psql('postgres', q(SELECT layers FROM bf_live_info('growing_title_idx'))), '>=', 4, 'a filter grew meanwhile');
 
 # The mixed load.
 my $mixed = bench(4, $seconds, @writers, script('probe@6', q(
 \set n random(1, 1000000000)
-SELECT bf_live_contains('small', 's ' || :n), bf_live_contains('large', 'l ' || :n);
+SELECT bf_live_contains('small', 's ' || :n), bf_live_contains('large', 'l ' || :n), bf_live_contains('growing', 'g ' || :n);
 )), script('flush@1', q(
 \set n random(1, 1000000000)
 INSERT INTO large (title) SELECT 'f ' || :n + g FROM generate_series(1, 60) g;
 )));
 my $maintenance = bench(2, $seconds, script('vacuum@4', q(
-VACUUM small, large;
+VACUUM small, large, growing;
 )), script('snapshot@4', q(
-SELECT bf_count(bf_live_filter('large')), bits_set FROM bf_live_info('small');
+SELECT bf_count(bf_live_filter('large')), bf_count(bf_live_filter('growing_title_idx')), bits_set FROM bf_live_info('small');
 )));
 my $rebuild = bench(1, $seconds, script('reindex', q(
 REINDEX TABLE CONCURRENTLY large;
@@ -136,7 +146,7 @@ $maintenance->{run} and IPC::Run::finish($maintenance->{run});
 unlike(slurp_file($node->logfile), qr/PANIC|corrupted/, 'nothing was corrupted');
 my @deadlocks = slurp_file($node->logfile) =~ /ERROR:  deadlock detected/g;
 is(scalar @deadlocks, 0, 'and nothing deadlocked');
-verified('after the mixed load', 'small', 'large');
+verified('after the mixed load', 'small', 'large', 'growing_title_idx', 'growing_beside');
 diag($said =~ /(number of transactions actually processed: \d+)/ ? $1 : '');
 
 $node->stop;

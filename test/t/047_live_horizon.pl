@@ -51,7 +51,7 @@ sub build
 {
 	my ($name, $concurrently, $what) = @_;
 	$what //= 'title';
-	return "CREATE INDEX $concurrently ${name}_bf ON $name USING bloomfilter ($what) WITH (expected = 1000, fpp = 0.0001)";
+	return "CREATE INDEX $concurrently ${name}_bf ON $name USING bloomfilter ($what) WITH (expected = 100, expansion = 2, fpp = 0.0001)";
 }
 
 # A session whose snapshot is taken, and not by a look at the table.
@@ -176,6 +176,14 @@ sub ask_readers
 	}
 }
 ask_readers('on the standby');
+# Layers that are added leave that as it is.
+foreach my $tab (sort keys %reader)
+{
+	$primary->sql("INSERT INTO $tab SELECT 1000 + g, 'grown ' || g FROM generate_series(1, 500) g");
+	$primary->is_sql("$tab: grown", "SELECT layers > 1 FROM bf_live_info('$tab')", 't');
+}
+catch_up();
+ask_readers('on the standby, by more layers');
 foreach my $tab (sort keys %reader)
 {
 	ok($replica->poll_query_until('postgres', "SELECT look('$tab')", $fine), "$tab: a new snapshot on the standby becomes sure");

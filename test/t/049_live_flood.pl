@@ -68,6 +68,8 @@ $node->safe_psql('postgres', qq(
 	CREATE TABLE elements (kind text, b bytea);
 	CREATE TABLE live (b bytea);
 	CREATE INDEX ON live USING bloomfilter (b) WITH (expected = 100000);
+	CREATE TABLE growing (b bytea);
+	CREATE INDEX ON growing USING bloomfilter (b) WITH (expected = 1000, expansion = 2);
 ));
 
 # All positions of an element whose h2 is 0 are that of h1: it says whether the
@@ -104,4 +106,11 @@ my $random = seconds('random');
 my $crafted = seconds('crafted');
 cmp_ok($crafted, '<', 2 * $random, 'crafted elements take as long as others')
 	or $node->stop;
+
+# Nor do they keep a filter from growing.
+is($node->safe_psql('postgres', q(
+	INSERT INTO growing SELECT b FROM elements WHERE kind = 'crafted';
+	SELECT layers >= 4, missing FROM bf_live_info('growing'), bf_live_verify('growing'))), 't|0', 'a filter grows by crafted elements');
+cmp_ok($node->safe_psql('postgres', q(SELECT count(*) FROM elements WHERE kind = 'random' AND bf_live_contains('growing', b))),
+	'<=', ELEMENTS * 0.03, 'and takes few others for them');
 done_testing();
