@@ -208,6 +208,8 @@ $live->sql("CREATE TABLE steps (title text); CREATE INDEX ON steps USING bloomfi
 fill_up('steps', 500);
 $node->backup('base');
 $live->sql("INSERT INTO steps VALUES ('waits $_')") foreach 1 .. 40;
+my $file = $live->sql(q(SELECT pg_relation_filenode('steps_title_idx')));
+my $blocks = $live->sql(q(SELECT pg_relation_size('steps_title_idx') / current_setting('block_size')::int));
 my ($from, $waiting, $batches) = ('', 0, 0);
 while ($live->layers('steps') == 1 && $batches < 20)
 {
@@ -222,6 +224,10 @@ is($waiting . ', ' . $live->sql(q(SELECT pending FROM bf_live_info('steps'))), '
 my ($dump) = run_command([ 'pg_waldump', '-p', $node->data_dir . '/pg_wal', '-s', $from, '-e', $to ]);
 my @records = $dump =~ m{^rmgr: (?:Generic|XLOG|Transaction) .*?, lsn: ([0-9A-F]+/[0-9A-F]+),}mg;
 diag(scalar(@records) . ' records of an addition');
+my @written = $dump =~ m{ rel \d+/\d+/$file blk (\d+)}g;
+my ($first) = grep { $_ == 0 || $_ >= $blocks } @written;
+is($first, 0, 'the metapage comes before the pages of the new layer');
+cmp_ok((grep { $_ >= $blocks } @written), '>', 0, 'which are written to');
 cmp_ok(scalar @records, '>=', 20, 'it has many records');
 @records = @records[ map { int($_ * $#records / 4) } 1 .. 3 ] if $rounds < 20;
 foreach my $record (@records)
