@@ -146,6 +146,7 @@ sub acknowledged
 sub lost
 {
 	my ($server, @lines) = @_;
+	return (0, 0) unless @lines;
 	my %tables = map { /^(\w+)/ => 1 } @lines;
 	my @tables = sort keys %tables;
 	return split /\|/, $server->sql("CREATE TEMP TABLE acked (tab text, prefix text, rows int);\n"
@@ -308,7 +309,8 @@ SKIP:
 	mkdir "$disk/space" or die "could not make a directory: $!";
 	$live->sql("CREATE TABLESPACE small LOCATION '$disk/space'");
 	$live->sql(qq(CREATE TABLE full_disk (title text);
-		CREATE INDEX ON full_disk USING bloomfilter (title) WITH ($double) TABLESPACE small));
+		CREATE INDEX ON full_disk USING bloomfilter (title) WITH ($double) TABLESPACE small;
+		INSERT INTO full_disk SELECT 'first ' || g FROM generate_series(1, 100) g));
 	fill_and_insert();
 }
 
