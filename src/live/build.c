@@ -146,13 +146,11 @@ static bool
 plan_growing(const Build *build, uint64 expected, double fpp, int32 expansion,
 			 BfPlan *sized)
 {
-	uint64		length;
 	BfError		error;
 
 	return bf_plan_sized(build->strategy, (int64) expected, fpp, build->funnel,
 						 expansion, sized, &error) &&
-		bf_plan_measure(sized, &length, &error) &&
-		length <= MaxAllocSize - VARHDRSZ;
+		bf_value_fits(sized);
 }
 
 /*

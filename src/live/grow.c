@@ -25,11 +25,11 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
 #include "utils/sampling.h"
 
 #include "core/estimate.h"
 #include "live/live.h"
+#include "type/value.h"
 
 /* How often a layer is looked at while it fills, about. */
 #define LOOKS			256
@@ -45,17 +45,10 @@ static bool
 fits(const BfLive *live, const BfLayer *next)
 {
 	BfLayer		layers[BF_LIVE_LAYERS];
-	BfPlan		plan = live->plan;
-	uint64		length;
-	BfError		error;
+	BfPlan		plan = bf_live_value_plan(live, layers);
 
-	for (uint32 i = 0; i < live->nlayers; i++)
-		layers[i] = live->layers[i].shape;
-	layers[live->nlayers] = *next;
-	plan.layers = layers;
-	plan.header.layers = live->nlayers + 1;
-	return bf_plan_measure(&plan, &length, &error) &&
-		length <= MaxAllocSize - VARHDRSZ;
+	plan.layers[plan.header.layers++] = *next;
+	return bf_value_fits(&plan);
 }
 
 /* The layer that is to follow the newest; false if none can. */

@@ -189,6 +189,7 @@ extern Buffer bf_page_for_write(Relation index, const BfLive *live,
 /* meta.c */
 extern void bf_live_plan(BfLive *live, const BfPlan *plan);
 extern void bf_live_append_layer(BfLive *live, const BfLayer *shape);
+extern BfPlan bf_live_value_plan(const BfLive *live, BfLayer *layers);
 extern bool bf_live_is_built(Relation index);
 extern void bf_meta_prefetch(RelFileLocator file);
 extern bool bf_live_is_current(Relation index, const BfLive *live);

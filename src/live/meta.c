@@ -143,6 +143,19 @@ bf_live_append_layer(BfLive *live, const BfLayer *shape)
 	live->complete = false;
 }
 
+/* The plan of a value that holds all layers, which are put into an array. */
+BfPlan
+bf_live_value_plan(const BfLive *live, BfLayer *layers)
+{
+	BfPlan		plan = live->plan;
+
+	plan.header.layers = live->nlayers;
+	plan.layers = layers;
+	for (uint32 i = 0; i < live->nlayers; i++)
+		layers[i] = live->layers[i].shape;
+	return plan;
+}
+
 /* How often a filter grew: by a layer, or by what is known of one. */
 static uint32
 growth(const BfLive *live)

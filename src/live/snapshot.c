@@ -17,19 +17,6 @@
 #include "live/snapshot.h"
 #include "type/merge.h"
 
-/* The plan of a value that holds all layers of a filter. */
-static BfPlan
-plan_of_layers(const BfLive *live)
-{
-	BfPlan		plan = live->plan;
-
-	plan.header.layers = live->nlayers;
-	plan.layers = palloc(sizeof(BfLayer) * live->nlayers);
-	for (uint32 i = 0; i < live->nlayers; i++)
-		plan.layers[i] = live->layers[i].shape;
-	return plan;
-}
-
 /* Begin to read an index that is resolved and locked already. */
 void
 bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
@@ -45,7 +32,8 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 	if (bf_live_end(live) > NBuffers / 4)
 		live->ring = GetAccessStrategy(BAS_BULKREAD);
 	*snapshot = (BfLiveSnapshot) {
-		.plan = plan_of_layers(live),
+		.plan = bf_live_value_plan(live,
+								   palloc(sizeof(BfLayer) * live->nlayers)),
 		.index = index,
 		.live = live
 	};

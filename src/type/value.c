@@ -114,6 +114,17 @@ bf_fit_length(uint64 length)
 	return (int) (length + VARHDRSZ);
 }
 
+/* Whether a planned filter can be a value. */
+bool
+bf_value_fits(BfPlan *plan)
+{
+	uint64		length;
+	BfError		error;
+
+	return bf_plan_measure(plan, &length, &error) &&
+		length <= MaxAllocSize - VARHDRSZ;
+}
+
 /* Plan a filter for n elements at probability p. */
 void
 bf_value_plan(const BfStrategy *strategy, int64 expected, double fpp,

@@ -35,6 +35,7 @@ pg_noreturn extern void bf_raise_format(const BfError *error,
 										const uint8 *bytes, Size length);
 
 extern int	bf_fit_length(uint64 length);
+extern bool bf_value_fits(BfPlan *plan);
 
 extern void bf_value_plan(const BfStrategy *strategy, int64 expected,
 						  double fpp, BfFunnel funnel, int32 expansion,
