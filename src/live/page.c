@@ -144,20 +144,31 @@ bf_file_extend(Relation index, BfLive *live)
 }
 
 /*
- * Pin a page, which is checked if it is not where it was last.  InvalidBuffer
- * where there is none yet, so that it is empty.
+ * Pin a page, and tell whether it is not where it was last, so that nobody has
+ * checked it.  InvalidBuffer where there is none yet, so that it is empty.
  */
-Buffer
-bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
+static Buffer
+pin_unchecked(Relation index, BfLive *live, BlockNumber block, bool *is_unseen)
 {
 	Buffer		buffer = bf_recent_pin(index, block);
 
-	if (BufferIsValid(buffer) || !has_block(index, live, block))
-		return buffer;
-	buffer = bf_recent_read(index, block, live->ring);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	bf_page_check(index, buffer, kind);
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	*is_unseen = !BufferIsValid(buffer) && has_block(index, live, block);
+	return *is_unseen ? bf_recent_read(index, block, live->ring) : buffer;
+}
+
+/* The same for who will not lock it: one that nobody has checked is checked. */
+Buffer
+bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
+{
+	bool		is_unseen;
+	Buffer		buffer = pin_unchecked(index, live, block, &is_unseen);
+
+	if (is_unseen)
+	{
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		bf_page_check(index, buffer, kind);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
 	return buffer;
 }
 
@@ -181,7 +192,8 @@ Buffer
 bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 				 BfPageKind kind)
 {
-	Buffer		buffer = bf_page_pin(index, live, block, kind);
+	bool		is_unseen;
+	Buffer		buffer = pin_unchecked(index, live, block, &is_unseen);
 
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
