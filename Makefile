@@ -39,11 +39,11 @@ PG_CPPFLAGS += -I$(SOURCE)src -I$(CURDIR)/src
 PG_CFLAGS = -ffp-contract=off
 
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(call files,sql/*.sql)))
-REGRESS_PREP = $(CURDIR)/test/vectors
+REGRESS_PREP = $(CURDIR)/test/vectors $(CURDIR)/test/nodes/build/nodes.so
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
-EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build results
+EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build test/nodes/build results
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -66,6 +66,11 @@ $(LUA_HEADER): $(call files,src/redis/lua/*.lua) | $(FOLDERS)
 $(CURDIR)/test/vectors:
 	@mkdir -p $(@D)
 	ln -s $(SOURCE)test/vectors $@
+
+# What calls aggregates as another one does, for sql/agg_nodes.sql.
+$(CURDIR)/test/nodes/build/nodes.so: $(SOURCE)test/nodes/nodes.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(CPPFLAGS) -shared -o $@ $< $(LDFLAGS)
 
 # What needs no server: core/ and strategy/ as they are, and most of advise/.
 FREE_SOURCES = $(filter-out %/advise.c,$(wildcard src/core/*.c src/strategy/*.c src/advise/*.c))

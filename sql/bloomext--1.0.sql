@@ -828,6 +828,71 @@ CREATE AGGREGATE bf_agg_into(filter bloomfilter, anyelement) (
 COMMENT ON AGGREGATE bf_agg_into(bloomfilter, anyelement) IS
 	'the empty filter given, with the elements added';
 
+-- Another aggregate that calls these functions, as Citus does, does not say what
+-- anyelement is: types that come so have forms of their own.  smallint and oid
+-- are among them, as they are cast to several of the others.
+
+DO LANGUAGE plpgsql $do$
+DECLARE
+	element text;
+	parameters text;
+	comment text;
+BEGIN
+	FOREACH element IN ARRAY
+		ARRAY['bytea', 'uuid', 'smallint', 'integer', 'bigint', 'oid']
+	LOOP
+		FOR parameters, comment IN VALUES
+			('expected bigint',
+			 'filter of the elements sized for that many elements (false positive probability 0.03)'),
+			('expected bigint, fpp float8',
+			 'filter of the elements sized for that many elements at that false positive probability'),
+			('expected bigint, fpp float8, strategy text',
+			 'filter of the elements of that strategy, sized for that many elements at that false positive probability'),
+			('expected bigint, fpp float8, strategy text, expansion int',
+			 'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says')
+		LOOP
+			EXECUTE format($sql$
+				CREATE FUNCTION bf_agg_add(internal, %1$s, %2$s) RETURNS internal
+					AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+					LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+				COMMENT ON FUNCTION bf_agg_add(internal, %1$s, %2$s) IS
+					'implementation of bf_agg';
+				CREATE AGGREGATE bf_agg(%1$s, %2$s) (
+					SFUNC = bf_agg_add,
+					STYPE = internal,
+					SSPACE = 1024,
+					FINALFUNC = bf_agg_final,
+					COMBINEFUNC = bf_agg_combine,
+					SERIALFUNC = bf_agg_serialize,
+					DESERIALFUNC = bf_agg_deserialize,
+					PARALLEL = SAFE
+				);
+				COMMENT ON AGGREGATE bf_agg(%1$s, %2$s) IS %3$L;
+				$sql$, element, parameters, comment);
+		END LOOP;
+		EXECUTE format($sql$
+			CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, %1$s) RETURNS internal
+				AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+				LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+			COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, %1$s) IS
+				'implementation of bf_agg_into';
+			CREATE AGGREGATE bf_agg_into(filter bloomfilter, %1$s) (
+				SFUNC = bf_agg_into_add,
+				STYPE = internal,
+				SSPACE = 1024,
+				FINALFUNC = bf_agg_into_final,
+				COMBINEFUNC = bf_agg_combine,
+				SERIALFUNC = bf_agg_into_serialize,
+				DESERIALFUNC = bf_agg_deserialize,
+				PARALLEL = SAFE
+			);
+			COMMENT ON AGGREGATE bf_agg_into(bloomfilter, %1$s) IS
+				'the empty filter given, with the elements added';
+			$sql$, element);
+	END LOOP;
+END
+$do$;
+
 CREATE FUNCTION bf_merge_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_merge_serialize'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -11,6 +11,11 @@
  * The final function of a plan in two steps has a partial state in place of
  * the arguments.  It asks for none: every partial state that has not seen a row
  * was made by the serialization function, which had them.
+ *
+ * Another aggregate may call the functions of one, row by row, as Citus does on
+ * its workers.  Then there is no expression, and the Aggref at hand is the other
+ * aggregate's: the element's type is the function's own, which must say it, and
+ * what else the expressions would tell is asked of each row.
  */
 #include "postgres.h"
 
@@ -20,6 +25,7 @@
 #include "executor/nodeAgg.h"
 #include "nodes/execnodes.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "type/agg.h"
@@ -69,14 +75,36 @@ bf_agg_refuse_row(const char *aggregate)
 					aggregate)));
 }
 
+/* Whether an aggregate has a function as its own. */
+static bool
+is_served_by(Oid aggregate, Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	bool		served = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_aggregate form = (Form_pg_aggregate) GETSTRUCT(tuple);
+
+		served = form->aggtransfn == function ||
+			form->aggcombinefn == function ||
+			form->aggserialfn == function ||
+			form->aggfinalfn == function;
+		ReleaseSysCache(tuple);
+	}
+	return served;
+}
+
 /*
  * The Aggref of the function called: the final function's, a transition
  * function's or, which AggGetAggref() does not know, a serialization
- * function's.
+ * function's.  NULL where it is called for another aggregate.
  */
 static Aggref *
 called_aggref(FunctionCallInfo fcinfo)
 {
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+
 	if (fcinfo->context != NULL && IsA(fcinfo->context, AggState))
 	{
 		AggState   *state = (AggState *) fcinfo->context;
@@ -84,29 +112,20 @@ called_aggref(FunctionCallInfo fcinfo)
 		for (int i = 0; i < state->numtrans; i++)
 		{
 			if (&state->pertrans[i].serialfn == fcinfo->flinfo)
-				return state->pertrans[i].aggref;
+				aggref = state->pertrans[i].aggref;
 		}
 	}
-	return AggGetAggref(fcinfo);
+	return aggref != NULL &&
+		is_served_by(aggref->aggfnoid, fcinfo->flinfo->fn_oid) ? aggref : NULL;
 }
 
-/* Whether an aggregate, called for a window, has a function as its own. */
-static bool
-is_served_by(const WindowFunc *call, Oid function)
+/* The name of the aggregate that a function is called for. */
+char *
+bf_agg_name(FunctionCallInfo fcinfo)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID,
-										ObjectIdGetDatum(call->winfnoid));
-	bool		served = false;
+	Aggref	   *aggref = called_aggref(fcinfo);
 
-	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_aggregate aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
-
-		served = aggregate->aggtransfn == function ||
-			aggregate->aggfinalfn == function;
-		ReleaseSysCache(tuple);
-	}
-	return served;
+	return aggref != NULL ? get_func_name(aggref->aggfnoid) : pstrdup("bf_agg");
 }
 
 /*
@@ -124,7 +143,7 @@ called_window_functions(FunctionCallInfo fcinfo)
 	{
 		WindowFunc *call = ((WindowFuncExprState *) lfirst(cell))->wfunc;
 
-		if (is_served_by(call, fcinfo->flinfo->fn_oid))
+		if (is_served_by(call->winfnoid, fcinfo->flinfo->fn_oid))
 			calls = lappend(calls, call);
 	}
 	return calls;
@@ -203,15 +222,17 @@ bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments, Oid *collation)
 
 /*
  * The expressions that an argument of a transition function may be: one, or in
- * a window as many as there are calls alike.
+ * a window as many as there are calls alike; none where it is called without.
  */
 static List *
 argument_expressions(FunctionCallInfo fcinfo, int argument)
 {
-	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Aggref	   *aggref = called_aggref(fcinfo);
 	List	   *expressions = NIL;
 	ListCell   *cell;
 
+	if (!bf_agg_has_expression(fcinfo))
+		return NIL;
 	if (aggref != NULL)
 		return list_make1(list_nth(aggref_arguments(aggref), argument - 1));
 	foreach(cell, called_window_functions(fcinfo))
@@ -223,23 +244,53 @@ argument_expressions(FunctionCallInfo fcinfo, int argument)
 	return expressions;
 }
 
+/* The type of an argument of a transition function, by its call or as declared. */
+static Oid
+argument_type(FunctionCallInfo fcinfo, int argument)
+{
+	Oid		   *types;
+	int			count;
+
+	if (bf_agg_has_expression(fcinfo))
+		return get_fn_expr_argtype(fcinfo->flinfo, argument);
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
+	if (argument >= count || IsPolymorphicType(types[argument]))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("could not determine the type of an element"),
+				 errdetail("The aggregate is not called by the executor, but for another one, as by Citus."),
+				 errhint("Cast the element to text, bytea, bigint, integer or uuid.")));
+	return types[argument];
+}
+
 /*
- * What a transition function keeps of its call site, in fn_extra: first of all
- * what its element argument is, found out at the first row.  Of several
- * expressions that the element may be, none may be of a type that is refused.
+ * What a transition function keeps of its call site, in fn_extra, and in the
+ * state, which is its first argument: first of all what its element argument is,
+ * found out at the first row.  Of several expressions that the element may be,
+ * none may be of a type that is refused.
  */
 BfElementType *
 bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
 {
+	bool		lasts = bf_agg_has_expression(fcinfo);
+	BfAggState *state = PG_ARGISNULL(0) ? NULL : (BfAggState *) PG_GETARG_POINTER(0);
 	BfElementType *element = fcinfo->flinfo->fn_extra;
+	List	   *expressions;
 	ListCell   *cell;
+	Oid			type;
 
+	if (element == NULL && !lasts && state != NULL)
+		element = state->site;
 	if (element != NULL)
 		return element;
-	element = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
-	foreach(cell, argument_expressions(fcinfo, argument))
-		bf_element_type_of(get_fn_expr_argtype(fcinfo->flinfo, argument),
-						   lfirst(cell), PG_GET_COLLATION(), element);
+	element = MemoryContextAllocZero(lasts ? fcinfo->flinfo->fn_mcxt :
+									 bf_agg_context(fcinfo), size);
+	type = argument_type(fcinfo, argument);
+	expressions = argument_expressions(fcinfo, argument);
+	if (expressions == NIL)
+		bf_element_type_of(type, NULL, PG_GET_COLLATION(), element);
+	foreach(cell, expressions)
+		bf_element_type_of(type, lfirst(cell), PG_GET_COLLATION(), element);
 	fcinfo->flinfo->fn_extra = element;
 	return element;
 }
@@ -251,6 +302,8 @@ bf_agg_span(FunctionCallInfo fcinfo, int argument)
 	BfAggSpan	span = BF_AGG_SPAN_CALL;
 	ListCell   *cell;
 
+	if (!bf_agg_has_expression(fcinfo))
+		return BF_AGG_SPAN_ROW;
 	foreach(cell, argument_expressions(fcinfo, argument))
 	{
 		Node	   *expression = lfirst(cell);

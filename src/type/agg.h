@@ -12,6 +12,27 @@
 /* The false positive probability, where an overload does not ask. */
 #define BF_AGG_FPP	0.03
 
+/*
+ * What every state starts with: what its transition function knows of the call
+ * site.  That is in fn_extra, too, but who calls by an FmgrInfo made anew for
+ * each row loses it there.
+ */
+typedef struct BfAggState
+{
+	BfElementType *site;
+} BfAggState;
+
+/*
+ * Whether a function of an aggregate is called by the executor, which says the
+ * call's expression.  Citus calls them by their FmgrInfo alone, and combines
+ * what several nodes made.
+ */
+static inline bool
+bf_agg_has_expression(FunctionCallInfo fcinfo)
+{
+	return fcinfo->flinfo->fn_expr != NULL;
+}
+
 /* For how long an argument is known to be the same. */
 typedef enum BfAggSpan
 {
@@ -25,6 +46,7 @@ extern MemoryContext bf_agg_result_context(FunctionCallInfo fcinfo);
 pg_noreturn extern void bf_agg_refuse_row(const char *aggregate);
 extern BfElementType *bf_agg_site(FunctionCallInfo fcinfo, int argument,
 								  Size size);
+extern char *bf_agg_name(FunctionCallInfo fcinfo);
 extern BfAggSpan bf_agg_span(FunctionCallInfo fcinfo, int argument);
 extern bool bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments,
 							 Oid *collation);

@@ -50,6 +50,7 @@ PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 
 typedef struct DistinctState
 {
+	BfAggState	agg;
 	BfFunnel	funnel;
 	BfMeaning	meaning;
 	double		fpp;
@@ -75,12 +76,12 @@ plan_distinct(const DistinctState *state, uint64 distinct, BfPlan *plan)
 
 /* The state of a group, at its first element. */
 static DistinctState *
-make_distinct_state(MemoryContext context, const BfElementType *element,
-					double fpp)
+make_distinct_state(MemoryContext context, BfElementType *element, double fpp)
 {
 	DistinctState *state = MemoryContextAllocZero(context, sizeof(DistinctState));
 	BfPlan		plan;
 
+	state->agg.site = element;
 	state->fpp = fpp;
 	state->list.width = BF_SORTED_WORDS;
 	state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
@@ -108,7 +109,7 @@ Datum
 bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = bf_agg_context(fcinfo);
-	const BfElementType *element = bf_agg_site(fcinfo, 1, sizeof(BfElementType));
+	BfElementType *element = bf_agg_site(fcinfo, 1, sizeof(BfElementType));
 	DistinctState *state = PG_ARGISNULL(0) ? NULL : (DistinctState *) PG_GETARG_POINTER(0);
 	double		fpp = BF_AGG_FPP;
 	BfHash		hash;

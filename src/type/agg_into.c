@@ -104,7 +104,7 @@ bloomext_agg_into_add(PG_FUNCTION_ARGS)
 	{
 		if (site->span < BF_AGG_SPAN_CALL)
 			plan_row(site, PG_GETARG_DATUM(1));
-		state = bf_sized_state(fcinfo, &site->plan);
+		state = bf_sized_state(fcinfo, &site->plan, &site->element);
 	}
 	else if (site->span < BF_AGG_SPAN_GROUP)
 	{

@@ -15,12 +15,21 @@
  * together.  Strategies that hash anew for every position have no hash to
  * keep and add at once.
  *
- * Parallel.  Each worker has a state; they are serialized as the value (whole,
- * or its prefix while there is only the list) plus the list (see partial.h), and
- * combined by OR, counters by adding.  The result does not depend on who saw
- * which row.  States of different plans are refused as rows of different plans
- * are.  A filter that is to travel is made with room for the header before it,
- * so that it is serialized where it is.
+ * Parallel.  Each worker, or node, has a state; they are serialized as the value
+ * (whole, or its prefix while there is only the list) plus the list (see
+ * partial.h), and combined by OR, counters by adding.  The result does not
+ * depend on who saw which row.  States of different plans are refused as rows of
+ * different plans are.  A filter that is to travel is made with room for the
+ * header before it, so that it is serialized where it is.
+ *
+ * What travels is as long as what was seen, while that is little: a partial
+ * state lists hashes of two words, (nearly) each once, up to half the length of
+ * the bits.  So a list and the filter that is made of it take one and a half
+ * filters, and an element 16 bytes on its way, or at most 32 as bits.  Counters
+ * count each occurrence: a list of them keeps all, and is short.
+ *
+ * Called by another aggregate (see agg.c), a state is partial: nobody says that
+ * it is not.  Where the final function finds that, it takes the room off.
  *
  * Parallel and growing.  Filters that grew apart cannot be merged within their
  * promise: their layers side by side would add up to p for each worker, and
@@ -76,15 +85,17 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 
 struct BfSizedState
 {
+	BfAggState	agg;
 	BfPlan		plan;
 	bool		saw_rows;		/* or is the plan by the call's expressions? */
+	bool		distinct;		/* does the list keep each hash once? */
 	bool		listed;			/* partial and growing: only a list */
 	uint64		added;			/* elements, the same one as often as it came */
 	MemoryContext context;		/* of all that it keeps, but for the filter */
 	MemoryContext filter_context;
 	Size		head;			/* bytes before the filter, where it will travel */
 	BfHashList	list;			/* not in the filter yet */
-	uint32		list_limit;		/* at which it goes there */
+	uint32		list_limit;		/* the most that it holds before it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
 	BfHash	   *batch;			/* elements on their way there, or NULL */
 	uint32		batched;
@@ -94,8 +105,25 @@ struct BfSizedState
 static bool
 is_partial(FunctionCallInfo fcinfo)
 {
-	return IsA(fcinfo->context, AggState) &&
-		DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit);
+	return !bf_agg_has_expression(fcinfo) ||
+		(IsA(fcinfo->context, AggState) &&
+		 DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));
+}
+
+/* The most hashes that a state lists before it makes its filter. */
+static uint32
+limit_of_list(const BfSizedState *state)
+{
+	uint64		bytes = bf_layer_bytes(state->plan.first.bits,
+									   state->plan.header.cell_bits);
+
+	if (state->listed)
+		return LISTED_MAXIMUM;
+	if (state->distinct)
+		return Min(LISTED_MAXIMUM, bytes / 2 / BF_SORTED_BYTES);
+	if (state->list.width > 0)
+		return Min(LIST_LIMIT, bytes / (state->list.width * sizeof(uint64)));
+	return 0;
 }
 
 /* Make a state that starts from a plan. */
@@ -103,21 +131,22 @@ static BfSizedState *
 make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 {
 	BfSizedState *state = MemoryContextAllocZero(context, sizeof(BfSizedState));
-	uint64		bytes = bf_layer_bytes(plan->first.bits, plan->header.cell_bits);
+	const BfStrategy *strategy = plan->strategy;
 
 	state->plan = *plan;
 	state->context = context;
-	state->list.width = plan->strategy->words;
-	state->list_limit = state->list.width == 0 ? 0 :
-		Min(LIST_LIMIT, bytes / (state->list.width * sizeof(uint64)));
+	state->list.width = strategy->words;
+	state->distinct = partial && strategy->words == BF_SORTED_WORDS &&
+		plan->header.cell_bits == BF_CELL_BIT;
 	state->listed = partial &&
-		(plan->header.expansion > 0 || state->plan.strategy->counts_elements);
-	if (state->listed && state->plan.strategy->words != BF_SORTED_WORDS)
+		(plan->header.expansion > 0 || strategy->counts_elements);
+	if (state->listed && !state->distinct)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("growing filters of strategy \"%s\" cannot be built in parallel",
-						state->plan.strategy->name),
+						strategy->name),
 				 errhint("SET max_parallel_workers_per_gather = 0.")));
+	state->list_limit = limit_of_list(state);
 	return state;
 }
 
@@ -125,20 +154,27 @@ make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 static BfSizedState *
 make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
 {
-	BfSizedState *state = make_sized_state(bf_agg_context(fcinfo), plan,
-										   partial);
+	BfSizedState *state;
 
+	if (plan->header.expansion > 0 && !bf_agg_has_expression(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("growing filters cannot be built by several nodes"),
+				 errhint("Give bf_agg the number of elements of all of them, without an expansion.")));
+	state = make_sized_state(bf_agg_context(fcinfo), plan, partial);
 	state->filter_context = bf_agg_result_context(fcinfo);
 	state->head = is_partial(fcinfo) ? BF_PARTIAL_HEAD : 0;
 	return state;
 }
 
-/* Make the state of a group's first row. */
+/* Make the state of a group's first row, whose function's site is this. */
 BfSizedState *
-bf_sized_state(FunctionCallInfo fcinfo, const BfPlan *plan)
+bf_sized_state(FunctionCallInfo fcinfo, const BfPlan *plan,
+			   BfElementType *site)
 {
 	BfSizedState *state = make_group_state(fcinfo, plan, is_partial(fcinfo));
 
+	state->agg.site = site;
 	state->saw_rows = true;
 	return state;
 }
@@ -199,18 +235,31 @@ start_filter(BfSizedState *state, const BfFilter *other)
 	bf_hashlist_free(&state->list);
 }
 
-/* List a hash; a list that is too long becomes the filter. */
-static void
-list_hash(BfSizedState *state, const BfHash *hash)
+/* Whether the list can take one more hash, perhaps when it is deduplicated. */
+static bool
+has_room(BfSizedState *state)
 {
-	if (state->listed && !bf_hashlist_make_room(&state->list, LISTED_MAXIMUM))
+	if (state->distinct)
+		return bf_hashlist_make_room(&state->list, state->list_limit);
+	return state->list.count < state->list_limit;
+}
+
+/* List a hash; a list that is full becomes the filter. */
+static void
+list_hash(BfSizedState *state, BfHash *hash)
+{
+	if (has_room(state))
+		bf_hashlist_add(&state->list, state->context, hash);
+	else if (state->listed)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many elements for a growing filter in parallel"),
 				 errhint("SET max_parallel_workers_per_gather = 0.")));
-	bf_hashlist_add(&state->list, state->context, hash);
-	if (!state->listed && state->list.count >= state->list_limit)
+	else
+	{
 		start_filter(state, NULL);
+		bf_value_add(&state->value, hash, 1);
+	}
 }
 
 /* Add a hash while there is no batch. */
@@ -295,6 +344,35 @@ add_filter(BfSizedState *into, const BfFilter *other)
 }
 
 /*
+ * Add what another state of the plan lists: to the list, while that has room for
+ * all of it as it is, or else to the filter.
+ */
+static void
+add_list(BfSizedState *into, const BfHashList *list)
+{
+	bool		fits = list->count <= into->list_limit - into->list.count;
+
+	if (into->value.varlena == NULL && !fits && !into->listed)
+		start_filter(into, NULL);
+	if (into->value.varlena != NULL)
+	{
+		bf_value_add_list(&into->value, list);
+		return;
+	}
+	for (uint32 i = 0; i < list->count; i++)
+	{
+		BfHash		hash;
+
+		CHECK_FOR_INTERRUPTS();
+		bf_hashlist_get(list, i, &hash);
+		if (fits)
+			bf_hashlist_add(&into->list, into->context, &hash);
+		else
+			list_hash(into, &hash);
+	}
+}
+
+/*
  * Combine two partial states into the first.  One that saw no row has nothing
  * to give, and no say in the plan: its expressions may be volatile.
  */
@@ -317,20 +395,10 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 		into->saw_rows = from->saw_rows;
 	}
 	else if (!same_plan(&into->plan, &from->plan))
-		bf_agg_refuse_row(get_func_name(AggGetAggref(fcinfo)->aggfnoid));
+		bf_agg_refuse_row(bf_agg_name(fcinfo));
 	if (from->value.filter.whole)
 		add_filter(into, &from->value.filter);
-	for (uint32 i = 0; i < from->list.count; i++)
-	{
-		BfHash		hash;
-
-		CHECK_FOR_INTERRUPTS();
-		bf_hashlist_get(&from->list, i, &hash);
-		if (into->value.varlena == NULL)
-			list_hash(into, &hash);
-		else
-			bf_value_add(&into->value, &hash, 1);
-	}
+	add_list(into, &from->list);
 	into->added += from->added;
 	PG_RETURN_POINTER(into);
 }
@@ -382,6 +450,8 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 
 	if (state == NULL)
 		PG_RETURN_NULL();
+	if (state->distinct)
+		bf_hashlist_shorten(&state->list);
 	describe_state(state, &partial);
 	result = partial.filter.whole && state->head > 0 ?
 		state->value.varlena : copy_state(state, &partial.filter);
@@ -426,7 +496,7 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 
 	if (state == NULL)
 		PG_RETURN_NULL();
-	if (state->listed)
+	if (state->distinct)
 		bf_hashlist_deduplicate(&state->list);
 	if (state->value.varlena == NULL)
 	{
@@ -435,7 +505,9 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	}
 	else
 	{
-		Assert(state->head == 0);
+		if (state->head > 0)
+			bf_value_take_off_head(&state->value);
+		state->head = 0;
 		result = state->value;
 	}
 	/* As many as it was made for fit, so that most results go unmeasured. */
@@ -552,7 +624,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 		for (int i = 2; i < PG_NARGS(); i++)
 			values[i - 2] = PG_GETARG_DATUM(i);
 		plan_parameters(values, PG_NARGS() - 2, &site->element, &plan);
-		state = bf_sized_state(fcinfo, &plan);
+		state = bf_sized_state(fcinfo, &plan, (BfElementType *) site);
 	}
 	else if (site->varies)
 		check_parameters(fcinfo, &state->plan);

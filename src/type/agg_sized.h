@@ -19,7 +19,8 @@ typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
 								Oid collation, BfPlan *plan);
 
 extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
-									const BfPlan *plan);
+									const BfPlan *plan,
+									BfElementType *site);
 extern void bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 						   const char *aggregate);
 extern void bf_sized_add(BfSizedState *state, const BfElementType *element,

@@ -24,7 +24,10 @@
 /* One value of so many is in a sample of a list. */
 #define SAMPLED			16
 
-/* Append; memory is taken from the context given. */
+/*
+ * Append; memory is taken from the context given, of a list with a limit not
+ * beyond that.
+ */
 void
 bf_hashlist_add(BfHashList *list, MemoryContext context, const BfHash *hash)
 {
@@ -33,8 +36,11 @@ bf_hashlist_add(BfHashList *list, MemoryContext context, const BfHash *hash)
 	if (list->count == list->capacity)
 	{
 		uint32		capacity = Max(list->capacity * 2, FIRST_CAPACITY);
-		Size		size = mul_size(capacity, list->width * sizeof(uint64));
+		Size		size;
 
+		if (list->limit > list->count)
+			capacity = Min(capacity, list->limit);
+		size = mul_size(capacity, list->width * sizeof(uint64));
 		list->words = list->words == NULL ?
 			MemoryContextAllocHuge(context, size) :
 			repalloc_huge(list->words, size);
@@ -170,16 +176,16 @@ bf_hashlist_deduplicate(BfHashList *list)
 }
 
 /*
- * Whether more than half of a long list is distinct, by a sample of its values:
- * all hashes of one in sixteen.
+ * The share of a long list that is distinct, by a sample of its values: all
+ * hashes of one in sixteen.
  */
-static bool
-is_mostly_distinct(const BfHashList *list)
+static double
+distinct_share(const BfHashList *list)
 {
 	const Sorted *hashes = (const Sorted *) list->words;
 	BfHashList	sample = {.width = BF_SORTED_WORDS};
 	uint32		sampled;
-	bool		mostly;
+	double		share;
 
 	for (uint32 i = 0; i < list->count; i++)
 	{
@@ -193,9 +199,20 @@ is_mostly_distinct(const BfHashList *list)
 	}
 	sampled = sample.count;
 	bf_hashlist_deduplicate(&sample);
-	mostly = sample.count > sampled / 2;
+	share = sampled == 0 ? 0 : (double) sample.count / sampled;
 	bf_hashlist_free(&sample);
-	return mostly;
+	return share;
+}
+
+/*
+ * Deduplicate a list where that makes it shorter by more than a sixteenth: a
+ * long one that does not become so is not worth its sort.
+ */
+void
+bf_hashlist_shorten(BfHashList *list)
+{
+	if (list->count < MANY || distinct_share(list) < 15.0 / 16)
+		bf_hashlist_deduplicate(list);
 }
 
 /*
@@ -210,7 +227,7 @@ bf_hashlist_make_room(BfHashList *list, uint32 maximum)
 	if (list->count < list->limit)
 		return true;
 	if (list->count < MANY || list->limit >= maximum ||
-		!is_mostly_distinct(list))
+		distinct_share(list) <= 0.5)
 	{
 		bf_hashlist_deduplicate(list);
 		if (list->count <= list->limit / 2 && list->limit > 0)

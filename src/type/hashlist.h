@@ -41,6 +41,7 @@ extern void bf_hashlist_add(BfHashList *list, MemoryContext context,
 							const BfHash *hash);
 extern void bf_hashlist_free(BfHashList *list);
 extern void bf_hashlist_deduplicate(BfHashList *list);
+extern void bf_hashlist_shorten(BfHashList *list);
 extern void bf_hashlist_write(const BfHashList *list, uint8 *bytes);
 extern void bf_hashlist_read(BfHashList *list, uint32 width, uint32 count,
 							 const uint8 *bytes);

@@ -224,6 +224,18 @@ bf_value_copy_behind(Size head, const BfFilter *filter, BfValue *value)
 	value->filter.bytes = value->bytes;
 }
 
+/* Move a value that was made behind a head to where its varlena starts. */
+void
+bf_value_take_off_head(BfValue *value)
+{
+	uint8	   *start = (uint8 *) VARDATA(value->varlena);
+
+	memmove(start, value->bytes, value->filter.length);
+	SET_VARSIZE(value->varlena, value->filter.length + VARHDRSZ);
+	value->bytes = start;
+	value->filter.bytes = start;
+}
+
 /*
  * Set a layer of a value to a bit string in another order: short ones end in
  * zeros, long ones must.

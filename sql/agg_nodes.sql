@@ -1,0 +1,93 @@
+-- Aggregates whose functions another aggregate calls, without an expression, as
+-- Citus does: what several nodes saw is one filter, bit for bit.
+\set VERBOSITY terse
+\set module `pwd` '/test/nodes/build/nodes.so'
+create function nodes_add(internal, regprocedure, int, variadic "any") returns internal
+as :'module', 'nodes_add' language c;
+create function nodes_filter(internal) returns bloomfilter
+as :'module', 'nodes_filter' language c;
+create function nodes_bytes(internal) returns bigint
+as :'module', 'nodes_bytes' language c;
+create aggregate by_nodes(regprocedure, nodes int, variadic "any")
+(sfunc = nodes_add, stype = internal, finalfunc = nodes_filter);
+create aggregate bytes_of_nodes(regprocedure, nodes int, variadic "any")
+(sfunc = nodes_add, stype = internal, finalfunc = nodes_bytes);
+
+-- Every type that has a form of its own, in every form; few elements, which are
+-- listed, and so many that each node, or all of them together, have bits.
+create table forms (parameters text, given text);
+insert into forms values
+('bigint', '3000::bigint'),
+('bigint, float8', '3000::bigint, 0.01::float8'),
+('bigint, float8, text', '3000::bigint, 0.01::float8, %L::text'),
+('bigint, float8, text, int', '3000::bigint, 0.01::float8, %L::text, 0');
+create function disagrees(nodes text, aggregate text, source text, arguments text) returns boolean
+language plpgsql as $$
+declare
+    one bloomfilter;
+    several bloomfilter;
+begin
+    execute format('select bf_agg(%s) from %s', arguments, source) into one;
+    execute format('select by_nodes(%L::regprocedure, %s, %s) from %s', aggregate, nodes, arguments, source) into several;
+    return one is distinct from several;
+end $$;
+with t (type, value) as (values
+    ('text', '(''title '' || i)::text'),
+    ('bytea', 'sha256(int4send(i))'),
+    ('uuid', 'md5(i::text)::uuid'),
+    ('smallint', 'i::smallint'),
+    ('integer', 'i::integer'),
+    ('bigint', 'i::bigint * 1000000007'),
+    ('oid', 'i::oid')),
+strategies (strategy) as (values ('guava'), ('guava32'), ('redisson'), ('magnuss'), ('tale2009'), ('cassandra'), ('redisbloom')),
+calls as (
+    select distinct type, n, nodes, format('bf_agg(%s, %s)', type, parameters) as aggregate,
+    format('%s, %s', value, format(given, strategy)) as arguments
+    from t, forms, strategies, (values (10), (3000)) as r (n), (values (1), (2), (40)) as c (nodes)
+    where type = 'text' or strategy in ('guava', 'guava32'))
+select type, n, nodes, aggregate, arguments from calls
+where disagrees(nodes::text, aggregate, format('generate_series(1, %s) i', n), arguments);
+
+-- NULLs, and nothing at all: parameters come with the rows.
+select by_nodes('bf_agg(text, bigint)', 3, case when i % 3 > 0 then 'x' || i end, 100::bigint) =
+    bf_agg(case when i % 3 > 0 then 'x' || i end, 100) as equal
+from generate_series(1, 50) i;
+select by_nodes('bf_agg(text, bigint)', 3, null::text, 100::bigint) = bf_create(100, 0.03, funnel => 'utf8') as equal
+from generate_series(1, 50) i;
+select by_nodes('bf_agg(text, bigint)', 3, 'x'::text, 100::bigint) from generate_series(1, 0) i;
+
+-- Groups, of a hash table too.
+set enable_sort = off;
+select count(*), bool_and(a = b) as equal from (
+    select by_nodes('bf_agg(bigint, bigint)', 4, i::bigint, 50::bigint) as a, bf_agg(i::bigint, 50) as b
+    from generate_series(1, 5000) i group by i % 200) g;
+reset enable_sort;
+
+-- Filters given.
+select by_nodes('bf_agg_into(bloomfilter, uuid)', 5, bf_create(1000, 0.01), md5(i::text)::uuid) =
+    bf_agg_into(bf_create(1000, 0.01), md5(i::text)::uuid) as equal
+from generate_series(1, 1000) i;
+select by_nodes('bf_agg_into(bloomfilter, integer)', 5, bf_create(1000, 0.01, counting => true), i % 10) =
+    bf_agg_into(bf_create(1000, 0.01, counting => true), i % 10) as equal
+from generate_series(1, 1000) i;
+
+-- What is sent: 16 bytes an element and a head while that is less than half a
+-- filter, each element once; then the filter.
+select n, distinct_n, nodes, bytes from
+    (values (1000, 1000, 4), (1000, 10, 4), (20000, 20000, 4), (20000, 100, 4), (100000, 100000, 4)) as v (n, distinct_n, nodes),
+    lateral (select bytes_of_nodes('bf_agg(integer, bigint)', nodes, i % distinct_n, 100000::bigint) as bytes
+             from generate_series(1, n) i) as s;
+select pg_column_size(bf_create(100000)) as filter;
+
+-- What is refused.
+select by_nodes('bf_agg(anyelement, bigint)', 2, i, 100::bigint) from generate_series(1, 9) i;
+select by_nodes('bf_agg(anyelement, bigint)', 2, current_date + i, 100::bigint) from generate_series(1, 9) i;
+select by_nodes('bf_agg(text, bigint, float8, text, int)', 2, 'x' || i, 100::bigint, 0.01::float8, 'guava'::text, 2)
+from generate_series(1, 9) i;
+select by_nodes('bf_agg(text, bigint)', 2, 'x' || i, i::bigint) from generate_series(1, 9) i;
+select by_nodes('bf_agg(text, bigint)', 9, 'x' || i, i::bigint) from generate_series(1, 9) i;
+drop table forms;
+drop function disagrees;
+drop aggregate by_nodes(regprocedure, int, variadic "any");
+drop aggregate bytes_of_nodes(regprocedure, int, variadic "any");
+drop function nodes_add(internal, regprocedure, int, variadic "any"), nodes_filter(internal), nodes_bytes(internal);
