@@ -43,7 +43,7 @@ strategies (strategy) as (values ('guava'), ('guava32'), ('redisson'), ('magnuss
 calls as (
     select distinct type, n, nodes, format('bf_agg(%s, %s)', type, parameters) as aggregate,
     format('%s, %s', value, format(given, strategy)) as arguments
-    from t, forms, strategies, (values (10), (3000)) as r (n), (values (1), (2), (40)) as c (nodes)
+    from t, forms, strategies, (values (10), (3000)) as r (n), (values (1), (3), (40)) as c (nodes)
     where type = 'text' or strategy in ('guava', 'guava32'))
 select type, n, nodes, aggregate, arguments from calls
 where disagrees(nodes::text, aggregate, format('generate_series(1, %s) i', n), arguments);
@@ -71,6 +71,10 @@ select by_nodes('bf_agg_into(bloomfilter, integer)', 5, bf_create(1000, 0.01, co
     bf_agg_into(bf_create(1000, 0.01, counting => true), i % 10) as equal
 from generate_series(1, 1000) i;
 
+-- Filters united.
+select by_nodes('bf_union_agg(bloomfilter)', nodes, f) = bf_union_agg(f) as equal
+from generate_series(2, 3) as nodes, lateral (select bf_agg(i, 1000) as f from generate_series(1, 1000) i group by i % 10) g
+group by nodes;
 -- What is sent: 16 bytes an element and a head while that is less than half a
 -- filter, each element once; then the filter.
 select n, distinct_n, nodes, bytes from

@@ -113,13 +113,21 @@ bloomext_merge_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(((BfValue *) PG_GETARG_POINTER(0))->varlena);
 }
 
-/* bytea -> state, in the current, short-lived context. */
+/*
+ * bytea -> state, in the current, short-lived context; for others than the
+ * executor one that they may merge into.
+ */
 Datum
 bloomext_merge_deserialize(PG_FUNCTION_ARGS)
 {
 	BfValue    *state = palloc(sizeof(BfValue));
 
 	bf_agg_context(fcinfo);
+	if (!bf_agg_has_expression(fcinfo))
+	{
+		bf_value_copy(PG_GETARG_DATUM(0), state);
+		PG_RETURN_POINTER(state);
+	}
 	state->varlena = bf_value_open(PG_GETARG_DATUM(0), &state->filter);
 	state->bytes = DatumGetBfBytes(state->varlena);
 	PG_RETURN_POINTER(state);

@@ -150,9 +150,10 @@ make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 	return state;
 }
 
-/* Make the state of a group, which is to last as long as that. */
+/* Make a state in a context, and its filter, when it has one, in another. */
 static BfSizedState *
-make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
+make_state_in(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial,
+			  MemoryContext context, MemoryContext filter_context)
 {
 	BfSizedState *state;
 
@@ -161,10 +162,18 @@ make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("growing filters cannot be built by several nodes"),
 				 errhint("Give bf_agg the number of elements of all of them, without an expansion.")));
-	state = make_sized_state(bf_agg_context(fcinfo), plan, partial);
-	state->filter_context = bf_agg_result_context(fcinfo);
+	state = make_sized_state(context, plan, partial);
+	state->filter_context = filter_context;
 	state->head = is_partial(fcinfo) ? BF_PARTIAL_HEAD : 0;
 	return state;
+}
+
+/* Make the state of a group, which is to last as long as that. */
+static BfSizedState *
+make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
+{
+	return make_state_in(fcinfo, plan, partial, bf_agg_context(fcinfo),
+						 bf_agg_result_context(fcinfo));
 }
 
 /* Make the state of a group's first row, whose function's site is this. */
@@ -372,6 +381,17 @@ add_list(BfSizedState *into, const BfHashList *list)
 	}
 }
 
+/* Add what another state of the plan has. */
+static void
+add_state(BfSizedState *into, const BfSizedState *from)
+{
+	if (from->value.filter.whole)
+		add_filter(into, &from->value.filter);
+	add_list(into, &from->list);
+	into->added += from->added;
+	into->saw_rows |= from->saw_rows;
+}
+
 /*
  * Combine two partial states into the first.  One that saw no row has nothing
  * to give, and no say in the plan: its expressions may be volatile.
@@ -390,16 +410,10 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(into);
 	}
 	if (into == NULL || !into->saw_rows)
-	{
 		into = make_group_state(fcinfo, &from->plan, true);
-		into->saw_rows = from->saw_rows;
-	}
 	else if (!same_plan(&into->plan, &from->plan))
 		bf_agg_refuse_row(bf_agg_name(fcinfo));
-	if (from->value.filter.whole)
-		add_filter(into, &from->value.filter);
-	add_list(into, &from->list);
-	into->added += from->added;
+	add_state(into, from);
 	PG_RETURN_POINTER(into);
 }
 
@@ -459,19 +473,13 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	PG_RETURN_BYTEA_P(result);
 }
 
-/*
- * bytea -> state, in the current, short-lived context: bloomext_agg_combine()
- * takes from it what is to stay, so the bits are not copied.
- */
-Datum
-bloomext_agg_deserialize(PG_FUNCTION_ARGS)
+/* Open a partial state whose bytes stay where they are. */
+static void
+open_state(bytea *data, BfSizedState *state)
 {
-	bytea	   *data = PG_GETARG_BYTEA_PP(0);
-	BfSizedState *state = palloc0(sizeof(BfSizedState));
 	BfPartial	partial;
 	BfError		error;
 
-	bf_agg_context(fcinfo);
 	if (!bf_partial_open(DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data),
 						 &partial, &error))
 		bf_raise(&error);
@@ -481,6 +489,26 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 	bf_hashlist_read(&state->list, partial.words, partial.listed,
 					 partial.hashes);
 	state->value.filter = partial.filter;
+}
+
+/*
+ * bytea -> state, in the current, short-lived context: bloomext_agg_combine()
+ * takes from it what is to stay, so the bits are not copied.  Others than the
+ * executor may take what it gives for a group's state: they get one.
+ */
+Datum
+bloomext_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	BfSizedState *opened = palloc0(sizeof(BfSizedState));
+	BfSizedState *state;
+
+	bf_agg_context(fcinfo);
+	open_state(PG_GETARG_BYTEA_PP(0), opened);
+	if (bf_agg_has_expression(fcinfo))
+		PG_RETURN_POINTER(opened);
+	state = make_state_in(fcinfo, &opened->plan, true, CurrentMemoryContext,
+						  CurrentMemoryContext);
+	add_state(state, opened);
 	PG_RETURN_POINTER(state);
 }
 

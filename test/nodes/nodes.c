@@ -5,7 +5,9 @@
  *
  * It calls the aggregate's functions as Citus does: by their FmgrInfo alone,
  * made anew for each call in memory that lasts as long as the row, so without
- * an expression tree, and with an Aggref at hand that is its own.
+ * an expression tree, and with an Aggref at hand that is its own.  Of an odd
+ * number of nodes the first one's state is what others are combined into, as
+ * TimescaleDB does it, else they are combined into none.
  */
 #include "postgres.h"
 
@@ -104,6 +106,20 @@ serialize(FunctionCallInfo fcinfo, const Nodes *nodes, int node)
 	return call(fcinfo, nodes->aggregate.aggserialfn, 1, &nodes->states[node]);
 }
 
+/* Add what a node sends to what the nodes before it sent. */
+static NullableDatum
+receive(FunctionCallInfo fcinfo, const Nodes *nodes, NullableDatum before,
+		NullableDatum sent)
+{
+	const NullableDatum arguments[2] = {sent};
+	NullableDatum states[2] = {before};
+
+	states[1] = call(fcinfo, nodes->aggregate.aggdeserialfn, 2, arguments);
+	if (nodes->count % 2 == 1 && before.isnull)
+		return states[1];
+	return call(fcinfo, nodes->aggregate.aggcombinefn, 2, states);
+}
+
 /* (internal) -> bloomfilter */
 Datum
 nodes_filter(PG_FUNCTION_ARGS)
@@ -116,11 +132,14 @@ nodes_filter(PG_FUNCTION_ARGS)
 	nodes = (Nodes *) PG_GETARG_POINTER(0);
 	for (int i = 0; i < nodes->count; i++)
 	{
-		NullableDatum sent[2] = {serialize(fcinfo, nodes, i)};
-		NullableDatum states[2] = {result};
+		NullableDatum sent = serialize(fcinfo, nodes, i);
 
-		states[1] = call(fcinfo, nodes->aggregate.aggdeserialfn, 2, sent);
-		result = call(fcinfo, nodes->aggregate.aggcombinefn, 2, states);
+		if (sent.isnull)
+			continue;
+		result = receive(fcinfo, nodes, result, sent);
+		/* Nobody may look there any more. */
+		memset(VARDATA_ANY(DatumGetPointer(sent.value)), 0x55,
+			   VARSIZE_ANY_EXHDR(DatumGetPointer(sent.value)));
 	}
 	result = call(fcinfo, nodes->aggregate.aggfinalfn, 1, &result);
 	if (result.isnull)
