@@ -18,6 +18,7 @@ typedef enum BfErrorCode
 {
 	BF_ERROR_PARAMETER,			/* a parameter outside its range */
 	BF_ERROR_LIMIT,				/* a size beyond a limit */
+	BF_ERROR_UNSUPPORTED,		/* what exists, but not here */
 	BF_ERROR_MALFORMED			/* bytes that are no filter */
 } BfErrorCode;
 

@@ -16,6 +16,7 @@
 
 #include "core/bytes.h"
 #include "core/md5.h"
+#include "core/rotate.h"
 
 #define BLOCK_SIZE		64
 #define LENGTH_SIZE		8
@@ -42,12 +43,6 @@ static const uint8_t shifts[4][4] = {
 	{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}
 };
 
-static inline uint32_t
-rotl32(uint32_t x, int bits)
-{
-	return x << bits | x >> (32 - bits);
-}
-
 /* Take one block of 64 bytes into the state. */
 static void
 md5_update(uint32_t state[4], const uint8_t *block)
@@ -64,7 +59,7 @@ md5_update(uint32_t state[4], const uint8_t *block)
 #define ROUND(function, round, index) \
 	for (int i = 16 * (round); i < 16 * (round) + 16; i++) \
 	{ \
-		uint32_t	next = b + rotl32(a + (function) + sines[i] + \
+		uint32_t	next = b + bf_rotl32(a + (function) + sines[i] + \
 									  words[(index) % 16], \
 									  shifts[round][i % 4]); \
 \

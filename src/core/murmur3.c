@@ -7,30 +7,25 @@
  */
 #include "core/bytes.h"
 #include "core/murmur3.h"
+#include "core/rotate.h"
 
 #define BLOCK_SIZE	16
 
 #define C1 UINT64_C(0x87c37b91114253d5)
 #define C2 UINT64_C(0x4cf5ad432745937f)
 
-static inline uint64_t
-rotl64(uint64_t x, int bits)
-{
-	return (x << bits) | (x >> (64 - bits));
-}
-
 /* What becomes of a first word of data before it is taken. */
 static inline uint64_t
 mix_k1(uint64_t k1)
 {
-	return rotl64(k1 * C1, 31) * C2;
+	return bf_rotl64(k1 * C1, 31) * C2;
 }
 
 /* What becomes of a second one. */
 static inline uint64_t
 mix_k2(uint64_t k2)
 {
-	return rotl64(k2 * C2, 33) * C1;
+	return bf_rotl64(k2 * C2, 33) * C1;
 }
 
 /* fmix64() */
@@ -78,9 +73,9 @@ murmur3_take_blocks(uint64_t *h1, uint64_t *h2, const uint8_t *data,
 	for (; length >= BLOCK_SIZE; data += BLOCK_SIZE, length -= BLOCK_SIZE)
 	{
 		a ^= mix_k1(bf_load_le64(data));
-		a = (rotl64(a, 27) + b) * 5 + 0x52dce729;
+		a = (bf_rotl64(a, 27) + b) * 5 + 0x52dce729;
 		b ^= mix_k2(bf_load_le64(data + 8));
-		b = (rotl64(b, 31) + a) * 5 + 0x38495ab5;
+		b = (bf_rotl64(b, 31) + a) * 5 + 0x38495ab5;
 	}
 	*h1 = a;
 	*h2 = b;

@@ -366,7 +366,7 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 		bf_raise(&error);
 	(void) bf_temporary_room(remote, length);
 	dump = palloc_extended(length, MCXT_ALLOC_HUGE);
-	bf_stream_write(stream, filter, dump);
+	bf_stream_write(filter, dump);
 	bf_pipeline_start(&pipeline, remote->server, image.key, expect_success,
 					  NULL);
 	pipeline.stays = true;

@@ -17,7 +17,6 @@
 #include <inttypes.h>
 
 #include "core/bytes.h"
-#include "core/javamath.h"
 #include "core/modulo.h"
 #include "core/murmur3.h"
 #include "strategy/filter.h"
@@ -28,27 +27,6 @@
 /* BloomFilterStrategies.ordinal() of the two. */
 #define ORDINAL_MITZ_32		0
 #define ORDINAL_MITZ_64		1
-
-/* BloomFilter.create(funnel, expected, fpp): optimalNumOfBits, ...HashFunctions */
-static bool
-guava_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
-{
-	int64_t		bits;
-	int64_t		hashes;
-
-	if (expected == 0)
-		expected = 1;
-	bits = bf_java_long((double) -expected * log(fpp) / (BF_LN2 * BF_LN2));
-	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
-	if (hashes < 1)
-		hashes = 1;
-	/* Saturated bits stay saturated: they are over every limit anyway. */
-	if (!bf_sizing_finish("guava", expected, fpp, (double) bits, INFINITY,
-						  hashes, layer, error))
-		return false;
-	layer->bits = (layer->bits + 63) / 64 * 64;
-	return true;
-}
 
 /* Hashing.murmur3_128(), in both strategies. */
 static void
@@ -158,9 +136,9 @@ const BfStream bf_guava_stream = {
 
 /* Guava's own funnels: stringFunnel, unencodedCharsFunnel, ... */
 #define GUAVA_RULES \
-	.size = guava_size, \
+	.size = bf_sizing_guava, \
 	.bits_multiple = 64, \
-	.max_bits = UINT64_C(64) * INT32_MAX, \
+	.max_bits = BF_GUAVA_MAX_BITS, \
 	.funnels = { \
 		[BF_KIND_TEXT] = BF_FUNNEL_UTF8, \
 		[BF_KIND_BYTEA] = BF_FUNNEL_BYTES, \

@@ -29,8 +29,6 @@ magnuss_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 	double		hashes = ceil(-(log(fpp) / BF_LN2));
 	double		bits_an_element = hashes / BF_LN2;
 
-	if (!bf_sizing_needs_elements(NAME, expected, error))
-		return false;
 	return bf_sizing_finish(NAME, expected, fpp,
 							ceil(bits_an_element * (double) expected),
 							INT32_MAX, bf_java_int(hashes), layer, error);
@@ -72,6 +70,7 @@ const BfStrategy bf_magnuss = {
 	.id = BF_STRATEGY_MAGNUSS,
 	.name = NAME,
 	.size = magnuss_size,
+	.needs_elements = true,
 	.bits_multiple = 1,
 	.max_bits = INT32_MAX,
 	.funnels = {

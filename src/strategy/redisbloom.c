@@ -93,29 +93,20 @@ bf_redisbloom_bits(uint64_t entries, double error_rate)
 	return floor((double) entries * bits_per_element(error_rate));
 }
 
-/* bloom_init(): the size of a link. */
-static bool
-link_shape(uint64_t entries, double error_rate, BfLayer *layer, BfError *error)
-{
-	double		bpe = bits_per_element(error_rate);
-	double		bits = bf_redisbloom_bits(entries, error_rate);
-
-	if (bits < 1)
-		bits = 1;
-	if (!bf_sizing_finish(NAME, (int64_t) entries, error_rate, bits,
-						  (double) MAX_BITS, bf_java_long(hashes_for(bpe)),
-						  layer, error))
-		return false;
-	layer->bits = (layer->bits + 63) / 64 * 64;
-	return true;
-}
-
-/* A filter of one link, which expects some elements. */
+/* bloom_init(): the size of a link, which expects some elements. */
 static bool
 redisbloom_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 {
-	return bf_sizing_needs_elements(NAME, expected, error) &&
-		link_shape((uint64_t) expected, fpp, layer, error);
+	double		bpe = bits_per_element(fpp);
+	double		bits = bf_redisbloom_bits((uint64_t) expected, fpp);
+
+	if (bits < 1)
+		bits = 1;
+	if (!bf_sizing_finish(NAME, expected, fpp, bits, (double) MAX_BITS,
+						  bf_java_long(hashes_for(bpe)), layer, error))
+		return false;
+	layer->bits = (layer->bits + 63) / 64 * 64;
+	return true;
 }
 
 /* bloom_calc_hash64(): the first hash is the second's seed. */
@@ -354,6 +345,7 @@ const BfStrategy bf_redisbloom = {
 	.id = BF_STRATEGY_REDISBLOOM,
 	.name = NAME,
 	.size = redisbloom_size,
+	.needs_elements = true,
 	.bits_multiple = 64,
 	.max_bits = MAX_BITS,
 	.funnels = {

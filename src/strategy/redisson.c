@@ -38,8 +38,6 @@ redisson_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 	int64_t		bits;
 	int64_t		hashes;
 
-	if (!bf_sizing_needs_elements(NAME, expected, error))
-		return false;
 	bits = bf_java_long((double) -expected * log(fpp) / (BF_LN2 * BF_LN2));
 	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
 	return bf_sizing_finish(NAME, expected, fpp, (double) bits, MAX_BITS,
@@ -91,6 +89,7 @@ const BfStrategy bf_redisson = {
 	.id = BF_STRATEGY_REDISSON,
 	.name = NAME,
 	.size = redisson_size,
+	.needs_elements = true,
 	.bits_multiple = 1,
 	.max_bits = MAX_BITS,
 	.funnels = {

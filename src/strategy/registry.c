@@ -14,7 +14,9 @@ static const BfStrategy *const strategies[] = {
 	&bf_magnuss,
 	&bf_tale2009,
 	&bf_cassandra,
-	&bf_redisbloom
+	&bf_redisbloom,
+	&bf_spark1,
+	&bf_spark2
 };
 
 #define STRATEGIES	(sizeof(strategies) / sizeof(strategies[0]))
@@ -58,7 +60,7 @@ bf_strategy_by_name(const char *name)
 	return NULL;
 }
 
-/* The self-describing stream of any strategy, by its format's name. */
+/* The first of the self-describing streams of a format's name. */
 const BfStream *
 bf_stream_by_name(const char *name)
 {
@@ -104,6 +106,10 @@ bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
 		return bf_fail(error, BF_ERROR_PARAMETER,
 					   "fpp must lie between 0 and 1, both excluded, but is %g",
 					   fpp);
+	if (expected == 0 && strategy->needs_elements)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "expected must be positive for strategy \"%s\", but is 0",
+					   strategy->name);
 	return strategy->size(expected, fpp, layer, error);
 }
 

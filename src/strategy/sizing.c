@@ -1,6 +1,7 @@
 /*
  * sizing.c
- *	  What the sizing rules of several strategies share: their refusals.
+ *	  What the sizing rules of several strategies share: their refusals, and
+ *	  Guava's rule, which Spark has taken over.
  *
  * An original that computes a size beyond its limits fails, or (MagnusS, the
  * murmur3+city filter) goes on with garbage.  Here all of them fail, and with
@@ -8,18 +9,8 @@
  */
 #include <inttypes.h>
 
+#include "core/javamath.h"
 #include "strategy/sizing.h"
-
-/* Refuse n = 0 where the original divides by it or makes a filter of no bits. */
-bool
-bf_sizing_needs_elements(const char *name, int64_t expected, BfError *error)
-{
-	if (expected > 0)
-		return true;
-	return bf_fail(error, BF_ERROR_PARAMETER,
-				   "expected must be positive for strategy \"%s\", but is %" PRId64,
-				   name, expected);
-}
 
 /*
  * Check bits (a whole number in a double, so that none is too large to be
@@ -44,5 +35,30 @@ bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
 					   fpp, hashes, BF_MAX_HASHES);
 	layer->bits = (uint64_t) bits;
 	layer->hashes = (uint32_t) hashes;
+	return true;
+}
+
+/*
+ * Guava's BloomFilter.create(funnel, expected, fpp): optimalNumOfBits,
+ * optimalNumOfHashFunctions.  Spark has the same, but for n = 0, which only
+ * Guava takes (for 1).
+ */
+bool
+bf_sizing_guava(int64_t expected, double fpp, BfLayer *layer, BfError *error)
+{
+	int64_t		bits;
+	int64_t		hashes;
+
+	if (expected == 0)
+		expected = 1;
+	bits = bf_java_long((double) -expected * log(fpp) / (BF_LN2 * BF_LN2));
+	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
+	if (hashes < 1)
+		hashes = 1;
+	/* Saturated bits stay saturated: they are over every limit anyway. */
+	if (!bf_sizing_finish("guava", expected, fpp, (double) bits, INFINITY,
+						  hashes, layer, error))
+		return false;
+	layer->bits = (layer->bits + 63) / 64 * 64;
 	return true;
 }

@@ -22,6 +22,8 @@
 #define BF_STRATEGY_TALE2009	5
 #define BF_STRATEGY_CASSANDRA	6
 #define BF_STRATEGY_REDISBLOOM	7
+#define BF_STRATEGY_SPARK1		8
+#define BF_STRATEGY_SPARK2		9
 
 /* How an element becomes bytes. */
 typedef enum BfFunnel
@@ -89,13 +91,30 @@ typedef struct BfHash
 	uint32_t	ndigests;
 } BfHash;
 
+/*
+ * Make two words of two hashes of 32 bits, h1 and h2 in word[0] and word[1]:
+ * what sorts, samples or spreads hashes takes some bits of a word for random,
+ * and so each word has both.
+ */
+static inline void
+bf_hash_join(BfHash *hash)
+{
+	uint64_t	h1 = hash->word[0];
+	uint64_t	h2 = hash->word[1];
+
+	hash->word[0] = h1 << 32 | h2;
+	hash->word[1] = h2 << 32 | h1;
+}
+
 struct BfFilter;
 struct BfPlan;
 
 /*
  * A stream of another implementation that describes itself (its size and
  * number of hashes are in it): a head, then the layers' bits, one after another
- * in an order.
+ * in an order.  Streams of one name, of several strategies, are variants of a
+ * format that tell themselves apart: any of them inspects all of these, and the
+ * plan's strategy says which it is.
  */
 typedef struct BfStream
 {
@@ -153,6 +172,8 @@ typedef struct BfStrategy
 	 */
 	bool		(*size) (int64_t expected, double fpp, BfLayer *layer,
 						 BfError *error);
+	/* Is n = 0 refused, not taken for some other n? */
+	bool		needs_elements;
 	/* The same by buckets (bits) an element; NULL: it has no such rule. */
 	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
 									BfLayer *layer, BfError *error);
@@ -175,11 +196,13 @@ typedef struct BfStrategy
 
 	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
 	/*
-	 * The same for long elements: the function that gives h1, and h2 where no
-	 * second one does, whose seed is h1.
+	 * The same for long elements: one function or two, each of which gives its
+	 * share of the words.  The second one's seed is h1.
 	 */
 	const BfHashFunction *functions[2];
 	uint64_t	seed;
+	/* They give 32 bits: bf_hash_join() makes words of these. */
+	bool		joins_hashes;
 	/*
 	 * How many words say it all, so that the element itself may be forgotten;
 	 * 0: there are digests.
@@ -228,6 +251,13 @@ typedef struct BfStrategy
 	BfBitOrder	order;
 } BfStrategy;
 
+/* The share of a hash's words that each of the functions gives. */
+static inline uint32_t
+bf_function_words(const BfStrategy *strategy)
+{
+	return strategy->functions[1] == NULL ? strategy->words : strategy->words / 2;
+}
+
 extern const BfStream bf_guava_stream;
 
 extern const BfStrategy bf_guava;
@@ -237,6 +267,8 @@ extern const BfStrategy bf_magnuss;
 extern const BfStrategy bf_tale2009;
 extern const BfStrategy bf_cassandra;
 extern const BfStrategy bf_redisbloom;
+extern const BfStrategy bf_spark1;
+extern const BfStrategy bf_spark2;
 
 extern double bf_redisbloom_bits(uint64_t entries, double error_rate);
 

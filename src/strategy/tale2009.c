@@ -34,8 +34,6 @@ tale2009_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 	int64_t		bits;
 	int64_t		hashes;
 
-	if (!bf_sizing_needs_elements(NAME, expected, error))
-		return false;
 	if (expected > INT32_MAX)
 		return bf_fail(error, BF_ERROR_LIMIT,
 					   "strategy \"%s\" takes at most %d expected elements, not %" PRId64,
@@ -89,6 +87,7 @@ const BfStrategy bf_tale2009 = {
 	.id = BF_STRATEGY_TALE2009,
 	.name = NAME,
 	.size = tale2009_size,
+	.needs_elements = true,
 	.bits_multiple = 1,
 	.max_bits = MAX_BITS,
 	.funnels = {

@@ -52,9 +52,12 @@ refuse_format(const char *name, bool streams, bool strings)
 	initStringInfo(&known);
 	for (size_t i = 0; streams && (strategy = bf_strategy_at(i)) != NULL; i++)
 	{
-		if (strategy->stream != NULL && strategy->stream != last)
-			bf_append_name(&known, strategy->stream->name);
-		last = strategy->stream;
+		const BfStream *stream = strategy->stream;
+
+		if (stream != NULL &&
+			(last == NULL || strcmp(stream->name, last->name) != 0))
+			bf_append_name(&known, stream->name);
+		last = stream;
 	}
 	for (int i = 0; strings && i < lengthof(bit_strings); i++)
 		bf_append_name(&known, bit_strings[i].name);
@@ -94,26 +97,27 @@ export_format(FunctionCallInfo fcinfo, int argument, const BfFilter *filter)
 	return find_format(PG_GETARG_TEXT_PP(argument), true, true);
 }
 
-/* A filter as a stream of its own strategy, which describes itself. */
+/* A filter as the stream of its own strategy, if that is of a format's name. */
 static bytea *
-export_stream(const BfFilter *filter, const BfStream *stream)
+export_stream(const BfFilter *filter, const char *name)
 {
+	const BfStream *stream = filter->plan.strategy->stream;
 	BfError		error;
 	uint64		length;
 	int			size;
 	bytea	   *result;
 
-	if (filter->plan.strategy->stream != stream)
+	if (stream == NULL || strcmp(stream->name, name) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a filter of strategy \"%s\" cannot be written in format \"%s\"",
-						filter->plan.strategy->name, stream->name)));
+						filter->plan.strategy->name, name)));
 	if (!stream->measure(filter, &length, &error))
 		bf_raise(&error);
 	size = bf_fit_length(length);
 	result = palloc(size);
 	SET_VARSIZE(result, size);
-	bf_stream_write(stream, filter, (uint8 *) VARDATA(result));
+	bf_stream_write(filter, (uint8 *) VARDATA(result));
 	return result;
 }
 
@@ -135,7 +139,7 @@ static bytea *
 export(const BfFilter *filter, Format format)
 {
 	if (format.stream != NULL)
-		return export_stream(filter, format.stream);
+		return export_stream(filter, format.stream->name);
 	if (filter->plan.header.layers != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -214,7 +218,7 @@ bloomext_to_bytea(PG_FUNCTION_ARGS)
 	BfFilter	filter;
 
 	open_plain(PG_GETARG_DATUM(0), &filter);
-	PG_RETURN_BYTEA_P(export_stream(&filter, bf_stream_by_name("guava")));
+	PG_RETURN_BYTEA_P(export_stream(&filter, "guava"));
 }
 
 /* Make a value of a stream, bound to a funnel. */

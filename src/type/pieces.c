@@ -24,22 +24,24 @@ bf_hash_long(const BfStrategy *strategy, const uint8 *data, Size length,
 			 BfHash *hash)
 {
 	BfLongHash	run;
+	uint32		share;
 
-	if (strategy->words == 0 || strategy->functions[0] == NULL)
+	if (strategy->words == 0)
 	{
 		strategy->hash(data, length, hash);
 		return;
 	}
-	for (int i = 0; i < 2 && strategy->functions[i] != NULL; i++)
+	share = bf_function_words(strategy);
+	for (uint32 i = 0; i * share < strategy->words; i++)
 	{
 		bf_longhash_start(&run, strategy->functions[i], data, length,
 						  i == 0 ? strategy->seed : hash->word[0]);
 		while (!bf_longhash_take(&run, BF_PIECE))
 			CHECK_FOR_INTERRUPTS();
-		if (i == 0)
-			hash->word[0] = run.result.wide[0];
-		hash->word[1] = run.result.wide[i == 0];
+		memcpy(&hash->word[i * share], run.result.wide, share * sizeof(uint64));
 	}
+	if (strategy->joins_hashes)
+		bf_hash_join(hash);
 }
 
 /* Compute a digest of a hash's element. */
@@ -197,8 +199,9 @@ bf_pieces_from_order(BfBitOrder order, const uint8 *foreign, Size bytes,
 
 /* Write a filter's stream, of the length that measure() says. */
 void
-bf_stream_write(const BfStream *stream, const BfFilter *filter, uint8 *bytes)
+bf_stream_write(const BfFilter *filter, uint8 *bytes)
 {
+	const BfStream *stream = filter->plan.strategy->stream;
 	uint8	   *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
 
 	stream->write_head(filter, bytes);
@@ -212,9 +215,9 @@ bf_stream_write(const BfStream *stream, const BfFilter *filter, uint8 *bytes)
 
 /* Read the bits of a stream into the value that inspect() has described. */
 void
-bf_stream_read(const BfStream *stream, const uint8 *bytes,
-			   const BfFilter *filter, uint8 *value)
+bf_stream_read(const uint8 *bytes, const BfFilter *filter, uint8 *value)
 {
+	const BfStream *stream = filter->plan.strategy->stream;
 	const uint8 *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
 
 	bf_foreach_layer(layer, filter)

@@ -66,9 +66,8 @@ extern void bf_pieces_to_order(BfBitOrder order, const uint8 *stored,
 extern void bf_pieces_from_order(BfBitOrder order, const uint8 *foreign,
 								 Size bytes, uint8 *stored);
 
-extern void bf_stream_write(const BfStream *stream, const BfFilter *filter,
-							uint8 *bytes);
-extern void bf_stream_read(const BfStream *stream, const uint8 *bytes,
-						   const BfFilter *filter, uint8 *value);
+extern void bf_stream_write(const BfFilter *filter, uint8 *bytes);
+extern void bf_stream_read(const uint8 *bytes, const BfFilter *filter,
+						   uint8 *value);
 
 #endif							/* BLOOMEXT_PIECES_H */

@@ -34,6 +34,7 @@ report(const BfError *error, int malformed_sqlstate, const char *hint,
 	const int	sqlstates[] = {
 		[BF_ERROR_PARAMETER] = ERRCODE_INVALID_PARAMETER_VALUE,
 		[BF_ERROR_LIMIT] = ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+		[BF_ERROR_UNSUPPORTED] = ERRCODE_FEATURE_NOT_SUPPORTED,
 		[BF_ERROR_MALFORMED] = malformed_sqlstate
 	};
 
@@ -277,7 +278,7 @@ bf_value_of_stream(const BfStream *stream, const uint8 *bytes, Size length,
 	if (!stream->inspect(bytes, length, &plan, &error))
 		bf_raise_format(&error, bytes, length);
 	bf_value_make(&plan, value);
-	bf_stream_read(stream, bytes, &value->filter, value->bytes);
+	bf_stream_read(bytes, &value->filter, value->bytes);
 	pfree(layers);
 }
 

@@ -315,7 +315,7 @@ round_trip(const BfStream *stream, const BfFilter *filter)
 		{
 			plan.header.funnel = filter->plan.header.funnel;
 			value = make_filter(&plan, &copy);
-			stream_read(stream, written, &copy, value);
+			stream_read(written, &copy, value);
 			REQUIRE(copy.length == filter->length);
 			REQUIRE(memcmp(value + prefix, filter->bytes + prefix,
 						   filter->length - prefix) == 0);

@@ -138,7 +138,7 @@ make_side(const BfStrategy *strategy, const Table *table, size_t row,
 						  cell_double(table, row, p), &shape, &error))
 		die("%s: size: %s", table->path, error.message);
 	value = make_value(strategy, shape.bits, shape.hashes, filter);
-	run_rule(filter, "text", cell(table, row, rule),
+	run_rule(filter, 0, "text", cell(table, row, rule),
 			 cell_u64(table, row, count), true);
 	stream = stream_bytes(filter, &length);
 	CHECK(same_hex(stream, length, cell(table, row, hex)),

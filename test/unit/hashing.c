@@ -156,6 +156,46 @@ test_hashes(const BfStrategy *strategy, const char *hashing_path,
 	free_table(&elements);
 }
 
+/* Spark's, by rows of seeds and of versions. */
+static void
+test_spark_hashes(void)
+{
+	Table		elements = read_table("spark/hashing.tsv");
+	Table		table = read_table("spark/positions.tsv");
+
+	for (size_t i = 0; i < elements.rows; i++)
+	{
+		size_t		length;
+		BfHash		hash;
+		uint8_t    *bytes = element_bytes(&bf_spark1,
+										  cell(&elements, i, "etype"),
+										  cell(&elements, i, "value"), &length);
+
+		hash_seeded(&bf_spark1, row_seed(&elements, i), bytes, length, &hash);
+		CHECK(hash.word[0] >> 32 == (uint32_t) cell_i64(&elements, i, "h1") &&
+			  hash.word[1] >> 32 == (uint32_t) cell_i64(&elements, i, "h2"),
+			  "%s: element %s: hash differs", elements.path,
+			  cell(&elements, i, "elem_id"));
+		free(bytes);
+	}
+	for (size_t i = 0; i < table.rows; i++)
+	{
+		const BfStrategy *strategy = row_strategy(NULL, &table, i);
+		size_t		row = find_element(&elements, cell(&table, i, "elem_id"));
+		size_t		length;
+		BfHash		hash;
+		uint8_t    *bytes = element_bytes(strategy,
+										  cell(&elements, row, "etype"),
+										  cell(&elements, row, "value"), &length);
+
+		hash_seeded(strategy, row_seed(&table, i), bytes, length, &hash);
+		check_positions(strategy, &table, i, &hash, "bit_size");
+		free(bytes);
+	}
+	free_table(&table);
+	free_table(&elements);
+}
+
 static void
 test_redisbloom_hashes(void)
 {
@@ -193,4 +233,5 @@ test_hashing(void)
 	test_hashes(&bf_cassandra, "cassandra/hashing.tsv",
 				"cassandra/positions.tsv", "bit_size", cassandra_hash_agrees);
 	test_redisbloom_hashes();
+	test_spark_hashes();
 }

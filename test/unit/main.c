@@ -68,6 +68,7 @@ main(int argc, char **argv)
 	test_pieces();
 	test_filters();
 	test_guava();
+	test_spark();
 	test_chains();
 	test_layers();
 	check_directories();

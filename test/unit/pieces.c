@@ -74,9 +74,9 @@ stream_write(const BfFilter *filter, uint8_t *bytes)
 }
 
 void
-stream_read(const BfStream *stream, const uint8_t *bytes,
-			const BfFilter *filter, uint8_t *value)
+stream_read(const uint8_t *bytes, const BfFilter *filter, uint8_t *value)
 {
+	const BfStream *stream = filter->plan.strategy->stream;
 	const uint8_t *bits = bytes +
 		bf_stream_head_size(stream, filter->plan.header.layers);
 
@@ -111,7 +111,7 @@ check_long_hash(const BfStrategy *strategy, const uint8_t *data,
 	BfLongHash	run;
 
 	hash_element(strategy, data, length, &whole);
-	for (int i = 0; i < 2 && strategy->functions[i] != NULL; i++)
+	for (size_t i = 0; i < 2 && strategy->functions[i] != NULL; i++)
 	{
 		size_t		calls = run_in_pieces(&run, strategy->functions[i], data,
 										  length,
@@ -124,12 +124,15 @@ check_long_hash(const BfStrategy *strategy, const uint8_t *data,
 		CHECK(calls * step + 64 >= length,
 			  "%s: %zu bytes in %zu pieces of %zu", strategy->name, length,
 			  calls, piece);
-		if (i == 0)
-			pieces.word[0] = run.result.wide[0];
-		pieces.word[1] = run.result.wide[i == 0];
+		if (strategy->words > 0)
+			memcpy(&pieces.word[i * bf_function_words(strategy)],
+				   run.result.wide,
+				   bf_function_words(strategy) * sizeof(uint64_t));
 	}
+	if (strategy->joins_hashes)
+		bf_hash_join(&pieces);
 	if (strategy->words > 0)
-		CHECK(whole.word[0] == pieces.word[0] && whole.word[1] == pieces.word[1],
+		CHECK(memcmp(whole.word, pieces.word, sizeof(whole.word)) == 0,
 			  "%s: hash of %zu bytes in pieces of %zu differs", strategy->name,
 			  length, piece);
 	for (uint32_t i = 0; i < whole.ndigests; i++)

@@ -15,8 +15,8 @@ extern void filter_contains_batch(const BfFilter *filter,
 								  const BfHash *hashes, size_t count,
 								  bool *found);
 extern void stream_write(const BfFilter *filter, uint8_t *bytes);
-extern void stream_read(const BfStream *stream, const uint8_t *bytes,
-						const BfFilter *filter, uint8_t *value);
+extern void stream_read(const uint8_t *bytes, const BfFilter *filter,
+						uint8_t *value);
 extern void test_pieces(void);
 
 #endif							/* BLOOMEXT_TEST_PIECES_H */

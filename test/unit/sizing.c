@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "strategy/filter.h"
 #include "vectors.h"
@@ -89,6 +90,24 @@ test_guava_sizing(const BfStrategy *strategy)
 				  strategy->name, cell(&table, i, "n"), cell(&table, i, "p"));
 	}
 	CHECK(refused > 50, "only %zu error rows", refused);
+	free_table(&table);
+}
+
+/* spark/sizing.tsv: what is refused must be, and k beyond 255. */
+static void
+test_spark_sizing(const BfStrategy *strategy)
+{
+	Table		table = read_table("spark/sizing.tsv");
+
+	for (size_t i = 0; i < table.rows; i++)
+	{
+		uint64_t	hashes = cell_u64(&table, i, "k");
+
+		check_size(strategy, &table, i,
+				   strncmp(cell(&table, i, "status"), "error", 5) == 0 ||
+				   hashes > BF_MAX_HASHES,
+				   cell_u64(&table, i, "bit_size"), hashes, "p");
+	}
 	free_table(&table);
 }
 
@@ -253,7 +272,9 @@ test_refusals(void)
 		{&bf_cassandra, INT64_MAX, 0.5, BF_ERROR_LIMIT},
 		{&bf_redisbloom, 0, 0.03, BF_ERROR_PARAMETER},
 		{&bf_redisbloom, INT64_MAX, 0.03, BF_ERROR_LIMIT},
-		{&bf_redisbloom, 10, 5e-324, BF_ERROR_LIMIT}
+		{&bf_redisbloom, 10, 5e-324, BF_ERROR_LIMIT},
+		{&bf_spark1, 0, 0.03, BF_ERROR_PARAMETER},
+		{&bf_spark2, 1, 0.9, BF_ERROR_LIMIT}
 	};
 	static const struct
 	{
@@ -275,7 +296,9 @@ test_refusals(void)
 		{&bf_cassandra, UINT64_C(1) << 31, true},
 		{&bf_cassandra, (UINT64_C(1) << 31) + 64, false},
 		{&bf_redisbloom, 64, true}, {&bf_redisbloom, 65, false},
-		{&bf_redisbloom, 0, false}, {&bf_redisbloom, UINT64_C(1) << 36, true}
+		{&bf_redisbloom, 0, false}, {&bf_redisbloom, UINT64_C(1) << 36, true},
+		{&bf_spark1, 96, false}, {&bf_spark2, UINT64_C(64) * INT32_MAX, true},
+		{&bf_spark2, UINT64_C(64) * INT32_MAX + 64, false}
 	};
 	BfLayer		shape;
 	BfError		error;
@@ -354,5 +377,7 @@ test_sizing(void)
 	test_magnuss_sizing();
 	test_tale2009_sizing();
 	test_cassandra_sizing();
+	test_spark_sizing(&bf_spark1);
+	test_spark_sizing(&bf_spark2);
 	test_refusals();
 }

@@ -532,7 +532,8 @@ import_stream(const BfStream *stream, const uint8_t *bytes, size_t length,
 	memset(layers, 0, sizeof(layers));
 	if (!stream->inspect(bytes, length, &plan, &error))
 	{
-		CHECK(error.code == BF_ERROR_MALFORMED && error.message[0] != '\0',
+		CHECK((error.code == BF_ERROR_MALFORMED ||
+			   error.code == BF_ERROR_UNSUPPORTED) && error.message[0] != '\0',
 			  "a stream's error without a message, or of another kind");
 		return NULL;
 	}
@@ -544,6 +545,6 @@ import_stream(const BfStream *stream, const uint8_t *bytes, size_t length,
 	value = allocate(value_length);
 	bf_plan_encode(&plan, value);
 	open_value(value, value_length, filter);
-	stream_read(stream, bytes, filter, value);
+	stream_read(bytes, filter, value);
 	return value;
 }

@@ -78,11 +78,20 @@ extern uint8_t *stream_bytes(const BfFilter *filter, size_t *length);
 extern uint8_t *import_stream(const BfStream *stream, const uint8_t *bytes,
 							  size_t length, BfFilter *filter);
 
+/* spark.c, for all: its files have several strategies, and seeds */
+extern const BfStrategy *row_strategy(const BfStrategy *strategy,
+									  const Table *table, size_t row);
+extern uint32_t row_seed(const Table *table, size_t row);
+extern void hash_seeded(const BfStrategy *strategy, uint32_t seed,
+						const uint8_t *bytes, size_t length, BfHash *hash);
+extern uint8_t *seeded_stream(const BfFilter *filter, uint32_t seed,
+							  size_t *length);
+
 /* sizing.c and filters.c, for each other and for guava.c */
 extern void check_size(const BfStrategy *strategy, const Table *table,
 					   size_t row, bool refused, uint64_t bits,
 					   uint64_t hashes, const char *p_column);
-extern uint64_t run_rule(BfFilter *filter, const char *etype,
+extern uint64_t run_rule(BfFilter *filter, uint32_t seed, const char *etype,
 						 const char *rule, uint64_t count, bool add);
 extern void check_estimates(const Table *table, size_t row,
 							const char *fpp_column, const char *count_column,
@@ -92,6 +101,7 @@ extern void test_sizing(void);
 extern void test_hashing(void);
 extern void test_filters(void);
 extern void test_guava(void);
+extern void test_spark(void);
 extern void test_chains(void);
 extern void test_layers(void);
 extern void test_format(void);
