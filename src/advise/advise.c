@@ -33,6 +33,9 @@ PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
 /* Above this part of what was asked for, there is something to advise. */
 #define TOLERANCE			1.1
 
+/* Where bf_advise's row has the real probability. */
+#define AT_REAL_FPP			3
+
 /* Expecting this many times as many elements is not advice any more. */
 #define MOST_TIMES			64
 
@@ -135,6 +138,10 @@ advice_text(const Advice *advice)
 		appendStringInfo(&text,
 						 "Positions of %s have 31 bits, too few for this filter: use strategy %s. ",
 						 strategy->name, strategy->wide->name);
+	else if (strategy->derivation_is_unknown)
+		appendStringInfo(&text,
+						 "What the derivation of %s really gives is not known: bf_measure_fpp measures it. ",
+						 strategy->name);
 	else if (advice->real_fpp > advice->fpp * TOLERANCE)
 	{
 		appendStringInfo(&text,
@@ -171,8 +178,8 @@ find_limits(Advice *advice)
 
 /*
  * bf_advise(expected, fpp, strategy): the filter that the parameters give, its
- * real false positive probability at `expected` elements, whether it fits, and
- * what to pass instead.  22023 and 54000 where there is no such filter at all.
+ * real false positive probability at `expected` elements (NULL where it is not
+ * known), whether it fits, and what to pass instead.  22023 and 54000 where there is no such filter at all.
  */
 Datum
 bloomext_advise(PG_FUNCTION_ARGS)
@@ -197,12 +204,14 @@ bloomext_advise(PG_FUNCTION_ARGS)
 				 errhint(BF_HINT_SMALLER)));
 	find_limits(&advice);
 	advice.work->cover.pause = check_for_interrupts;
-	advice.real_fpp = real_fpp(&advice, &advice.shape);
+	nulls[AT_REAL_FPP] = advice.strategy->derivation_is_unknown;
+	if (!nulls[AT_REAL_FPP])
+		advice.real_fpp = real_fpp(&advice, &advice.shape);
 
 	values[0] = Int64GetDatum((int64) advice.shape.bits);
 	values[1] = Int32GetDatum(advice.shape.hashes);
 	values[2] = Int64GetDatum((int64) advice.value_bytes);
-	values[3] = Float8GetDatum(advice.real_fpp);
+	values[AT_REAL_FPP] = Float8GetDatum(advice.real_fpp);
 	values[4] = BoolGetDatum(advice.fits_value);
 	values[5] = BoolGetDatum(advice.fits_redis);
 	values[6] = PointerGetDatum(advice_text(&advice));

@@ -15,10 +15,12 @@
 #define BF_LITTLE32(x) __builtin_bswap32(x)
 #define BF_LITTLE64(x) __builtin_bswap64(x)
 #define BF_BIG32(x) (x)
+#define BF_BIG64(x) (x)
 #else
 #define BF_LITTLE32(x) (x)
 #define BF_LITTLE64(x) (x)
 #define BF_BIG32(x) __builtin_bswap32(x)
+#define BF_BIG64(x) __builtin_bswap64(x)
 #endif
 
 static inline uint32_t
@@ -48,6 +50,15 @@ bf_load_be32(const uint8_t *bytes)
 	return BF_BIG32(value);
 }
 
+static inline uint64_t
+bf_load_be64(const uint8_t *bytes)
+{
+	uint64_t	value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return BF_BIG64(value);
+}
+
 static inline void
 bf_store_le32(uint8_t *bytes, uint32_t value)
 {
@@ -66,6 +77,13 @@ static inline void
 bf_store_be32(uint8_t *bytes, uint32_t value)
 {
 	value = BF_BIG32(value);
+	memcpy(bytes, &value, sizeof(value));
+}
+
+static inline void
+bf_store_be64(uint8_t *bytes, uint64_t value)
+{
+	value = BF_BIG64(value);
 	memcpy(bytes, &value, sizeof(value));
 }
 

@@ -29,7 +29,7 @@ typedef struct BfLongHash
 	uint64_t	state[16];		/* as many words as the greediest needs */
 	union
 	{
-		uint64_t	wide[2];
+		uint64_t	wide[4];
 		uint32_t	narrow[4];
 	}			result;
 } BfLongHash;

@@ -123,6 +123,40 @@ bf_murmur3_x64_128(const uint8_t *data, size_t length,
 	take_rest(h1, h2, data + length - rest, rest, length);
 }
 
+/*
+ * From the hash of whole blocks in hashes[0] and [1] to those of all, the last
+ * 0 to 15 bytes being `rest`: without, and with one byte 01 more.
+ */
+static inline void
+finish_256(uint64_t hashes[4], const uint8_t *data, size_t rest, size_t length)
+{
+	uint8_t		longer[BLOCK_SIZE];
+	size_t		left = rest + 1;
+
+	hashes[2] = hashes[0];
+	hashes[3] = hashes[1];
+	take_rest(&hashes[0], &hashes[1], data, rest, length);
+	memcpy(longer, data, rest);
+	longer[rest] = 1;
+	if (left == BLOCK_SIZE)
+	{
+		murmur3_take_blocks(&hashes[2], &hashes[3], longer, left);
+		left = 0;
+	}
+	take_rest(&hashes[2], &hashes[3], longer, left, length + 1);
+}
+
+/* Hash any bytes, and the same bytes followed by one 01. */
+void
+bf_murmur3_x64_256(const uint8_t *data, size_t length, uint64_t hashes[4])
+{
+	size_t		rest = length % BLOCK_SIZE;
+
+	hashes[0] = hashes[1] = 0;
+	murmur3_take_blocks(&hashes[0], &hashes[1], data, length);
+	finish_256(hashes, data + length - rest, rest, length);
+}
+
 /* Hash long data from its start. */
 static size_t
 murmur3_start(BfLongHash *hash, uint64_t seed)
@@ -146,6 +180,17 @@ murmur3_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 	take_rest(&hash->result.wide[0], &hash->result.wide[1], rest, length, hash->length);
 }
 
+/* The same, for both hashes. */
+static void
+murmur3_finish_256(BfLongHash *hash, const uint8_t *rest, size_t length)
+{
+	finish_256(hash->result.wide, rest, length, hash->length);
+}
+
 const BfHashFunction bf_murmur3 = {
 	BLOCK_SIZE, murmur3_start, murmur3_take, murmur3_finish
+};
+
+const BfHashFunction bf_murmur3_256 = {
+	BLOCK_SIZE, murmur3_start, murmur3_take, murmur3_finish_256
 };

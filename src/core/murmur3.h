@@ -10,7 +10,12 @@
 /* The wide results are h1 and h2; the seed of the short form is 0. */
 extern const BfHashFunction bf_murmur3;
 
+/* The same, and then those of the data and one byte 01 more. */
+extern const BfHashFunction bf_murmur3_256;
+
 extern void bf_murmur3_x64_128(const uint8_t *data, size_t length,
 							   uint64_t *h1, uint64_t *h2);
+extern void bf_murmur3_x64_256(const uint8_t *data, size_t length,
+							   uint64_t hashes[4]);
 
 #endif							/* BLOOMEXT_MURMUR3_H */

@@ -28,6 +28,7 @@ static void
 check_strategy_option(const char *value)
 {
 	const BfStrategy *strategy;
+	const BfStrategy *other;
 	StringInfoData known;
 
 	if (value == NULL)
@@ -37,13 +38,14 @@ check_strategy_option(const char *value)
 		return;
 
 	initStringInfo(&known);
-	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
+	for (size_t i = 0; (other = bf_strategy_at(i)) != NULL; i++)
 	{
-		if (strategy->can_be_live)
-			bf_append_name(&known, strategy->name);
+		if (other->can_be_live)
+			bf_append_name(&known, other->name);
 	}
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			(errcode(strategy == NULL ? ERRCODE_INVALID_PARAMETER_VALUE :
+					 ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("strategy \"%s\" cannot be that of a live filter", value),
 			 errhint("Those that can are: %s.", known.data)));
 }

@@ -333,7 +333,7 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 #define BARE_STRINGS \
 	(1 << BF_STRATEGY_MAGNUSS | 1 << BF_STRATEGY_TALE2009 | \
 	 1 << BF_STRATEGY_CASSANDRA | 1 << BF_STRATEGY_SPARK1 | \
-	 1 << BF_STRATEGY_SPARK2)
+	 1 << BF_STRATEGY_SPARK2 | 1 << BF_STRATEGY_BITSANDBLOOMS)
 
 /* Growing by elements counted, as RedisBloom does, is not growing's way. */
 #define GROWING_BY_BITS	(GUAVAS | 1 << BF_STRATEGY_REDISSON | BARE_STRINGS)

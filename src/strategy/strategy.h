@@ -24,6 +24,7 @@
 #define BF_STRATEGY_REDISBLOOM	7
 #define BF_STRATEGY_SPARK1		8
 #define BF_STRATEGY_SPARK2		9
+#define BF_STRATEGY_BITSANDBLOOMS	10
 
 /* How an element becomes bytes. */
 typedef enum BfFunnel
@@ -231,6 +232,8 @@ typedef struct BfStrategy
 	const struct BfStrategy *wide;
 	/* How positions derive; NULL: independently of each other. */
 	const BfDerivation *derivation;
+	/* Do they depend on each other in a way that no BfDerivation says? */
+	bool		derivation_is_unknown;
 
 	/*
 	 * Can an index keep such a filter up to date?  That takes hashes of two
@@ -269,6 +272,7 @@ extern const BfStrategy bf_cassandra;
 extern const BfStrategy bf_redisbloom;
 extern const BfStrategy bf_spark1;
 extern const BfStrategy bf_spark2;
+extern const BfStrategy bf_bitsandblooms;
 
 extern double bf_redisbloom_bits(uint64_t entries, double error_rate);
 

@@ -353,10 +353,13 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 		funnel = strategy->funnels[element->kind];
 		if (funnel == BF_FUNNEL_UNBOUND)
 			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("strategy \"%s\" does not take %s elements",
 							strategy->name,
-							format_type_be(getBaseType(element->type)))));
+							format_type_be(getBaseType(element->type))),
+					 errhint("Pass the %s that other programs make of it, e.g. ...::text.",
+							 strategy->funnels[BF_KIND_BYTEA] == BF_FUNNEL_UNBOUND ?
+							 "text" : "text or bytea")));
 	}
 	else if (!funnel_takes(strategy, funnel, element->kind))
 		refuse_kind(funnel_holds(funnel), element);

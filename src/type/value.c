@@ -279,6 +279,9 @@ bf_value_of_stream(const BfStream *stream, const uint8 *bytes, Size length,
 		bf_raise_format(&error, bytes, length);
 	bf_value_make(&plan, value);
 	bf_stream_read(bytes, &value->filter, value->bytes);
+	if (!bf_filter_open(value->bytes, value->filter.length,
+						value->filter.length, &value->filter, &error))
+		bf_raise(&error);
 	pfree(layers);
 }
 

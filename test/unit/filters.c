@@ -530,7 +530,10 @@ test_filters(void)
 			"cassandra/filter_elements.tsv", "cassandra/probes.tsv",
 		"bit_size", "k", NULL, "present", 0},
 		{NULL, "spark/filters.tsv", "spark/filter_elements.tsv",
-		"spark/probes.tsv", "bit_size", "k", "put_result", "might_contain", 0}
+		"spark/probes.tsv", "bit_size", "k", "put_result", "might_contain", 0},
+		{&bf_bitsandblooms, "bitsandblooms/filters.tsv",
+			"bitsandblooms/filter_elements.tsv", "bitsandblooms/probes.tsv",
+		"m", "k", "changed", "might_contain", 0}
 	};
 	static const BigFile big_files[] = {
 		{&bf_guava, "guava64/big.tsv", "bit_size", "p", "write_to_sha256",
@@ -544,7 +547,9 @@ test_filters(void)
 		{&bf_cassandra, "cassandra/big.tsv", "bit_size", NULL,
 		"bits_lsb_sha256", NULL, BF_ORDER_BITSET, false},
 		{NULL, "spark/big.tsv", "bit_size", "p", "write_to_sha256",
-		"write_to_len", BF_ORDER_REDIS, false}
+		"write_to_len", BF_ORDER_REDIS, false},
+		{&bf_bitsandblooms, "bitsandblooms/big.tsv", "m", "p",
+		"write_to_sha256", "write_to_len", BF_ORDER_REDIS, false}
 	};
 
 	/* The adds and answers of redisson's first file are 3.16.1's. */

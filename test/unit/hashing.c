@@ -156,6 +156,19 @@ test_hashes(const BfStrategy *strategy, const char *hashing_path,
 	free_table(&elements);
 }
 
+/* The first five locations show the four words, but for how they are apart. */
+static bool
+bitsandblooms_hash_agrees(const Table *table, size_t row, const BfHash *hash)
+{
+	const uint64_t *word = hash->word;
+
+	return word[0] == cell_u64(table, row, "location0") &&
+		word[1] + word[3] == cell_u64(table, row, "location1") &&
+		word[0] + 2 * word[3] == cell_u64(table, row, "location2") &&
+		word[1] + 3 * word[2] == cell_u64(table, row, "location3") &&
+		word[0] + 4 * word[2] == cell_u64(table, row, "location4");
+}
+
 /* Spark's, by rows of seeds and of versions. */
 static void
 test_spark_hashes(void)
@@ -234,4 +247,6 @@ test_hashing(void)
 				"cassandra/positions.tsv", "bit_size", cassandra_hash_agrees);
 	test_redisbloom_hashes();
 	test_spark_hashes();
+	test_hashes(&bf_bitsandblooms, "bitsandblooms/hashing.tsv",
+				"bitsandblooms/positions.tsv", "m", bitsandblooms_hash_agrees);
 }

@@ -111,6 +111,18 @@ test_spark_sizing(const BfStrategy *strategy)
 	free_table(&table);
 }
 
+/* The original refuses nothing, and so has no rows of what we do. */
+static void
+test_bitsandblooms_sizing(void)
+{
+	Table		table = read_table("bitsandblooms/sizing.tsv");
+
+	for (size_t i = 0; i < table.rows; i++)
+		check_size(&bf_bitsandblooms, &table, i, false,
+				   cell_u64(&table, i, "m"), cell_u64(&table, i, "k"), "p");
+	free_table(&table);
+}
+
 static void
 test_redisson_sizing(const char *path)
 {
@@ -274,7 +286,10 @@ test_refusals(void)
 		{&bf_redisbloom, INT64_MAX, 0.03, BF_ERROR_LIMIT},
 		{&bf_redisbloom, 10, 5e-324, BF_ERROR_LIMIT},
 		{&bf_spark1, 0, 0.03, BF_ERROR_PARAMETER},
-		{&bf_spark2, 1, 0.9, BF_ERROR_LIMIT}
+		{&bf_spark2, 1, 0.9, BF_ERROR_LIMIT},
+		{&bf_bitsandblooms, 0, 0.03, BF_ERROR_PARAMETER},
+		{&bf_bitsandblooms, 10, 1e-300, BF_ERROR_LIMIT},
+		{&bf_bitsandblooms, INT64_MAX, 0.03, BF_ERROR_LIMIT}
 	};
 	static const struct
 	{
@@ -298,7 +313,8 @@ test_refusals(void)
 		{&bf_redisbloom, 64, true}, {&bf_redisbloom, 65, false},
 		{&bf_redisbloom, 0, false}, {&bf_redisbloom, UINT64_C(1) << 36, true},
 		{&bf_spark1, 96, false}, {&bf_spark2, UINT64_C(64) * INT32_MAX, true},
-		{&bf_spark2, UINT64_C(64) * INT32_MAX + 64, false}
+		{&bf_spark2, UINT64_C(64) * INT32_MAX + 64, false},
+		{&bf_bitsandblooms, 1, true}, {&bf_bitsandblooms, 0, false}
 	};
 	BfLayer		shape;
 	BfError		error;
@@ -379,5 +395,6 @@ test_sizing(void)
 	test_cassandra_sizing();
 	test_spark_sizing(&bf_spark1);
 	test_spark_sizing(&bf_spark2);
+	test_bitsandblooms_sizing();
 	test_refusals();
 }

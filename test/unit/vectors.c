@@ -546,5 +546,8 @@ import_stream(const BfStream *stream, const uint8_t *bytes, size_t length,
 	bf_plan_encode(&plan, value);
 	open_value(value, value_length, filter);
 	stream_read(bytes, filter, value);
-	return value;
+	if (bf_filter_open(value, value_length, value_length, filter, &error))
+		return value;
+	free(value);
+	return NULL;
 }
