@@ -17,7 +17,9 @@
  * counts is where rows are looked for now.  What it says is kept as long as
  * anything that was resolved (epoch.c): whoever moves a table's rows changes
  * its definition, too.  Columns that do not have the type they should have make
- * it a catalog of something else.
+ * it a catalog of something else.  An extension of whose catalogs none is as we
+ * know it, because of a version that is still to come, may have put any table's
+ * rows elsewhere.
  *
  * All tables below one are walked, never their indexes only: CREATE INDEX skips
  * partitions that are foreign tables, and calls the whole valid.
@@ -65,54 +67,62 @@ static const RowsCatalog catalogs[] = {
 		.table_oid = "logicalrelid",
 		.where = "where Citus put them"
 	},
-	/* Chunks that are compressed.  By the documentation: untried. */
+	/* Chunks that are compressed, up to version 2.28. */
 	{
 		.extension = "timescaledb",
 		.schema = "_timescaledb_catalog",.name = "chunk",
 		.table_schema = "schema_name",.table_name = "table_name",
 		.if_set = "compressed_chunk_id",
 		.where = "in a compressed chunk of TimescaleDB"
+	},
+	/* The same from version 2.29 on, and in some before. */
+	{
+		.extension = "timescaledb",
+		.schema = "_timescaledb_catalog",.name = "compression_settings",
+		.table_oid = "relid",
+		.if_set = "compress_relid",
+		.where = "in a compressed chunk of TimescaleDB"
 	}
 };
+
+#define WHERE_UNKNOWN \
+	"perhaps elsewhere, as a version of Citus or TimescaleDB is installed that is not known"
+
+/* What this database has of them. */
+typedef struct Found
+{
+	Oid			oids[lengthof(catalogs)];	/* InvalidOid: none that we know */
+	bool		all_known;		/* of every extension that is here, some are */
+} Found;
 
 /* What it takes to search a catalog for a table. */
 typedef struct Search
 {
+	AttrNumber	columns[2];
+	AttrNumber	if_set;			/* 0: all entries count */
 	ScanKeyData keys[2];
 	int			nkeys;
 	NameData	schema;			/* what keys point to */
 	NameData	name;
-	AttrNumber	if_set;			/* 0: all entries count */
 } Search;
 
 /* The number of a column of that type, or InvalidAttrNumber. */
 static AttrNumber
-find_column(Relation catalog, const char *name, Oid type)
+find_column(Oid catalog, const char *name, Oid type)
 {
-	AttrNumber	number = get_attnum(RelationGetRelid(catalog), name);
+	AttrNumber	number = get_attnum(catalog, name);
 
 	if (number <= 0 ||
-		(OidIsValid(type) &&
-		 TupleDescAttr(RelationGetDescr(catalog), number - 1)->atttypid != type))
+		(OidIsValid(type) && get_atttype(catalog, number) != type))
 		return InvalidAttrNumber;
 	return number;
 }
 
-/* Search by a column, too. */
-static void
-add_key(Search *search, AttrNumber column, RegProcedure equal, Datum value)
-{
-	ScanKeyInit(&search->keys[search->nkeys++], column, BTEqualStrategyNumber,
-				equal, value);
-}
-
-/* Prepare to search a catalog; false where it is not what we know. */
+/* Find what to search a catalog by; false where it is not what we know. */
 static bool
-prepare_search(Relation catalog, const RowsCatalog *known, Oid table,
-			   Search *search)
+find_columns(Oid catalog, const RowsCatalog *known, Search *search)
 {
-	AttrNumber	first;
-	AttrNumber	second;
+	AttrNumber *columns = search->columns;
 
 	memset(search, 0, sizeof(*search));
 	if (known->if_set != NULL)
@@ -123,19 +133,39 @@ prepare_search(Relation catalog, const RowsCatalog *known, Oid table,
 	}
 	if (known->table_oid != NULL)
 	{
-		first = find_column(catalog, known->table_oid, REGCLASSOID);
-		if (first == InvalidAttrNumber)
-			first = find_column(catalog, known->table_oid, OIDOID);
-		add_key(search, first, F_OIDEQ, ObjectIdGetDatum(table));
-		return first != InvalidAttrNumber;
+		columns[0] = find_column(catalog, known->table_oid, REGCLASSOID);
+		if (columns[0] == InvalidAttrNumber)
+			columns[0] = find_column(catalog, known->table_oid, OIDOID);
+		return columns[0] != InvalidAttrNumber;
 	}
-	first = find_column(catalog, known->table_schema, NAMEOID);
-	second = find_column(catalog, known->table_name, NAMEOID);
-	namestrcpy(&search->schema, get_namespace_name(get_rel_namespace(table)));
-	namestrcpy(&search->name, get_rel_name(table));
-	add_key(search, first, F_NAMEEQ, NameGetDatum(&search->schema));
-	add_key(search, second, F_NAMEEQ, NameGetDatum(&search->name));
-	return first != InvalidAttrNumber && second != InvalidAttrNumber;
+	columns[0] = find_column(catalog, known->table_schema, NAMEOID);
+	columns[1] = find_column(catalog, known->table_name, NAMEOID);
+	return columns[0] != InvalidAttrNumber && columns[1] != InvalidAttrNumber;
+}
+
+/* Search by the next column for a value. */
+static void
+add_key(Search *search, RegProcedure equal, Datum value)
+{
+	ScanKeyInit(&search->keys[search->nkeys], search->columns[search->nkeys],
+				BTEqualStrategyNumber, equal, value);
+	search->nkeys++;
+}
+
+/* Search for a table, which is locked. */
+static void
+add_keys(Search *search, const RowsCatalog *known, Oid table)
+{
+	if (known->table_oid != NULL)
+		add_key(search, F_OIDEQ, ObjectIdGetDatum(table));
+	else
+	{
+		namestrcpy(&search->schema,
+				   get_namespace_name(get_rel_namespace(table)));
+		namestrcpy(&search->name, get_rel_name(table));
+		add_key(search, F_NAMEEQ, NameGetDatum(&search->schema));
+		add_key(search, F_NAMEEQ, NameGetDatum(&search->name));
+	}
 }
 
 /* An index whose columns are those searched for, in order; or InvalidOid. */
@@ -191,20 +221,39 @@ is_catalog(Oid oid, const char *extension)
 	return name != NULL && strcmp(name, extension) == 0;
 }
 
-/* Find the catalogs that this database has; InvalidOid for others. */
-static void
-find_catalogs(Oid *oids)
+/* Whether an extension is here that has none of the catalogs found. */
+static bool
+is_unknown(const char *extension, const Oid *oids)
 {
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
-		Oid			schema = get_namespace_oid(catalogs[i].schema, true);
-
-		oids[i] = OidIsValid(schema) ?
-			get_relname_relid(catalogs[i].name, schema) : InvalidOid;
 		if (OidIsValid(oids[i]) &&
-			!is_catalog(oids[i], catalogs[i].extension))
-			oids[i] = InvalidOid;
+			strcmp(catalogs[i].extension, extension) == 0)
+			return false;
 	}
+	return OidIsValid(get_extension_oid(extension, true));
+}
+
+/* Find the catalogs that this database has. */
+static void
+find_catalogs(Found *found)
+{
+	Search		search;
+
+	for (int i = 0; i < lengthof(catalogs); i++)
+	{
+		Oid			schema = get_namespace_oid(catalogs[i].schema, true);
+		Oid			oid = OidIsValid(schema) ?
+			get_relname_relid(catalogs[i].name, schema) : InvalidOid;
+
+		found->oids[i] = OidIsValid(oid) &&
+			is_catalog(oid, catalogs[i].extension) &&
+			find_columns(oid, &catalogs[i], &search) ?
+			oid : InvalidOid;
+	}
+	found->all_known = true;
+	for (int i = 0; found->all_known && i < lengthof(catalogs); i++)
+		found->all_known = !is_unknown(catalogs[i].extension, found->oids);
 }
 
 /* Whether a table is in a catalog, if that is still there. */
@@ -217,14 +266,16 @@ is_listed(const RowsCatalog *known, Oid oid, Oid table)
 
 	if (catalog == NULL)
 		return false;
-	if (prepare_search(catalog, known, table, &search))
+	if (find_columns(oid, known, &search))
 	{
-		Oid			index = find_index(catalog, &search);
-		SysScanDesc scan = systable_beginscan(catalog, index,
-											  OidIsValid(index), NULL,
-											  search.nkeys, search.keys);
+		Oid			index;
+		SysScanDesc scan;
 		HeapTuple	tuple;
 
+		add_keys(&search, known, table);
+		index = find_index(catalog, &search);
+		scan = systable_beginscan(catalog, index, OidIsValid(index), NULL,
+								  search.nkeys, search.keys);
 		while (!listed && HeapTupleIsValid(tuple = systable_getnext(scan)))
 			listed = search.if_set == 0 ||
 				!heap_attisnull(tuple, search.if_set,
@@ -237,14 +288,16 @@ is_listed(const RowsCatalog *known, Oid oid, Oid table)
 
 /* Where the rows of an open table are, if not in itself; or NULL. */
 static const char *
-elsewhere(Relation table, const Oid *oids)
+elsewhere(Relation table, const Found *found)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "behind a foreign table";
+	if (!found->all_known)
+		return WHERE_UNKNOWN;
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
-		if (OidIsValid(oids[i]) &&
-			is_listed(&catalogs[i], oids[i], RelationGetRelid(table)))
+		if (OidIsValid(found->oids[i]) &&
+			is_listed(&catalogs[i], found->oids[i], RelationGetRelid(table)))
 			return catalogs[i].where;
 	}
 	return NULL;
@@ -256,11 +309,11 @@ bf_rows_place(Oid oid)
 {
 	Relation	table = relation_open(oid, NoLock);
 	BfPlace    *place = palloc(sizeof(BfPlace));
-	Oid			oids[lengthof(catalogs)];
+	Found		found;
 
-	find_catalogs(oids);
+	find_catalogs(&found);
 	place->table = oid;
-	place->elsewhere = elsewhere(table, oids);
+	place->elsewhere = elsewhere(table, &found);
 	relation_close(table, NoLock);
 	return place;
 }
@@ -302,14 +355,14 @@ bf_rows_places(Oid root)
 	List	   *tables = bf_rows_tables(root);
 	List	   *places = NIL;
 	ListCell   *cell;
-	Oid			oids[lengthof(catalogs)];
+	Found		found;
 
-	find_catalogs(oids);
+	find_catalogs(&found);
 	foreach(cell, tables)
 	{
 		Oid			oid = lfirst_oid(cell);
 		Relation	table = relation_open(oid, NoLock);
-		BfPlace		place = {oid, elsewhere(table, oids)};
+		BfPlace		place = {oid, elsewhere(table, &found)};
 
 		CHECK_FOR_INTERRUPTS();
 		/* Queries skip other sessions' temporary tables, too. */

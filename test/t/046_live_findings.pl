@@ -142,7 +142,25 @@ $is_sql->('scale 1.5: compressed chunks', q(
 	UPDATE _timescaledb_catalog.chunk SET compressed_chunk_id = 4 WHERE id = 2; ALTER TABLE chunk2 SET (fillfactor = 90);
 	SELECT certainty('hyper'), certainty('chunk1'), certainty('chunk2');), 'sure|sure|sure; maybe|sure|maybe');
 $fails->("scale 1.5: refused: " . s{.*(bf_live_\w+).*}{$1}r, sprintf($_, 'hyper'), '0A000') foreach @elsewhere[0, 1];
-$sql->('DROP SCHEMA _timescaledb_catalog CASCADE');
+$is_sql->('scale 1.5: as TimescaleDB has them since 2.29', q(
+	DROP TABLE _timescaledb_catalog.chunk;
+	CREATE TABLE _timescaledb_catalog.chunk (id int, relid regclass, hypertable_id int, status int);
+	CREATE TABLE _timescaledb_catalog.compression_settings (relid regclass PRIMARY KEY, compress_relid regclass);
+	INSERT INTO _timescaledb_catalog.compression_settings VALUES ('hyper', NULL), ('chunk1', NULL), ('chunk2', 'far');
+	SELECT certainty('hyper'), certainty('chunk1'), certainty('chunk2');
+	DELETE FROM _timescaledb_catalog.compression_settings WHERE relid = 'chunk2'::regclass; ALTER TABLE chunk2 SET (fillfactor = 80);
+	SELECT certainty('hyper'), certainty('chunk1'), certainty('chunk2')), 'maybe|sure|maybe; sure|sure|sure');
+$sql->(q(
+	SET allow_system_table_mods = on;
+	INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+		VALUES (1, 'timescaledb', 10, 'public'::regnamespace, false, '99')));
+$is_sql->('scale 1.5: a version of which only some catalogs are known', q(SELECT certainty('chunk1')), 'sure');
+$is_sql->('scale 1.5: or none', q(
+	ALTER TABLE _timescaledb_catalog.compression_settings RENAME compress_relid TO other;
+	SELECT certainty('chunk1'), certainty('far'); SELECT maybe ~ 'not known' FROM bf_live_info('far')), 'maybe|maybe; t');
+$fails->('scale 1.5: refused', q(SELECT bf_live_filter('far')), '0A000');
+$sql->(q(SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE oid = 1; DROP SCHEMA _timescaledb_catalog CASCADE));
+$is_sql->('scale 1.5: without that extension', q(SELECT look('far')), $fine);
 
 # 7: the module is first loaded by another extension's pre-commit callback.
 my $modules = $node->basedir . '/modules';
