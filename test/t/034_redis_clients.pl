@@ -49,45 +49,58 @@ SKIP:
 		'Python answers as PostgreSQL does');
 }
 
-# Java, with the libraries as Maven has them.
-my $libraries = "$PostgreSQL::Test::Utils::tmp_check/java";
-my $missing = '';
-if (system('command -v mvn java >/dev/null 2>&1') != 0)
+# Java, with the libraries as Maven has them: of releases that are in use, and the
+# newest.
+foreach my $release ('usual', 'newest')
 {
-	$missing = 'mvn or java is not installed';
-}
-elsif (system("mvn -q -B -f '$interop/java/redisson-pom.xml' dependency:copy-dependencies "
-	. "-DoutputDirectory='$libraries' >'$libraries.log' 2>&1") != 0)
-{
-	$missing = 'Maven could not fetch Redisson and Guava';
-}
-SKIP:
-{
-	if ($missing)
+	my $libraries = "$PostgreSQL::Test::Utils::tmp_check/java-$release";
+	my $profile = $release eq 'newest' ? '-P newest' : '';
+	my $missing = '';
+	if (system('command -v mvn java >/dev/null 2>&1') != 0)
 	{
-		die $missing if $ENV{BLOOMEXT_REQUIRE_JAVA};
-		skip $missing, 8;
+		$missing = 'mvn or java is not installed';
 	}
+	elsif (system("mvn -q -B $profile -f '$interop/java/redisson-pom.xml' dependency:copy-dependencies "
+		. "-DoutputDirectory='$libraries' >'$libraries.log' 2>&1") != 0)
+	{
+		$missing = "Maven could not fetch the $release Redisson and Guava";
+	}
+  SKIP:
+	{
+		if ($missing)
+		{
+			die $missing if $ENV{BLOOMEXT_REQUIRE_JAVA};
+			skip $missing, 8;
+		}
+		ask_java($release, "$libraries/*");
+	}
+}
+
+sub ask_java
+{
+	my ($release, $classpath) = @_;
 	my $java = sub {
 		my ($verb, $key) = @_;
-		return command_output('', 'java', '-cp', "$libraries/*", "$interop/java/RedisClients.java", $verb,
+		return command_output('', 'java', '-cp', $classpath, "$interop/java/RedisClients.java", $verb,
 			"redis://127.0.0.1:$redis->{port}", $key, 1000);
 	};
-	like($java->('guava', 'titles'), qr/^missing 0 wrong [0-3]\n$/, 'Guava, after one GET');
+	my ($ours, $theirs) = ("ours-$release", "theirs-$release");
 
-	sql("SELECT bf_redis_create('cache', 'ours', 2000, 0.01, 'redisson');
-		 SELECT bf_redis_add('cache', 'ours', array_agg(title)) FROM titles");
-	like($java->('ask', 'ours'), qr/^missing 0 wrong [0-9]\ntrue false 19170 7\n$/, 'Redisson asks and adds what SQL made');
-	is(sql("SELECT bf_redis_contains('cache', 'ours', 'from Java'), bf_redis_add('cache', 'ours', 'from Java')"),
+	like($java->('guava', 'titles'), qr/^missing 0 wrong [0-3]\n$/, "Guava, $release, after one GET");
+
+	sql("SELECT bf_redis_create('cache', '$ours', 2000, 0.01, 'redisson');
+		 SELECT bf_redis_add('cache', '$ours', array_agg(title)) FROM titles");
+	like($java->('ask', $ours), qr/^missing 0 wrong [0-9]\ntrue false 19170 7\n$/, "Redisson, $release, asks and adds what SQL made");
+	is(sql("SELECT bf_redis_contains('cache', '$ours', 'from Java'), bf_redis_add('cache', '$ours', 'from Java')"),
 		't|f', 'SQL finds what Redisson added');
 
-	is($java->('create', 'theirs'), "true\n", 'Redisson makes one');
-	is(sql("SELECT count(*) FROM titles WHERE bf_redis_contains('cache', 'theirs', title)"), 1000, 'SQL asks it');
-	is(sql("SELECT bf_fetch('cache', 'theirs') = bf_agg(title, 2000, 0.01, 'redisson') FROM titles"), 't', 'SQL fetches it');
-	is(sql("SELECT bf_redis_add('cache', 'theirs', 'from SQL'), bf_redis_create('cache', 'theirs', 2000, 0.01, 'redisson')"),
+	is($java->('create', $theirs), "true\n", 'Redisson makes one');
+	is(sql("SELECT count(*) FROM titles WHERE bf_redis_contains('cache', '$theirs', title)"), 1000, 'SQL asks it');
+	is(sql("SELECT bf_fetch('cache', '$theirs') = bf_agg(title, 2000, 0.01, 'redisson') FROM titles"), 't', 'SQL fetches it');
+	is(sql("SELECT bf_redis_add('cache', '$theirs', 'from SQL'), bf_redis_create('cache', '$theirs', 2000, 0.01, 'redisson')"),
 		't|f', 'SQL adds to it');
-	sql("SELECT bf_mirror(bf_agg(title, 3000, 0.01, 'redisson'), 'cache', 'theirs') FROM titles");
-	like($java->('ask', 'theirs'), qr/^missing 0 wrong [0-9]\n/, 'Redisson asks what was mirrored in its place');
+	sql("SELECT bf_mirror(bf_agg(title, 3000, 0.01, 'redisson'), 'cache', '$theirs') FROM titles");
+	like($java->('ask', $theirs), qr/^missing 0 wrong [0-9]\n/, 'Redisson asks what was mirrored in its place');
 }
 
 # RedisBloom's module may not be at hand (where it is, 037_redisbloom.pl is for
