@@ -6,7 +6,8 @@
 # Beside that, a filter is bit for bit the one that bf_add makes of the same
 # elements, one after the other in the same order; where that makes no
 # difference (fixed size, nothing counted), in any order and in any number of
-# processes.  A filter that sized itself keeps its probability, and is at most a
+# processes, or called by another aggregate as if by several nodes (see
+# test/nodes/nodes.c).  A filter that sized itself keeps its probability, and is at most a
 # twentieth larger than it need be.
 #
 # BLOOMEXT_SEED repeats a run; BLOOMEXT_AGGREGATES_SECONDS is how long it takes,
@@ -20,6 +21,7 @@ BEGIN
 	eval { require PostgreSQL::Test::Cluster; 1 }
 	  or Test::More::plan(skip_all => 'PostgreSQL::Test::Cluster is missing');
 }
+use Cwd qw(getcwd);
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
@@ -42,8 +44,14 @@ parallel_tuple_cost = 0
 bloomext.overfull_notice = off
 END
 $node->start;
-$node->safe_psql('postgres', <<'END');
+my $module = getcwd() . '/test/nodes/build/nodes.so';
+$node->safe_psql('postgres', <<"END");
 CREATE EXTENSION bloomext;
+CREATE FUNCTION nodes_add(internal, regprocedure, int, VARIADIC "any") RETURNS internal AS '$module', 'nodes_add' LANGUAGE C;
+CREATE FUNCTION nodes_filter(internal) RETURNS bloomfilter AS '$module', 'nodes_filter' LANGUAGE C;
+CREATE AGGREGATE by_nodes(regprocedure, int, VARIADIC "any") (SFUNC = nodes_add, STYPE = internal, FINALFUNC = nodes_filter);
+END
+$node->safe_psql('postgres', <<'END');
 -- The filter that bf_add makes of elements, one by one.
 CREATE FUNCTION one_by_one(f bloomfilter, elements anyarray) RETURNS bloomfilter LANGUAGE plpgsql AS $$
 DECLARE
@@ -109,7 +117,7 @@ sub call
 	my ($element) = @_;
 	my $expected = any(1, 10, 100, 1000, 3000, 20000);
 	my $fpp = any(0.5, 0.1, 0.03, 0.01, 0.0001, 0.0000001);
-	my $strategy = any(qw(guava guava guava guava32 redisson magnuss tale2009 cassandra redisbloom redisbloom));
+	my $strategy = any(qw(guava guava guava guava32 redisson magnuss tale2009 cassandra redisbloom redisbloom spark1 spark2));
 	$fpp = 0.01 if $strategy eq 'cassandra' && $fpp < 0.01; # it offers no less than 0.00085
 	my $expansion = chance(0.4) ? any(1, 2, 4) : 0;
 	my $counting = $strategy =~ /^guava/ && !$expansion && chance(0.1) ? 'true' : 'false';
@@ -147,6 +155,17 @@ my %checks = (
 		my $by = any('', '', 'GROUP BY g', 'GROUP BY id % 2');
 		return "SELECT coalesce(wrong(f, e), wrong_size(f, $fpp, n)) FROM (SELECT $call AS f, array_agg($element) AS e, count(DISTINCT $element) AS n FROM t $by) s " .
 		  "WHERE wrong(f, e) IS NOT NULL OR wrong_size(f, $fpp, n) IS NOT NULL";
+	},
+	nodes => sub {
+		my ($element, $type) = @{ any([ 'x', 'text' ], [ 'v', 'integer' ], [ 'l', 'bigint' ]) };
+		my ($call, $empty, $any_order) = call($element);
+		return '' unless $any_order && $empty =~ /counting => false/ && $empty =~ /\((\d+, [\d.e-]+, '\w+')/;
+		my ($expected, $fpp, $strategy) = split /, /, $1;
+		my $nodes = any(1, 2, 3, 8);
+		my $by = any('', 'GROUP BY g', 'GROUP BY ROLLUP (g, id % 2)');
+		return "SELECT coalesce(wrong(f, e), 'not as one by one') FROM (SELECT by_nodes('bf_agg($type, bigint, float8, text)', $nodes, " .
+		  "$element, ${expected}::bigint, ${fpp}::float8, ${strategy}::text) AS f, array_agg($element) AS e FROM t $by) s " .
+		  "WHERE wrong(f, e) IS NOT NULL OR f <> one_by_one($empty, e) AND array_remove(e, NULL) <> '{}'";
 	},
 	merged => sub {
 		my $element = any('x', 'v');
