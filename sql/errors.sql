@@ -193,7 +193,7 @@ insert into bad values
 ('22023', 'bf_create(0, strategy => ''redisson'')'),
 ('54000', 'bf_create(4000000000, 0.01, ''redisson'')'),
 ('54000', 'bf_create(200000000, 0.0001, ''magnuss'')'),
-('0A000', 'bf_create(10, 0.03, ''tale2009'') || ''\x00''::bytea'),
+('22023', 'bf_create(10, 0.03, ''tale2009'') || ''\x00''::bytea'),
 ('22023', 'bf_create(10, 0.03, ''redisson'', ''utf16'')'),
 ('22023', 'bf_create_buckets(10, 0)'),
 ('22023', 'bf_export(bf_create(10), ''redisbloom'')'),

@@ -179,7 +179,8 @@ find_limits(Advice *advice)
 /*
  * bf_advise(expected, fpp, strategy): the filter that the parameters give, its
  * real false positive probability at `expected` elements (NULL where it is not
- * known), whether it fits, and what to pass instead.  22023 and 54000 where there is no such filter at all.
+ * known), whether it fits, and what to pass instead.  22023 and 54000 where
+ * there is no such filter at all.
  */
 Datum
 bloomext_advise(PG_FUNCTION_ARGS)

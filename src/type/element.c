@@ -353,7 +353,7 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 		funnel = strategy->funnels[element->kind];
 		if (funnel == BF_FUNNEL_UNBOUND)
 			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("strategy \"%s\" does not take %s elements",
 							strategy->name,
 							format_type_be(getBaseType(element->type))),
