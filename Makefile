@@ -111,17 +111,16 @@ FUZZ_CC = $(eval FUZZ_CC := $(shell test/fuzz/compiler))$(FUZZ_CC)
 FUZZ_SECONDS = 15
 FUZZ_DIR = test/fuzz/build
 FUZZ_CORE = $(FREE_SOURCES:src/%.c=$(FUZZ_DIR)/%.o) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
-FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value partial guava redisbloom bits sizing text)
+FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value partial guava redisbloom spark bitsandblooms bits sizing text)
 ifeq ($(WITH_HIREDIS),yes)
 FUZZ_TARGETS += $(FUZZ_DIR)/fuzz-redis
 endif
 FUZZ_FLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -ffp-contract=off -fno-omit-frame-pointer -Isrc -Itest/unit \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
-$(FUZZ_DIR)/fuzz-guava: STREAM = guava
-$(FUZZ_DIR)/fuzz-redisbloom: STREAM = redisbloom
-$(FUZZ_DIR)/fuzz-guava $(FUZZ_DIR)/fuzz-redisbloom: test/fuzz/stream.c $(FUZZ_CORE)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -DSTREAM='"$(STREAM)"' -o $@ $^ -lm
+FUZZ_STREAMS = $(addprefix $(FUZZ_DIR)/fuzz-,guava redisbloom spark bitsandblooms)
+$(FUZZ_STREAMS): $(FUZZ_DIR)/fuzz-%: test/fuzz/stream.c $(FUZZ_CORE)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -DSTREAM='"$*"' -o $@ $^ -lm
 
 # What these two never call, the linker leaves out with all that it refers to.
 FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/arguments.o type/value.o type/pieces.o)

@@ -62,7 +62,7 @@ CREATE FUNCTION bf_create(
 	AS 'MODULE_PATHNAME', 'bloomext_create'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create(bigint, float8, text, text, int, boolean) IS
-	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that expect so many times as many; counting (guava, guava32): elements can be removed again, at four times the size';
+	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom, spark1, spark2, bitsandblooms; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that expect so many times as many; counting (guava, guava32, spark1, spark2): elements can be removed again, at four times the size';
 
 CREATE FUNCTION bf_create_buckets(
 	expected bigint,
@@ -82,7 +82,7 @@ CREATE FUNCTION bf_create_bits(
 	AS 'MODULE_PATHNAME', 'bloomext_create_bits'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create_bits(bigint, int, text, text) IS
-	'empty filter of that many bits (rounded up to a multiple of 64 for guava, guava32, cassandra and redisbloom) and hash functions (1 to 255)';
+	'empty filter of that many bits (rounded up to a multiple of 64 for guava, guava32, cassandra, redisbloom, spark1 and spark2) and hash functions (1 to 255)';
 
 -- Elements
 
@@ -360,7 +360,7 @@ CREATE FUNCTION bf_export(bloomfilter, format text DEFAULT NULL) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_export'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_export(bloomfilter, text) IS
-	'the filter in the format guava (writeTo stream), redisbloom (dump), redis or bitset (bit strings); NULL: the own format of its strategy';
+	'the filter in the format guava (writeTo stream), redisbloom (dump), spark or bitsandblooms (their streams), redis or bitset (bit strings); NULL: the own format of its strategy';
 
 CREATE FUNCTION bf_export_layer(bloomfilter, layer int, format text DEFAULT NULL) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_export_layer'
@@ -376,7 +376,7 @@ CREATE FUNCTION bf_import(
 	AS 'MODULE_PATHNAME', 'bloomext_import'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_import(bytea, text, text) IS
-	'filter of a stream that describes itself: guava or redisbloom';
+	'filter of a stream that describes itself: guava, redisbloom, spark or bitsandblooms';
 
 CREATE FUNCTION bf_import(
 	data bytea,

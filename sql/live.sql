@@ -49,7 +49,7 @@ DECLARE
 BEGIN
 	FOR col, strat IN
 		SELECT c, s FROM unnest('{t,v,d,b,i2,i4,i8,u}'::text[]) AS c,
-			unnest('{guava,guava32}'::text[]) AS s
+			unnest('{guava,guava32,spark1,spark2}'::text[]) AS s
 	LOOP
 		EXECUTE format('CREATE INDEX live_i ON live USING bloomfilter (%I)
 			WITH (expected = 5000, fpp = 0.01, strategy = %s)', col, strat);
@@ -107,6 +107,7 @@ CREATE INDEX ON live USING bloomfilter (t, v);
 CREATE UNIQUE INDEX ON live USING bloomfilter (t);
 CREATE INDEX ON live USING bloomfilter (t) INCLUDE (v);
 CREATE INDEX ON live USING bloomfilter (t) WITH (strategy = redisson);
+CREATE INDEX ON live USING bloomfilter (t) WITH (strategy = bitsandblooms);
 CREATE INDEX ON live USING bloomfilter (t) WITH (strategy = nonsense);
 CREATE INDEX ON live USING bloomfilter (t) WITH (funnel = nonsense);
 CREATE INDEX ON live USING bloomfilter (t) WITH (funnel = long);

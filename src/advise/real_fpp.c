@@ -150,6 +150,15 @@ other_sign(const Model *model, uint64_t word)
 		model->mask;
 }
 
+/* A random h1 or h2, below m where sums of them are not to wrap. */
+static inline uint64_t
+random_word(Model *model)
+{
+	uint64_t	word = next_random(model);
+
+	return model->derivation->never_wraps ? bf_modulo(word, model->divisor) : word;
+}
+
 /* Take the sign out of a word. */
 static inline uint64_t
 fold_word(const Model *model, uint64_t word)
@@ -184,6 +193,8 @@ words_at(const Model *model, uint64_t position)
 static inline double
 position_probability(const Model *model, uint64_t position)
 {
+	if (model->derivation->never_wraps)
+		return 1 / (double) model->bits;
 	return ldexp((double) words_at(model, position), -model->folded_bits);
 }
 
@@ -248,11 +259,33 @@ divide_word(Model *model, uint64_t product, uint64_t factor)
 }
 
 /*
- * Draw words that give position x at index i, a sum, and y at index j > i.
- * Returns the probability of that.
+ * Draw words below m, sums of which do not wrap, that give position x at index i
+ * and y at index j > i.  Returns the probability of that.
  */
 static double
-solve_pair(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
+solve_exactly(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
+			  uint64_t *first, uint64_t *second)
+{
+	uint64_t	m = model->bits;
+	uint64_t	steps = j - i;
+	uint64_t	start = random_below(model, steps);
+	uint32_t	solutions = 0;
+
+	*second = 0;
+	for (uint64_t t = 0; t < steps; t++)
+	{
+		uint64_t	product = (y + m - x) % m + (start + t) % steps * m;
+
+		if (product % steps == 0 && solutions++ == 0)
+			*second = product / steps;
+	}
+	*first = (x + (m - *second) * i) % m;
+	return solutions / (double) m / (double) m;
+}
+
+/* The same of words that wrap, and may be folded. */
+static double
+solve_wrapping(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
 		   uint64_t *first, uint64_t *second)
 {
 	Coefficients a = coefficients(model, i);
@@ -269,6 +302,19 @@ solve_pair(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
 	*second = divide_word(model, word_b - known, step);
 	*first = (word_a - a.step * *second - a.plus) & model->mask;
 	return weight;
+}
+
+/*
+ * Draw words that give position x at index i, a sum, and y at index j > i.
+ * Returns the probability of that.
+ */
+static double
+solve_pair(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
+		   uint64_t *first, uint64_t *second)
+{
+	if (model->derivation->never_wraps)
+		return solve_exactly(model, i, x, j, y, first, second);
+	return solve_wrapping(model, i, x, j, y, first, second);
 }
 
 /* ---- Probes ------------------------------------------------------------ */
@@ -563,8 +609,8 @@ tally_class(Model *model, int twos, uint64_t low, Tally *tally)
 	memset(tally->chance, 0, chances * sizeof(double));
 	for (; draws < 16 * wanted && count < wanted; draws++)
 	{
-		uint64_t	first = next_random(model) << twos | low >> twos;
-		uint64_t	second = next_random(model) << twos |
+		uint64_t	first = random_word(model) << twos | low >> twos;
+		uint64_t	second = random_word(model) << twos |
 			(low & ((UINT64_C(1) << twos) - 1));
 		Probe		probe;
 

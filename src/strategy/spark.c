@@ -214,9 +214,10 @@ static const BfDerivation spark1_derivation = {
 	.fold = BF_FOLD_COMPLEMENT
 };
 
-/* Sums do not wrap at all, and hardly any do that are as wide as this. */
+/* A sum's sign says as much of h1 and h2 as other values of them do. */
 static const BfDerivation spark2_derivation = {
-	.word_bits = 64
+	.word_bits = 64,
+	.never_wraps = true
 };
 
 const BfStrategy bf_spark1 = {

@@ -160,6 +160,7 @@ typedef struct BfDerivation
 	BfFold		fold;
 	bool		squares;		/* h1 + i * h2 + i * i */
 	bool		alternating;	/* h1, h1 + h2, 2 h1 + h2, 2 h1 + 2 h2, ... */
+	bool		never_wraps;	/* sums are exact: the words might be those modulo m */
 } BfDerivation;
 
 typedef struct BfStrategy

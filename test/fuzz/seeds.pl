@@ -10,8 +10,11 @@ use File::Path qw(make_path);
 use MIME::Base64;
 
 my ($vectors, $out) = @ARGV;
-my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom);
-my %folders = (guava => 'guava64');
+my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms);
+my %folders = (guava => 'guava64', spark1 => 'spark', spark2 => 'spark');
+# Streams: their format, and the bytes of a head.
+my %streams = (guava => ['guava', 6], guava32 => ['guava', 6], spark1 => ['spark', 12], spark2 => ['spark', 16], bitsandblooms => ['bitsandblooms', 24]);
+my %words = (magnuss => 0, bitsandblooms => 4);
 my $longest = 4096;
 my $unit = 256 * 1024;
 my %count;
@@ -34,7 +37,7 @@ sub rows
 	open my $file, '<', $path or return;
 	my @lines = map { chomp; [ split /\t/, $_, -1 ] } <$file>;
 	my $names = shift @lines;
-	return map { my %row; @row{@$names} = @$_; \%row } @lines;
+	return grep { !defined $_->{version} || $strategy =~ /$_->{version}\z/ } map { my %row; @row{@$names} = @$_; \%row } @lines;
 }
 
 # A value of a shape; every layer has the bits given, as bloomext stores them.
@@ -364,18 +367,18 @@ for my $id (1 .. @strategies)
 		my $k = $row->{k} // $row->{hash_iterations} // next;
 		my $string = pack 'H*', $row->{redis_hex} // $row->{write_to_hex} // '';
 		my %sizing = (n => $row->{n}, p => 0.01);
-		my $is_stream = defined $row->{write_to_hex};
-		my $bits = $is_stream ? substr($string, 6) : stored($string);
+		my ($format, $head) = defined $row->{write_to_hex} ? @{ $streams{$strategy} } : ();
+		my $bits = $format ? substr($string, $head) : stored($string);
 
 		seed('value', value($id, $m, $k, $bits, %sizing));
 		text_seeds(value($id, $m, $k, $bits, %sizing));
-		partial_seeds($strategy eq 'magnuss' ? 0 : 2, value($id, $m, $k, $bits, %sizing));
+		partial_seeds($words{$strategy} // 2, value($id, $m, $k, $bits, %sizing));
 		seed('value', value($id, $m, $k, $bits, %sizing, layers => 3, expansion => 2));
-		seed('value', value($id, $m, $k, $bits, cell => 4)) if $is_stream;
+		seed('value', value($id, $m, $k, $bits, cell => 4)) if $format;
 		seed('bits', pack 'CCvCa*', $_, $id - 1, $m - 1, ($k - 1) & 255, $string) for 0, 1;
-		seed('guava', $string) if $is_stream;
+		seed($format, $string) if $format;
 	}
-	seed('guava', pack 'H*', $_->{input_hex}) for grep { defined $_->{input_hex} } rows($strategy, 'readfrom');
+	seed($streams{$strategy}[0], pack 'H*', $_->{input_hex}) for grep { defined $_->{input_hex} } rows($strategy, 'readfrom');
 	for my $row (grep { defined $_->{header_hex} } rows($strategy, 'filters'))
 	{
 		my ($header, $bits) = map { pack 'H*', $row->{$_} } qw(header_hex data_hex);

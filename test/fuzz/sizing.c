@@ -70,7 +70,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input		input = {data, size};
-	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % 7);
+	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % 10);
 	int64_t		expected = (int64_t) take(&input, 8);
 	double		fpp = take_double(&input);
 	int32_t		buckets = (int32_t) take(&input, 4);

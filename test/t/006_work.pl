@@ -40,6 +40,8 @@ $node->safe_psql('postgres', qq(
 		('tale2009', bf_create_bits(1000000, 255, 'tale2009')),
 		('cassandra', bf_create_bits(1000000, 255, 'cassandra')),
 		('redisson', bf_create_bits(1000000, 255, 'redisson')),
+		('spark2', bf_create_bits(1000000, 255, 'spark2')),
+		('bitsandblooms', bf_create_bits(1000000, 255, 'bitsandblooms')),
 		('dearest', bf_create_bits(1 << 24, 255)),
 		('layers', bf_add_all(bf_create(1, 1e-70, expansion => 1), ARRAY(SELECT i::text FROM generate_series(1, 1023) i)));
 	CREATE TABLE elements (name text, t text, b bytea);
@@ -95,7 +97,7 @@ bounded(q{SELECT bf_import_bits(decode(repeat('00', 64 * 1024 * 1024), 'hex'), '
 for my $element (qw(ascii wide))
 {
 	bounded("SELECT bf_contains(f, t) FROM filters, elements e WHERE filters.name = '$_' AND e.name = '$element'") for
-	  qw(plain magnuss tale2009 cassandra redisson redisbloom);
+	  qw(plain magnuss tale2009 cassandra redisson redisbloom spark2 bitsandblooms);
 	bounded("SELECT bf_positions(f, t) FROM filters, elements e WHERE filters.name = 'magnuss' AND e.name = '$element'");
 	bounded("SELECT bf_count(bf_agg(t, 10, 0.03, '$_')) FROM elements WHERE name = '$element'") for qw(magnuss tale2009);
 	bounded("SELECT bf_count(bf_add_all(f, ARRAY[t, t])) FROM filters, elements e WHERE filters.name = 'magnuss' AND e.name = '$element'");

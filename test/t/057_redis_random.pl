@@ -258,6 +258,7 @@ sub kind_of
 	my ($strategy, $type) = @_;
 	my $family = $family{$type};
 	my $text = $strategy =~ /tale2009|cassandra/ ? 'utf16' : 'utf8';
+	return $strategy =~ /spark/ ? 'long' : undef if $family eq 'int' && $strategy =~ /spark|bitsandblooms/;
 	return $family eq 'bytes' ? ($strategy eq 'tale2009' || "$strategy $type" eq 'magnuss uuid' ? undef : 'bytes')
 	  : $family eq 'int' && $strategy =~ /guava/ ? ($type eq 'bigint' ? 'long' : 'int') : $text;
 }
@@ -645,7 +646,7 @@ my @specs = (
 	{ layout => 'guava', strategy => 'guava', expected => 900, fpp => 0.001 },
 	(map { { layout => 'growing', strategy => $_, expected => 40, fpp => 0.001, expansion => any(1, 1, 2) } } 'guava', 'guava', 'guava', 'magnuss', 'redisson'),
 	(map { { layout => 'redisson', strategy => 'redisson', expected => $_, fpp => 0.01 } } 300, 400, 400),
-	(map { { layout => 'bitmap', strategy => $_, expected => 400, fpp => 0.01 } } 'magnuss', 'tale2009', 'cassandra', 'guava', 'guava'),
+	(map { { layout => 'bitmap', strategy => $_, expected => 400, fpp => 0.01 } } 'magnuss', 'tale2009', 'cassandra', 'spark1', 'spark2', 'bitsandblooms', 'guava', 'guava'),
 	$module ? map { { layout => 'redisbloom', strategy => 'redisbloom', expected => 300, fpp => 0.01, expansion => $_ } } 0, 2, 2 : ());
 foreach my $spec (@specs)
 {

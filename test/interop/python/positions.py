@@ -124,6 +124,20 @@ def murmur2(data, seed):
     return h ^ h >> 15
 
 
+def murmur32(data, seed):
+    """Spark's, which takes each byte of the end for a word of its own."""
+    h, whole = seed & M32, len(data) // 4 * 4
+    words = [little(data[at:at + 4]) for at in range(0, whole, 4)]
+    for k in words + [b - 256 if b > 127 else b for b in data[whole:]]:
+        k = k * 0xcc9e2d51 & M32
+        h ^= (k << 15 | k >> 17) * 0x1b873593 & M32
+        h = (h << 13 | h >> 19) * 5 + 0xe6546b64 & M32
+    h ^= len(data)
+    h = (h ^ h >> 16) * 0x85ebca6b & M32
+    h = (h ^ h >> 13) * 0xc2b2ae35 & M32
+    return h ^ h >> 16
+
+
 def murmur64a(data, seed):
     m, whole = 0xc6a4a7935bd1e995, len(data) // 8 * 8
     h = seed ^ len(data) * m & M64
@@ -167,11 +181,33 @@ def redisbloom(data, m, k):
     return [(a + i * b & M64) % m for i in range(k)]
 
 
+def folded(x):
+    return ~x if x < 0 else x
+
+
+def spark1(data, m, k):
+    h1 = murmur32(data, 0)
+    h2 = murmur32(data, h1)
+    return [folded(signed(h1 + i * h2 & M32)) % m for i in range(1, k + 1)]
+
+
+def spark2(data, m, k):
+    h1 = murmur32(data, 0)
+    h2 = signed(murmur32(data, h1))
+    return [folded(signed(h1) * (M32 >> 1) + i * h2) % m for i in range(1, k + 1)]
+
+
+def bitsandblooms(data, m, k):
+    a = murmur3(data) + murmur3(data + b'\1')
+    return [(a[i % 2] + i * a[2 + (i + i % 2) % 4 // 2] & M64) % m for i in range(k)]
+
+
 STRATEGIES = {
     'guava': lambda data, m, k: document.guava(*murmur3(data), m, k),
     'guava32': lambda data, m, k: document.guava32(murmur3(data)[0], m, k),
     'redisson': redisson, 'magnuss': magnuss, 'tale2009': tale2009,
-    'cassandra': cassandra, 'redisbloom': redisbloom}
+    'cassandra': cassandra, 'redisbloom': redisbloom,
+    'spark1': spark1, 'spark2': spark2, 'bitsandblooms': bitsandblooms}
 
 for line in sys.stdin:
     strategy, m, k, element = line.rstrip('\n').split(' ')
