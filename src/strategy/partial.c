@@ -67,7 +67,8 @@ bf_partial_open(const uint8_t *bytes, size_t available, BfPartial *partial,
 	if (!open_head(bytes, partial, error))
 		return false;
 	list = (uint64_t) partial->listed * partial->words * sizeof(uint64_t);
-	if (list > available - BF_PARTIAL_HEAD)
+	if (list > available - BF_PARTIAL_HEAD ||
+		(partial->listed > 0 && partial->words == 0))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "partial state lists more hashes than it has");
 	value = available - BF_PARTIAL_HEAD - list;

@@ -102,6 +102,21 @@ test_parts(void)
 		CHECK(!opens(bytes, cut), "%zu bytes of a list open", cut);
 }
 
+/* A strategy whose hashes are not whole has none to list. */
+static void
+test_wordless(void)
+{
+	uint8_t		bytes[LIST_AT];
+
+	memcpy(bytes, example, sizeof(bytes));
+	bytes[BF_PARTIAL_HEAD + 3] = BF_STRATEGY_MAGNUSS;
+	bytes[2] = 0;
+	bytes[4] = 0;
+	CHECK(opens(bytes, sizeof(bytes)), "magnuss's bits do not open");
+	bytes[4] = 1;
+	CHECK(!opens(bytes, sizeof(bytes)), "a list of hashes without words opens");
+}
+
 /* Every truncation, and every byte another one. */
 static void
 test_damage(void)
@@ -147,6 +162,7 @@ test_partial(void)
 {
 	test_example();
 	test_parts();
+	test_wordless();
 	test_damage();
 	test_extremes();
 }
