@@ -245,6 +245,27 @@ CREATE FUNCTION bf_contains_each(bloomfilter, text) RETURNS boolean[]
 COMMENT ON FUNCTION bf_contains_each(bloomfilter, text) IS
 	'bf_contains_each of an array of text that is written as a literal, {a,b}';
 
+-- Which of several filters an element is in
+
+CREATE FUNCTION bf_shard(text, shards int) RETURNS int
+	AS 'MODULE_PATHNAME', 'bloomext_shard'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT bf_element_support;
+COMMENT ON FUNCTION bf_shard(text, int) IS
+	'number of the shard, from 0 on, that the element is in, in SQL and in Redis (guava;shards=8): CRC-32 of its bytes (text as UTF-8, integers as those of the bigint) modulo shards, 1 to 1024';
+
+CREATE FUNCTION bf_shard(anyelement, shards int) RETURNS int
+	AS 'MODULE_PATHNAME', 'bloomext_shard'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_shard(anyelement, int) IS
+	'number of the shard, from 0 on, that the element is in, in SQL and in Redis (guava;shards=8): CRC-32 of its bytes (text as UTF-8, integers as those of the bigint) modulo shards, 1 to 1024';
+
+CREATE FUNCTION bf_shard("char", shards int) RETURNS int
+	AS 'MODULE_PATHNAME', 'bloomext_shard'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_shard("char", int) IS
+	'number of the shard, from 0 on, that the element is in, in SQL and in Redis (guava;shards=8): CRC-32 of its bytes (text as UTF-8, integers as those of the bigint) modulo shards, 1 to 1024';
+
 -- Whole filters
 
 CREATE FUNCTION bf_union(bloomfilter, bloomfilter) RETURNS bloomfilter

@@ -61,6 +61,7 @@
 
 #include "redis/layouts.h"
 #include "type/arguments.h"
+#include "type/shard.h"
 #include "type/value.h"
 
 /* Read a canonical decimal of a range. */

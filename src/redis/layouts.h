@@ -11,9 +11,6 @@
 
 #define BF_MAX_FIELDS		10
 
-/* Filters that one can be spread over. */
-#define BF_MAX_SHARDS		1024
-
 struct BfLayout;
 
 /* A hash beside a filter. */

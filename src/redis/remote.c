@@ -19,6 +19,7 @@
 
 #include "redis/driver.h"
 #include "redis/scripts.h"
+#include "type/shard.h"
 #include "type/value.h"
 
 /* Elements of the description before those of the keys beside. */

@@ -20,11 +20,10 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/pg_crc.h"
 
 #include "redis/driver.h"
 #include "redis/scripts.h"
-#include "type/elements.h"
+#include "type/shard.h"
 
 /* Which field of the hash is its number. */
 #define SHARDS_ID	2
@@ -92,46 +91,14 @@ bf_shards_are_same(const BfShards *shards)
 		strcmp(id ? id : "", new_id ? new_id : "") == 0;
 }
 
-/* CRC-32 */
-static uint32
-checksum(const uint8 *data, Size length)
-{
-	pg_crc32	crc;
-
-	INIT_TRADITIONAL_CRC32(crc);
-	for (Size at = 0; at < length; at += BF_PIECE)
-	{
-		CHECK_FOR_INTERRUPTS();
-		COMP_TRADITIONAL_CRC32(crc, data + at, Min(BF_PIECE, length - at));
-	}
-	FIN_TRADITIONAL_CRC32(crc);
-	return crc;
-}
-
-/*
- * The number of the shard that has an element, whatever the filter's funnel is
- * said to be: by the bytes that its strategy has for a value of this type, and of
- * integers by those of the bigint.
- */
+/* The number of the shard that has an element, whatever the filter's funnel is. */
 int
 bf_shards_find(const BfShards *shards, const BfElementType *element,
 			   Datum value)
 {
-	const BfStrategy *strategy = shards->remote->plan.strategy;
-	BfFunnel	funnel;
-	BfElementBytes bytes;
-	uint32		crc;
-
-	if (shards->count == 1)
-		return 0;
-	funnel = bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element);
-	if (funnel == BF_FUNNEL_INT)
-		funnel = BF_FUNNEL_LONG;
-	(void) bf_element_bytes(strategy, funnel, element, value, &bytes);
-	crc = checksum(bytes.data, bytes.length);
-	if (bytes.made != NULL)
-		pfree(bytes.made);
-	return crc % shards->count;
+	return shards->count == 1 ? 0 :
+		bf_shard_find(shards->remote->plan.strategy, element, value,
+					  shards->count);
 }
 
 /* What is there, or wanted, for a message. */

@@ -1,0 +1,18 @@
+/*
+ * shard.h
+ *	  In which of several filters an element is.
+ */
+#ifndef BLOOMEXT_SHARD_H
+#define BLOOMEXT_SHARD_H
+
+#include "type/element.h"
+
+/* Filters that one can be spread over. */
+#define BF_MAX_SHARDS		1024
+
+extern int	bf_shard_find(const BfStrategy *strategy,
+						  const BfElementType *element, Datum value,
+						  int shards);
+extern bool bf_shard_suits(const BfStrategy *strategy, BfFunnel funnel);
+
+#endif							/* BLOOMEXT_SHARD_H */
