@@ -1298,7 +1298,7 @@ CREATE FUNCTION bf_mirror(
 	AS 'MODULE_PATHNAME', 'bloomext_mirror'
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_mirror(bloomfilter, name, text, text, interval) IS
-	'writes the filter to Redis under the key, at once and whole for its readers; returns bytes sent. Layouts: guava, growing, redisson, bitmap, redisbloom; NULL: the strategy''s own. Not undone by ROLLBACK';
+	'writes the filter to Redis under the key, at once and whole for its readers; returns bytes sent. Layouts: guava, growing, redisson, bitmap, redisbloom; NULL: the strategy''s own; guava;shards=8/0: the first of the 8 shards of one, as bf_shard says. Not undone by ROLLBACK';
 
 CREATE FUNCTION bf_fetch(
 	server name,
@@ -1309,7 +1309,7 @@ CREATE FUNCTION bf_fetch(
 	AS 'MODULE_PATHNAME', 'bloomext_fetch'
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_fetch(name, text, text, text) IS
-	'filter that is kept in Redis under the key. Funnel: of what kind its elements are, where nothing in Redis says it; NULL: text';
+	'filter that is kept in Redis under the key, or (layout guava;shards=8/0) a shard of it. Funnel: of what kind its elements are, where nothing in Redis says it; NULL: text';
 
 CREATE FUNCTION bf_fetch(
 	server name,

@@ -43,11 +43,12 @@ typedef struct BfRemote
 								 * something else is there */
 	int64		at_layer;		/* the same of the first layer's key */
 	char	   *twin;			/* a key that is there, with hashes of the same names */
-	int			shards;			/* it is spread over; 0: none */
+	int			shards;			/* it is spread over, or is to be; 0: none */
 	BfRemoteHash hash[BF_HASHES];
 	char	   *cursor_key;		/* of what says which layer is the newest, or NULL */
 	char	   *cursor;			/* what that says; NULL: it is not there */
-	BfPlan		plan;			/* without layers: a sharded one's */
+	BfPlan		plan;			/* without layers: a sharded one's; of what is
+								 * found of such, the strategy or NULL */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
 	BfFunnel	bind;			/* to be noted with the first elements */
 } BfRemote;
@@ -266,6 +267,9 @@ extern void bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 
 /* shards.c */
 
+/* Which field of the hash that says how many shards there are is its number. */
+#define BF_SPREAD_ID	2
+
 /* What has a filter's elements: itself alone, or its shards. */
 typedef struct BfShards
 {
@@ -279,7 +283,12 @@ extern void bf_shards_describe(Oid server, const char *key,
 extern int	bf_shards_find(const BfShards *shards,
 						   const BfElementType *element, Datum value);
 extern void bf_shards_bind(BfShards *shards, BfFunnel funnel);
-extern bool bf_shards_are_same(const BfShards *shards);
+extern void bf_shards_describe_one(const BfRemote *whole, int number,
+								   BfRemote *shard);
+extern bool bf_shards_are_same(const BfRemote *whole);
+extern const char *bf_shards_claim(const BfRemote *whole, int64 ttl);
+extern void bf_shards_arrive(const BfRemote *whole, const char *id,
+							 int number, const BfRemote *shard, int64 ttl);
 extern bool bf_shards_create(const BfRemote *whole, int64 ttl);
 extern void bf_shards_measure(BfShards *shards, BfMeasure *sum);
 extern bool bf_shards_drop(Oid server, const char *key);

@@ -357,7 +357,7 @@ run_round(Call *call, Elements *elements, int batch)
 			same = false;
 		note_answers(elements, &items[i]);
 	}
-	if (bf_shards_are_same(&call->shards))
+	if (bf_shards_are_same(&call->shards.whole))
 		return same;
 	forget_round(elements, items, call->shards.count);
 	return false;

@@ -434,35 +434,40 @@ bf_layout_by_name(const char *name)
 	return NULL;
 }
 
-/* The number in "shards=8", or an error. */
-static int
-shards_option(const char *option)
+/* Read "shards=8", or of one of them "shards=8/0"; or raise that it is neither. */
+static void
+read_shards_option(const char *option, BfSpread *spread)
 {
+	const char *slash = strchrnul(option, '/');
 	uint64		shards;
+	uint64		number = 0;
 
 	if (strncmp(option, "shards=", 7) != 0 ||
-		!bf_read_number(option + 7, 1, BF_MAX_SHARDS, &shards))
+		!bf_read_number(pnstrdup(option + 7, slash - option - 7), 1,
+						BF_MAX_SHARDS, &shards) ||
+		(*slash != '\0' && !bf_read_number(slash + 1, 0, shards - 1, &number)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid layout option \"%s\"", option),
-				 errhint("The only option is shards=N, with N from 1 to %d.",
+				 errhint("The only option is shards=N, with N from 1 to %d, or of one shard shards=N/i, with i from 0 to N - 1.",
 						 BF_MAX_SHARDS)));
-	return (int) shards;
+	spread->shards = (int) shards;
+	spread->number = *slash != '\0' ? (int) number : BF_ALL_SHARDS;
 }
 
 /*
- * The layout that an argument names, "name" or "name;shards=N", or NULL;
- * without the option, *shards is 0.
+ * The layout that an argument names, "name", "name;shards=N" or "name;shards=N/i",
+ * or NULL.
  */
 const BfLayout *
-bf_layout_argument(FunctionCallInfo fcinfo, int argument, int *shards)
+bf_layout_argument(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 {
 	const BfLayout *layout;
 	StringInfoData known;
 	char	   *name;
 	char	   *option;
 
-	*shards = 0;
+	*spread = (BfSpread) {.number = BF_ALL_SHARDS};
 	if (PG_ARGISNULL(argument))
 		return NULL;
 	name = text_to_cstring(PG_GETARG_TEXT_PP(argument));
@@ -470,7 +475,7 @@ bf_layout_argument(FunctionCallInfo fcinfo, int argument, int *shards)
 	if (option != NULL)
 	{
 		*option++ = '\0';
-		*shards = shards_option(option);
+		read_shards_option(option, spread);
 	}
 	layout = bf_layout_by_name(name);
 	if (layout != NULL)
@@ -569,8 +574,8 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 					 errdetail("A layer takes %llu bytes; a key holds at most %llu.",
 							   (unsigned long long) bytes,
 							   (unsigned long long) BF_REDIS_MAX_BYTES),
-					 errhint("Spread it over several keys: bf_redis_create with a layout such as '%s;shards=8'.",
-							 layout->name)));
+					 errhint("Spread it over several keys: bf_redis_create with a layout such as '%s;shards=8', or filters of so many shards, by bf_shard, that bf_mirror writes to '%s;shards=8/0' and so on.",
+							 layout->name, layout->name)));
 	}
 }
 

@@ -11,6 +11,15 @@
 
 #define BF_MAX_FIELDS		10
 
+/* Over how many shards a filter is spread, and which of them is meant. */
+typedef struct BfSpread
+{
+	int			shards;			/* 0: none */
+	int			number;			/* from 0 on */
+} BfSpread;
+
+#define BF_ALL_SHARDS		(-1)
+
 struct BfLayout;
 
 /* A hash beside a filter. */
@@ -87,7 +96,8 @@ extern const int bf_layout_count;
 
 extern const BfLayout *bf_layout_by_name(const char *name);
 extern const BfLayout *bf_layout_argument(FunctionCallInfo fcinfo,
-										  int argument, int *shards);
+										  int argument,
+										  BfSpread *spread);
 extern const BfLayout *bf_layout_default(const BfPlan *plan);
 extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check_growth(const BfLayout *layout,

@@ -16,6 +16,7 @@
 #include "redis/driver.h"
 #include "redis/options.h"
 #include "type/arguments.h"
+#include "type/shard.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_redis_create);
@@ -40,7 +41,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	const BfLayout *layout;
 	BfPlan		plan;
 	BfRemote	remote;
-	int			shards;
+	BfSpread	spread;
 	int64		expected;
 	int64		ttl;
 	Oid			server;
@@ -51,9 +52,15 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	key = bf_key_argument(fcinfo, 1);
 	ttl = bf_ttl_argument(fcinfo, 7);
 	expected = PG_GETARG_INT64(2);
-	layout = bf_layout_argument(fcinfo, 5, &shards);
-	if (shards > 0 && expected > 0)
-		expected = (expected - 1) / shards + 1;
+	layout = bf_layout_argument(fcinfo, 5, &spread);
+	if (spread.number != BF_ALL_SHARDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a single shard cannot be created"),
+				 errhint("Create all of them: '%s;shards=%d'.", layout->name,
+						 spread.shards)));
+	if (spread.shards > 0 && expected > 0)
+		expected = (expected - 1) / spread.shards + 1;
 	strategy = bf_strategy_argument(fcinfo, 4);
 	bf_value_plan(strategy, expected, PG_GETARG_FLOAT8(3),
 				  bf_funnel_argument(fcinfo, 8, strategy), PG_GETARG_INT32(6),
@@ -62,7 +69,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 		layout = bf_layout_default(&plan);
 	bf_layout_check_growth(layout, &plan);
 	bf_remote_plan(server, key, layout, &plan, &remote);
-	remote.shards = shards;
+	remote.shards = spread.shards;
 	PG_RETURN_BOOL(bf_shards_create(&remote, ttl));
 }
 
@@ -128,12 +135,12 @@ check_old(const BfRemote *remote, const BfRemote *old)
 		old->at_key;
 
 	bf_remote_check_twin(old, remote->layout);
-	if (old->layout != NULL &&
-		(old->layout != remote->layout || old->shards > 0))
+	if (old->shards > 0 ||
+		(old->layout != NULL && old->layout != remote->layout))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" holds a filter in layout \"%s\"%s, not \"%s\"",
-						old->key, old->layout->name,
+						old->key, (old->layout ? old->layout : old->orphan)->name,
 						old->shards > 0 ? " and several shards" : "",
 						remote->layout->name),
 				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
@@ -155,6 +162,61 @@ check_old(const BfRemote *remote, const BfRemote *old)
 }
 
 /*
+ * Refuse shards whose elements are not those that bf_shard says, be it to mirror
+ * them or to ask them in SQL.
+ */
+static void
+check_shards(const BfStrategy *strategy, BfFunnel funnel)
+{
+	const char *name = bf_funnel_name(funnel);
+
+	if (!bf_shard_suits(strategy, funnel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("shards of filters of strategy \"%s\"%s%s are not those of bf_shard",
+						strategy->name, name ? ", funnel " : "", name ? name : ""),
+				 errdetail("In Redis such a filter has its elements in the shards that other bytes say than those that bf_shard takes."),
+				 errhint("Use strategy guava, with text as utf8; or make the filter in Redis, with bf_redis_create and bf_redis_add.")));
+}
+
+/* Mirror a filter as planned, in place of what is there. */
+static uint64
+mirror_one(const BfRemote *remote, const BfFilter *filter, int64 ttl,
+		   bool refresh)
+{
+	BfRemote	old;
+
+	bf_remote_check_slots(remote);
+	bf_remote_describe(remote->server, remote->key, &old);
+	check_old(remote, &old);
+	return remote->layout->driver->mirror(remote, &old, filter, ttl, refresh);
+}
+
+/* Mirror a filter as one shard of what is, or becomes, a filter at a key. */
+static uint64
+mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
+			 int64 ttl, bool refresh)
+{
+	BfRemote	shard;
+	const char *id;
+	uint64		bytes;
+
+	if (number == BF_ALL_SHARDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a filter's elements cannot be told apart, to spread them over shards"),
+				 errhint("Make a filter of the elements of each shard, by bf_shard(element, %d), and mirror the first one to '%s;shards=%d/0', and so on; or make the filter in Redis, with bf_redis_create and bf_redis_add.",
+						 whole->shards, whole->layout->name, whole->shards)));
+	check_shards(whole->plan.strategy, whole->plan.header.funnel);
+	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
+				   whole->layout, &whole->plan, &shard);
+	id = bf_shards_claim(whole, ttl);
+	bytes = mirror_one(&shard, filter, ttl, refresh);
+	bf_shards_arrive(whole, id, number, &shard, ttl);
+	return bytes;
+}
+
+/*
  * Mirror a filter where, in which layout and for how long the arguments from
  * the second on say; returns the bytes of the strings sent.  Only a live one is
  * there to be refreshed.
@@ -166,16 +228,10 @@ mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 	char	   *key = bf_key_argument(fcinfo, 2);
 	int64		ttl = bf_ttl_argument(fcinfo, 4);
 	BfRemote	remote;
-	BfRemote	old;
 	BfPlan		plan = filter->plan;
-	int			shards;
-	const BfLayout *layout = bf_layout_argument(fcinfo, 3, &shards);
+	BfSpread	spread;
+	const BfLayout *layout = bf_layout_argument(fcinfo, 3, &spread);
 
-	if (shards > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a filter's elements cannot be told apart, to spread them over shards"),
-				 errhint("Make the filter in Redis, with bf_redis_create and bf_redis_add.")));
 	if (layout == NULL)
 		layout = bf_layout_default(&plan);
 	if (refresh)
@@ -183,10 +239,9 @@ mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 	plan.layers = palloc(sizeof(BfLayer) * plan.header.layers);
 	bf_filter_list_layers(filter, plan.layers);
 	bf_remote_plan(server, key, layout, &plan, &remote);
-	bf_remote_check_slots(&remote);
-	bf_remote_describe(server, key, &old);
-	check_old(&remote, &old);
-	return layout->driver->mirror(&remote, &old, filter, ttl, refresh);
+	remote.shards = spread.shards;
+	return spread.shards == 0 ? mirror_one(&remote, filter, ttl, refresh) :
+		mirror_shard(&remote, filter, spread.number, ttl, refresh);
 }
 
 /* bf_mirror(bloomfilter, server, key, layout, ttl) */
@@ -219,18 +274,18 @@ bloomext_live_mirror(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) mirror(fcinfo, &value.filter, true));
 }
 
-/* The layout that is to be fetched, or NULL. */
+/* The layout, and the shard, that is to be fetched; or NULL. */
 static const BfLayout *
-wanted_layout(FunctionCallInfo fcinfo, int argument)
+wanted_layout(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 {
-	int			shards;
-	const BfLayout *layout = bf_layout_argument(fcinfo, argument, &shards);
+	const BfLayout *layout = bf_layout_argument(fcinfo, argument, spread);
 
-	if (shards > 0)
+	if (spread->shards > 0 && spread->number == BF_ALL_SHARDS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a filter in several shards is several filters"),
-				 errhint("Fetch each of them, in the layout without shards.")));
+				 errhint("Fetch each of them, in layout '%s;shards=%d/0' and so on.",
+						 layout->name, spread->shards)));
 	return layout;
 }
 
@@ -271,7 +326,8 @@ said_funnel(FunctionCallInfo fcinfo, int argument, const BfRemote *remote)
 
 /* Refuse a filter that is not the one asked for, or no single one. */
 static void
-check_found(const BfRemote *remote, const BfLayout *wanted)
+check_found(const BfRemote *remote, const BfLayout *wanted,
+			const BfSpread *spread)
 {
 	if (remote->layout == NULL)
 		bf_remote_missing(remote);
@@ -280,13 +336,32 @@ check_found(const BfRemote *remote, const BfLayout *wanted)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" holds a filter in layout \"%s\", not \"%s\"",
 						remote->key, remote->layout->name, wanted->name)));
-	if (remote->shards > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filter at key \"%s\" is spread over %d shards",
-						remote->key, remote->shards),
-				 errhint("Fetch \"%s\" and the others, each of which is a filter.",
-						 bf_shard_key(remote->key, 0))));
+	if (remote->shards == spread->shards)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("filter at key \"%s\" is spread over %d shards, not %d",
+					remote->key, Max(remote->shards, 1),
+					Max(spread->shards, 1)),
+			 remote->shards == 0 ? 0 :
+			 errhint("Fetch each of them, in layout '%s;shards=%d/0' and so on.",
+					 remote->layout->name, remote->shards)));
+}
+
+/* Fetch a filter, or the shard that is wanted; NULL: it has changed or gone. */
+static struct varlena *
+fetch(FunctionCallInfo fcinfo, const BfRemote *whole, const BfSpread *spread)
+{
+	BfRemote	remote;
+	BfFunnel	funnel;
+	struct varlena *value;
+
+	bf_shards_describe_one(whole, spread->number, &remote);
+	funnel = said_funnel(fcinfo, 3, &remote);
+	if (spread->shards > 0)
+		check_shards(remote.plan.strategy, funnel);
+	value = remote.layout->driver->fetch(&remote, funnel);
+	return value != NULL && bf_shards_are_same(whole) ? value : NULL;
 }
 
 /* bf_fetch(server, key, layout, funnel) */
@@ -294,6 +369,7 @@ Datum
 bloomext_fetch(PG_FUNCTION_ARGS)
 {
 	const BfLayout *wanted;
+	BfSpread	spread;
 	Oid			server;
 	char	   *key;
 
@@ -301,17 +377,15 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
-	wanted = wanted_layout(fcinfo, 2);
+	wanted = wanted_layout(fcinfo, 2, &spread);
 	for (int changes = 0; changes < BF_MAX_CHANGES; changes++)
 	{
-		BfRemote	remote;
-		BfFunnel	funnel;
+		BfRemote	whole;
 		struct varlena *value;
 
-		bf_remote_describe(server, key, &remote);
-		check_found(&remote, wanted);
-		funnel = said_funnel(fcinfo, 3, &remote);
-		value = remote.layout->driver->fetch(&remote, funnel);
+		bf_remote_describe(server, key, &whole);
+		check_found(&whole, wanted, &spread);
+		value = fetch(fcinfo, &whole, &spread);
 		if (value != NULL)
 			PG_RETURN_POINTER(value);
 	}
@@ -328,6 +402,7 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
 	BfRemote	remote;
+	BfSpread	spread;
 	struct varlena *value;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -336,8 +411,15 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	strategy = bf_strategy_argument(fcinfo, 5);
 	remote = bf_remote_at(bf_server_argument(fcinfo, 0),
 						  bf_key_argument(fcinfo, 1),
-						  wanted_layout(fcinfo, 2));
+						  wanted_layout(fcinfo, 2, &spread));
 	bf_layout_check_bare(remote.layout);
+	if (spread.shards > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a bit string does not say which shard it is"),
+				 errhint("Fetch \"%s\", in layout '%s'.",
+						 bf_shard_key(remote.key, spread.number),
+						 remote.layout->name)));
 	/* Who says what it is need not be told by a hash. */
 	remote.hash[BF_CONFIG].key = NULL;
 	funnel = wanted_funnel(fcinfo, 6, strategy);

@@ -47,7 +47,19 @@ typedef struct BesideList
 	bool		cluster;
 } BesideList;
 
-static const char *const shards_fields[] = {"layout", "shards", "id"};
+/* The fields of the hash that says how many shards a filter has. */
+enum
+{
+	SPREAD_LAYOUT,
+	SPREAD_SHARDS,
+	SPREAD_ID = BF_SPREAD_ID,
+	SPREAD_STRATEGY,			/* if it was mirrored */
+	SPREAD_AWAITED				/* shards, while not all of them are mirrored */
+};
+
+static const char *const shards_fields[] = {
+	"layout", "shards", "id", "strategy", "awaited"
+};
 
 /* ---- Describe ---- */
 
@@ -208,19 +220,31 @@ read_beside(BfConnection *connection, const redisReply *reply, Beside *beside)
 	}
 }
 
-/* Take the hash of a sharded filter for what it says. */
+/*
+ * Take the hash of a sharded filter for what it says.  While shards are awaited,
+ * there is no filter yet, but what describes one.
+ */
 static void
 read_shards(BfConnection *connection, char **values, BfRemote *remote)
 {
+	bool		awaited = values[SPREAD_SHARDS] == NULL &&
+		values[SPREAD_AWAITED] != NULL;
+	const BfLayout *layout;
 	uint64		shards;
 
-	if (values[0] == NULL && values[1] == NULL)
+	if (values[SPREAD_LAYOUT] == NULL && values[SPREAD_SHARDS] == NULL)
 		return;
-	remote->layout = values[0] ? bf_layout_by_name(values[0]) : NULL;
-	if (remote->layout == NULL ||
-		!bf_read_number(values[1], 1, BF_MAX_SHARDS, &shards))
+	layout = values[SPREAD_LAYOUT] ?
+		bf_layout_by_name(values[SPREAD_LAYOUT]) : NULL;
+	if (layout == NULL ||
+		!bf_read_number(values[awaited ? SPREAD_AWAITED : SPREAD_SHARDS], 1,
+						BF_MAX_SHARDS, &shards))
 		bf_connection_protocol_error(connection,
 									 "A filter's shards are not described as they should be.");
+	remote->layout = awaited ? NULL : layout;
+	remote->orphan = awaited ? layout : NULL;
+	remote->plan.strategy = values[SPREAD_STRATEGY] ?
+		bf_strategy_by_name(values[SPREAD_STRATEGY]) : NULL;
 	remote->shards = (int) shards;
 	memcpy(remote->hash[BF_CONFIG].values, values,
 		   sizeof(char *) * lengthof(shards_fields));
@@ -346,7 +370,7 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 				 errmsg("key \"%s\" is described as a filter both in layout \"%s\" and in layout \"%s\"",
 						remote->key, other->name, layout->name),
 				 errhint("Delete the keys of the one that is obsolete.")));
-	if (remote->layout == NULL &&
+	if (remote->layout == NULL && remote->shards == 0 &&
 		(candidate->layout != NULL || candidate->orphan != NULL))
 		*remote = *candidate;
 }
@@ -537,6 +561,15 @@ bf_remote_missing(const BfRemote *remote)
 				 errdetail("Key \"%s\" is not there: it was evicted or deleted.",
 						   remote->lost),
 				 errhint("Mirror the filter again; or drop it with bf_redis_drop, make it and add its elements again.")));
+	if (remote->layout == NULL && remote->shards > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no filter at key \"%s\" in Redis yet",
+						remote->key),
+				 errdetail("Not all of its %d shards have been mirrored.",
+						   remote->shards),
+				 errhint("Mirror each of them, to layout '%s;shards=%d/0' and so on.",
+						 remote->orphan->name, remote->shards)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no filter at key \"%s\" in Redis", remote->key),

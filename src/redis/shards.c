@@ -15,6 +15,14 @@
  * whether it still is the one that said which shard has an element.
  *
  * Its first shard says of what kind a filter's elements are.
+ *
+ * Shards may also be mirrored, one by one.  The first one to come makes the hash,
+ * which then says how many are awaited and which have come, but not yet that there
+ * is a filter: that it says with the last one.  Each step is one script over the
+ * hash alone, as in a cluster the shards are elsewhere; so how many they are is
+ * settled before any is written, and for good.  Shards of an older hash do not
+ * count.  Whose hash is another one when a shard of it is written takes that away
+ * again: a filter that lacks a shard is an error, one with a wrong shard a "no".
  */
 #include "postgres.h"
 
@@ -25,15 +33,12 @@
 #include "redis/scripts.h"
 #include "type/shard.h"
 
-/* Which field of the hash is its number. */
-#define SHARDS_ID	2
-
 /* Times that a filter is made, only to be found made by another and gone. */
 #define MAX_TRIES	2
 
 /* The filter itself or its shard of a number, which must be one filter. */
-static void
-describe_shard(const BfRemote *whole, int number, BfRemote *shard)
+void
+bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
 {
 	*shard = *whole;
 	if (whole->shards == 0)
@@ -41,6 +46,21 @@ describe_shard(const BfRemote *whole, int number, BfRemote *shard)
 	bf_remote_describe(whole->server, bf_shard_key(whole->key, number), shard);
 	if (shard->layout != whole->layout || shard->shards > 0)
 		bf_remote_missing(shard);
+}
+
+/* Refuse a shard of another strategy, which has elements by other bytes. */
+static void
+check_strategy(const BfRemote *first, const BfRemote *shard)
+{
+	if (shard->plan.strategy != first->plan.strategy)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keys \"%s\" and \"%s\" are not shards of one filter",
+						first->key, shard->key),
+				 errdetail("Their strategies are \"%s\" and \"%s\".",
+						   first->plan.strategy->name,
+						   shard->plan.strategy->name),
+				 errhint("Mirror all of them again, to another key.")));
 }
 
 /* Describe a filter, or each of its shards, which must all be there. */
@@ -55,7 +75,10 @@ bf_shards_describe(Oid server, const char *key, BfShards *shards)
 	shards->count = Max(whole->shards, 1);
 	shards->remote = palloc(sizeof(BfRemote) * shards->count);
 	for (int i = 0; i < shards->count; i++)
-		describe_shard(whole, i, &shards->remote[i]);
+	{
+		bf_shards_describe_one(whole, i, &shards->remote[i]);
+		check_strategy(&shards->remote[0], &shards->remote[i]);
+	}
 	bf_shards_bind(shards, shards->remote[0].plan.header.funnel);
 }
 
@@ -76,17 +99,16 @@ bf_shards_bind(BfShards *shards, BfFunnel funnel)
 
 /* Whether it still is the hash that was read that says which shards there are. */
 bool
-bf_shards_are_same(const BfShards *shards)
+bf_shards_are_same(const BfRemote *whole)
 {
-	const BfRemote *whole = &shards->whole;
-	const char *id = whole->hash[BF_CONFIG].values[SHARDS_ID];
+	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
 	const char *new_id;
 	BfRemote	now;
 
 	if (whole->shards == 0)
 		return true;
 	bf_remote_describe(whole->server, whole->key, &now);
-	new_id = now.hash[BF_CONFIG].values[SHARDS_ID];
+	new_id = now.hash[BF_CONFIG].values[BF_SPREAD_ID];
 	return now.shards == whole->shards && now.layout == whole->layout &&
 		strcmp(id ? id : "", new_id ? new_id : "") == 0;
 }
@@ -101,20 +123,30 @@ bf_shards_find(const BfShards *shards, const BfElementType *element,
 					  shards->count);
 }
 
+/* The layout of a filter, be it whole or not. */
+static const BfLayout *
+layout_of(const BfRemote *remote)
+{
+	return remote->layout ? remote->layout : remote->orphan;
+}
+
 /* What is there, or wanted, for a message. */
 static char *
 outline(const BfRemote *remote)
 {
 	const char *funnel = bf_funnel_name(remote->plan.header.funnel);
 
+	if (remote->shards > 0)
+		return psprintf("layout %s, %s%s%d shards%s",
+						layout_of(remote)->name,
+						remote->plan.strategy ? remote->plan.strategy->name : "",
+						remote->plan.strategy ? ", " : "", remote->shards,
+						remote->layout ? "" : ", not all of which are mirrored");
 	if (remote->layout == NULL && remote->orphan != NULL)
 		return psprintf("what is left of a filter in layout %s",
 						remote->orphan->name);
 	if (remote->layout == NULL)
 		return pstrdup("something that is no filter");
-	if (remote->shards > 0)
-		return psprintf("layout %s, %d shards", remote->layout->name,
-						remote->shards);
 	return psprintf("layout %s, %s, %llu bits, %u hashes, expansion %u%s%s",
 					remote->layout->name,
 					remote->plan.strategy->name,
@@ -128,12 +160,16 @@ outline(const BfRemote *remote)
 static bool
 is_same(const BfRemote *found, const BfRemote *wanted)
 {
-	return found->layout == wanted->layout && found->shards == wanted->shards &&
-		(wanted->shards > 0 ||
-		 (found->plan.strategy == wanted->plan.strategy &&
-		  found->plan.header.expansion == wanted->plan.header.expansion &&
-		  found->plan.first.bits == wanted->plan.first.bits &&
-		  found->plan.first.hashes == wanted->plan.first.hashes));
+	if (wanted->shards > 0)
+		return layout_of(found) == wanted->layout &&
+			found->shards == wanted->shards &&
+			(found->plan.strategy == NULL ||
+			 found->plan.strategy == wanted->plan.strategy);
+	return found->layout == wanted->layout && found->shards == 0 &&
+		found->plan.strategy == wanted->plan.strategy &&
+		found->plan.header.expansion == wanted->plan.header.expansion &&
+		found->plan.first.bits == wanted->plan.first.bits &&
+		found->plan.first.hashes == wanted->plan.first.hashes;
 }
 
 /* Raise that a key does not have the wanted filter. */
@@ -185,7 +221,8 @@ look_for(const BfRemote *wanted, BfRemote *found)
 			refuse_found(wanted, found);
 		return agree_on_kind(wanted, found);
 	}
-	if (found->at_key != 0 || bf_remote_is_left_over(found, wanted) ||
+	if (found->shards > 0 || found->at_key != 0 ||
+		bf_remote_is_left_over(found, wanted) ||
 		(wanted->layout->layer_suffix != NULL && found->at_layer != 0))
 		refuse_found(wanted, found);
 	return true;
@@ -261,6 +298,67 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	return found.layout != NULL ? created : create_one(whole, ttl);
 }
 
+/*
+ * Have the hash of a filter, as planned, say that its shards are mirrored, where
+ * there is none; returns the hash's id, or raises 22023 where a key has something
+ * else.
+ */
+const char *
+bf_shards_claim(const BfRemote *whole, int64 ttl)
+{
+	BfUnit	   *unit = bf_unit_make();
+	BfConnection *connection;
+	const redisReply *reply;
+	BfRemote	found;
+	char	   *id;
+
+	bf_remote_describe(whole->server, whole->key, &found);
+	if (found.layout != NULL || !is_same(&found, whole))
+		(void) look_for(whole, &found);
+	bf_script_begin(unit, BF_SCRIPT_CLAIM);
+	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
+	bf_script_arguments(unit);
+	bf_command_number(unit, ttl);
+	bf_command_text(unit, whole->layout->name);
+	bf_command_text(unit, whole->plan.strategy->name);
+	bf_command_number(unit, whole->shards);
+	bf_command_key(unit, bf_random_name());
+	reply = bf_ask(whole->server, whole->key, unit, 0, &connection);
+	if (reply->type == REDIS_REPLY_NIL)
+		bf_remote_keeps_changing(whole->key);
+	id = pstrdup(bf_reply_string(connection, reply)->str);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+	return id;
+}
+
+/*
+ * Note that a shard has been mirrored, by which its filter may become whole; or
+ * remove it, where the filter is not the one of that id any more.
+ */
+void
+bf_shards_arrive(const BfRemote *whole, const char *id, int number,
+				 const BfRemote *shard, int64 ttl)
+{
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_script_begin(unit, BF_SCRIPT_ARRIVE);
+	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
+	bf_script_arguments(unit);
+	bf_command_number(unit, ttl);
+	bf_command_text(unit, id);
+	bf_command_number(unit, number);
+	bf_command_number(unit, whole->shards);
+	if (bf_ask_number(whole->server, whole->key, unit) == 1)
+		return;
+	(void) bf_remote_drop(shard);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("filter at key \"%s\" was dropped or replaced while its shard %d was mirrored",
+					whole->key, number),
+			 errhint("Mirror all of its shards again.")));
+}
+
 /* Measure a filter, the sum of its shards. */
 void
 bf_shards_measure(BfShards *shards, BfMeasure *sum)
@@ -316,7 +414,7 @@ bf_shards_drop(Oid server, const char *key)
 		MemoryContextReset(one);
 		bf_remote_describe(server, bf_shard_key(key, i), &shard);
 		if (shard.shards == 0 &&
-			(shard.layout ? shard.layout : shard.orphan) == whole.layout)
+			layout_of(&shard) == layout_of(&whole))
 			dropped |= bf_remote_drop(&shard);
 	}
 	MemoryContextSwitchTo(old);

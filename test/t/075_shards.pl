@@ -1,0 +1,214 @@
+# Filters of the elements of a shard each, by bf_shard, and a filter in shards in
+# Redis are the same filters: what is in one is found by the other, whatever the
+# type, strategy, layout and number, or the mirror is refused.  Who looks while they
+# are mirrored finds all or an error, and how many they are never changes.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use RedisRelay;
+use RedisTest qw(:DEFAULT outcome state_of);
+
+my ($redis, $node) = start_servers([ RedisServer->bloom ]);
+my $seed = $ENV{BLOOMEXT_SEED} // time;
+srand $seed;
+note "BLOOMEXT_SEED=$seed";
+
+sub any { return $_[ rand @_ ] }
+sub shuffled { return map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [ rand, $_ ] } @_ }
+
+# Make a table "shards" of the filters of elements, an SQL expression of i, in so
+# many shards.
+sub make
+{
+	my ($element, $shards, $strategy, $expansion, $funnel) = @_;
+	$funnel = $funnel ? "'$funnel'" : 'NULL';
+	sql("DROP TABLE IF EXISTS shards;
+		 CREATE TABLE shards AS SELECT n AS shard, bf_union_agg(f) AS f FROM (
+			SELECT n, bf_create(500, 0.001, '$strategy', $funnel, $expansion) AS f FROM generate_series(0, $shards - 1) n
+			UNION ALL
+			SELECT bf_shard(x, $shards), bf_add_all(bf_create(500, 0.001, '$strategy', $funnel, $expansion), array_agg(x))
+			FROM (SELECT $element AS x FROM generate_series(1, 300) i) e GROUP BY 1) s
+		 GROUP BY 1");
+}
+
+# Mirror shards of a number each, of so many; what comes of each.
+sub mirror
+{
+	my ($key, $layout, $shards, @numbers) = @_;
+	return map { outcome("SELECT bf_mirror(f, 'cache', '$key', '$layout;shards=$shards/$_') > 0 FROM shards WHERE shard = $_") } @numbers;
+}
+
+# How many of the elements Redis does not have; or the SQLSTATE.
+sub missed
+{
+	my ($key, $element) = @_;
+	return outcome("SELECT count(*) FROM unnest(bf_redis_contains('cache', '$key', ARRAY(SELECT $element FROM generate_series(1, 300) i))) c WHERE NOT c");
+}
+
+my %elements = (
+	text => [ map { "('标题 ' || i)$_" } '', '::varchar', '::bpchar', '::name' ],
+	bytes => [ "decode(md5(i::text), 'hex')", 'md5(i::text)::uuid', "('10.0.0.0'::inet + i)", "substr(md5(i::text), 1, 12)::macaddr" ],
+	long => [ '(i * 1000003::bigint)', '(i - 5)', '(i - 150)::smallint', '(i % 2 = 0)', "(date '1999-12-01' + i)", '(i * 7)::oid',
+		"(timestamp '1969-12-31' + i * interval '1 h')", "(timestamptz '2020-01-01' + i * interval '1 s')", '(i % 100)::"char"' ]);
+my %layouts = (
+	guava => [ 'guava', 'bitmap', 'growing' ], guava32 => [ 'guava', 'bitmap', 'growing' ],
+	redisson => [ 'redisson', 'bitmap' ], magnuss => ['bitmap'], tale2009 => ['bitmap'], cassandra => ['bitmap'],
+	redisbloom => [ 'bitmap', RedisServer->bloom ? 'redisbloom' : () ]);
+
+# What a strategy hashes as guava does, is in the same shard.
+sub suits { my ($strategy, $kind) = @_; return $strategy =~ /guava/ || $kind eq 'bytes' }
+
+sub try_random
+{
+	my ($strategy, $kind) = @_;
+	my $element = any(@{ $elements{$kind} });
+	my $layout = any(@{ $layouts{$strategy} });
+	my $shards = any(1 .. 9, 31);
+	my $what = "$strategy, $layout, $shards shards of $element";
+	$redis->cli('FLUSHALL');
+	make($element, $shards, $strategy, $layout eq 'growing' ? 1 : 0);
+	my @order = shuffled(0 .. $shards - 1);
+	return is("@{[ mirror('x', $layout, $shards, 0) ]}", '0A000', "$what: refused") unless suits($strategy, $kind);
+	my $last = pop @order;
+	is("@{[ mirror('x', $layout, $shards, @order), missed('x', $element) ]}", "@{[ map { 't' } @order ]} 42704" =~ s/^ //r,
+		"$what: none while one is missing");
+	is("@{[ mirror('x', $layout, $shards, $last), missed('x', $element) ]}", 't 0', "$what: all");
+	is(sql("CREATE TEMP TABLE fetched AS SELECT n AS shard, bf_fetch('cache', 'x', '$layout;shards=$shards/' || n) AS f
+				FROM generate_series(0, $shards - 1) n;
+			SELECT count(*) FROM (SELECT $element AS x FROM generate_series(1, 300) i) e
+				JOIN fetched f ON f.shard = bf_shard(x, $shards) AND bf_contains(f, x)"), 300, "$what: and back");
+	is(missed('x', "${element}::bigint"), 0, "$what: as bigint") if $element =~ /^\(i - /;
+	my $other = $shards == 9 ? 8 : $shards + 1;
+	is("@{[ mirror('x', $layout, $other, 0) ]}", '22023', "$what: and not in $other");
+	is(sql("SELECT bf_redis_drop('cache', 'x')") . $redis->cli('DBSIZE'), 't0', "$what: gone");
+}
+
+my @kinds = sort keys %elements;
+for my $strategy (sort keys %layouts)
+{
+	for my $kind (@kinds)
+	{
+		next if $kind eq 'bytes' && $strategy =~ /magnuss|tale2009/;
+		try_random($strategy, $kind) for 1 .. (suits($strategy, $kind) ? 3 : 1);
+	}
+}
+$redis->cli('FLUSHALL');
+make("'x' || i", 2, 'guava', 0, 'utf16');
+is("@{[ mirror('x', 'guava', 2, 0) ]}", '0A000', 'no text as UTF-16');
+
+# What is settled with the first shard, and what else could be at the key.
+my $titles = "'Title ' || i";
+make($titles, 4, 'guava', 0);
+mirror('key', 'guava', 4, 2);
+for my $other (
+	"bf_mirror(f, 'cache', 'key', 'guava;shards=5/0')", "bf_mirror(f, 'cache', 'key', 'bitmap;shards=4/0')",
+	"bf_mirror(bf_create(10, strategy => 'guava32'), 'cache', 'key', 'guava;shards=4/0')",
+	"bf_mirror(f, 'cache', 'key')", "bf_mirror(f, 'cache', 'key', 'guava;shards=4')",
+	"bf_mirror(f, 'cache', 'key', 'guava;shards=4/4')", "bf_mirror(f, 'cache', 'key', 'guava;shards=4/-1')",
+	"bf_mirror(f, 'cache', 'key', 'guava;shards=4/')", "bf_redis_create('cache', 'key', 500, 0.001)",
+	"bf_redis_create('cache', 'key', 2000, 0.001, layout => 'guava;shards=4')",
+	"bf_redis_create('cache', 'new', 2000, 0.001, layout => 'guava;shards=4/0')")
+{
+	is(state_of("SELECT $other FROM shards LIMIT 1"), '22023', "while a shard is there: not $other");
+}
+is(state_of("SELECT $_"), '42704', "no $_") for "bf_fetch('cache', 'key', 'guava;shards=4/2')", "bf_redis_info('cache', 'key')",
+  "bf_redis_add('cache', 'key', 'x')";
+is(sql("SELECT bf_redis_drop('cache', 'key'), bf_redis_drop('cache', 'key')") . $redis->cli('DBSIZE'), 't|f0', 'a part is dropped');
+mirror('key', 'guava', 4, 0 .. 3);
+is(state_of("SELECT bf_fetch('cache', 'key', $_)"), '22023', "not fetched: $_")
+  for 'NULL', "'guava'", "'guava;shards=4'", "'guava;shards=5/1'", "'bitmap;shards=4/1'", "'bitmap;shards=4/1', 500, 0.001, 'guava'";
+is(sql("SELECT shards, estimated_count BETWEEN 290 AND 310 FROM bf_redis_info('cache', 'key');
+		SELECT bf_redis_create('cache', 'key', 2000, 0.001, layout => 'guava;shards=4'), bf_redis_add('cache', 'key', 'more'),
+			bf_redis_contains('cache', 'key', 'more')"), "4|t\nf|t|t", 'a filter as any other in shards');
+sql("SELECT bf_mirror(bf_create(10), 'cache', 'alone')");
+is("@{[ mirror('alone', 'guava', 4, 0) ]}", '22023', 'not where a filter is');
+sql("SELECT bf_redis_create('cache', 'made', 2000, 0.001, layout => 'guava;shards=4')");
+is("@{[ mirror('made', 'guava', 4, 0 .. 3), missed('made', $titles), mirror('made', 'guava', 3, 0) ]}", 't t t t 0 22023', 'into one that was made');
+
+# Shards of what was dropped, or whose hash is gone, do not count.
+$redis->cli('DEL', '{key}:bloomext-shards');
+is("@{[ mirror('key', 'guava', 4, 0 .. 2), missed('key', $titles), mirror('key', 'guava', 4, 3), missed('key', $titles) ]}",
+	't t t 42704 t 0', 'the hash is gone');
+$redis->cli('DEL', 'key:1');
+is(missed('key', $titles), '42704', 'a shard is gone');
+is("@{[ mirror('key', 'guava', 4, 1), missed('key', $titles) ]}", 't 0', 'and is back');
+$redis->cli('DEL', 'key:1', '{key:1}:bloomext');
+sql("SELECT bf_mirror(bf_create(500, 0.001, 'guava32'), 'cache', 'key:1')");
+is(missed('key', $titles), '22023', 'or is another one');
+
+# All that a filter has expires.
+sql("SELECT bf_mirror(f, 'cache', 'short', 'guava;shards=4/' || shard, '1 hour') FROM shards");
+is($redis->cli('EVAL', "local n = 0 for _, k in ipairs(redis.call('KEYS', '*short*')) do if redis.call('TTL', k) > 0 then n = n + 1 end end return n", 0), 9,
+	'a time to live');
+
+# While it is mirrored, made anew in other shards, or dropped, nobody is told "no".
+my $out = "$PostgreSQL::Test::Utils::tmp_check/reader";
+sql('CREATE TABLE stop (); CREATE TABLE answers (yes int, no int, none int)');
+my $reader = IPC::Run::start([ 'psql', '-X', '-At', '-d', $node->connstr('postgres'), '-c', q{
+	DO $$ DECLARE yes int := 0; no int := 0; none int := 0;
+	BEGIN
+		WHILE (SELECT count(*) FROM pg_class WHERE relname = 'stop') > 0 LOOP
+			BEGIN
+				IF (SELECT bool_and(c) FROM unnest(bf_redis_contains('cache', 'busy', ARRAY(SELECT 'Title ' || i FROM generate_series(1, 300) i))) c)
+				THEN yes := yes + 1; ELSE no := no + 1; END IF;
+			EXCEPTION WHEN undefined_object OR object_in_use THEN none := none + 1;
+			END;
+			COMMIT;
+		END LOOP;
+		INSERT INTO answers VALUES (yes, no, none);
+	END $$} ], '<', '/dev/null', '>', $out, '2>&1');
+for my $round (1 .. 12)
+{
+	my $shards = any(2 .. 9);
+	make($titles, $shards, 'guava', 0);
+	mirror('busy', 'guava', $shards, shuffled(0 .. $shards - 1));
+	mirror('busy', 'guava', $shards, 0, $shards - 1) if $round % 3;
+	sql("SELECT bf_redis_drop('cache', 'busy')");
+}
+sql('DROP TABLE stop');
+$reader->finish;
+my ($yes, $no, $none) = split /\|/, sql('SELECT * FROM answers');
+is($no, 0, "none of $yes answers is wrong");
+cmp_ok($_, '>', 10, 'all, or none') for $yes, $none;
+
+# A shard that comes after its filter was made anew in other shards goes away.
+make($titles, 4, 'guava', 0);
+mirror('late', 'guava', 4, 0 .. 3);
+my $relay = RedisRelay->new($redis, 1e9, qr/\$3\r\nSET\r\n/);
+sql("CREATE TABLE old AS SELECT f FROM shards WHERE shard = 1;
+	 CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}', command_timeout '60000');
+	 CREATE USER MAPPING FOR CURRENT_USER SERVER relay");
+my $run = IPC::Run::start([ 'psql', '-X', '-At', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate',
+	'-c', "SELECT bf_mirror(f, 'relay', 'late', 'guava;shards=4/1') FROM old" ], '<', '/dev/null', '>', $out, '2>&1');
+$relay->await_held;
+sql("SELECT bf_redis_drop('cache', 'late')");
+make($titles, 3, 'guava', 0);
+mirror('late', 'guava', 3, 0 .. 2);
+$relay->go_on;
+$run->finish;
+is(slurp_file($out), "ERROR:  55006\n", 'dropped and made anew meanwhile');
+is(missed('late', $titles), '42704', 'the shard is gone');
+is("@{[ mirror('late', 'guava', 3, 1), missed('late', $titles) ]}", 't 0', 'until it is mirrored again');
+
+# Live filters of a shard each.
+sql("CREATE TABLE articles AS SELECT $titles AS title FROM generate_series(1, 300) i");
+sql("CREATE INDEX articles_$_ ON articles USING bloomfilter (title) WITH (expected = 20000) WHERE bf_shard(title, 3) = $_") for 0 .. 2;
+sub live { return map { sql("SELECT bf_live_mirror('articles_$_', 'cache', 'live', 'guava;shards=3/$_')") } 0 .. 2 }
+my @whole = live();
+is(missed('live', $titles), 0, 'live filters of partial indexes');
+sql("INSERT INTO articles VALUES ('another')");
+my @again = live();
+is(sql("SELECT bf_redis_contains('cache', 'live', 'another'), bf_redis_contains('cache', 'live', 'third')"), 't|f', 'and what is new in them');
+is(scalar(grep { $again[$_] > 0 } 0 .. 2), 1, 'of one shard');
+cmp_ok($again[$_], '<', $whole[$_] / 2, "shard $_: only what differs") for 0 .. 2;
+
+done_testing();
+
