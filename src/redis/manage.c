@@ -176,7 +176,7 @@ check_shards(const BfStrategy *strategy, BfFunnel funnel)
 				 errmsg("shards of filters of strategy \"%s\"%s%s are not those of bf_shard",
 						strategy->name, name ? ", funnel " : "", name ? name : ""),
 				 errdetail("In Redis such a filter has its elements in the shards that other bytes say than those that bf_shard takes."),
-				 errhint("Use strategy guava, with text as utf8; or make the filter in Redis, with bf_redis_create and bf_redis_add.")));
+				 errhint("Use strategy guava with text as utf8; or make the filter in Redis, with bf_redis_create and bf_redis_add.")));
 }
 
 /* Mirror a filter as planned, in place of what is there. */
