@@ -111,7 +111,7 @@ bf_fit_length(uint64 length)
 				 errmsg("bloom filter of %llu bytes exceeds the maximum of %llu",
 						(unsigned long long) length,
 						(unsigned long long) (MaxAllocSize - VARHDRSZ)),
-				 errhint(BF_HINT_SMALLER)));
+				 errhint("Expect fewer elements, or allow a higher fpp; or make several filters, each of the elements that bf_shard says.")));
 	return (int) (length + VARHDRSZ);
 }
 

@@ -101,6 +101,13 @@ is(sql("SELECT count(*) FILTER (WHERE i <= 500 AND c), count(*) FILTER (WHERE i 
 		FROM (SELECT i, bf_redis_contains('cluster', 'big', title) AS c FROM titles) AS t"), '500|t', 'sharded');
 my @with = grep { $_->cli('EVAL', "return #redis.call('KEYS', 'big:*')", 0) > 0 } @nodes;
 cmp_ok(scalar @with, '>', 1, 'over several nodes');
+is(sql("CREATE TABLE shards AS SELECT bf_shard(title, 8) AS shard, bf_agg(title, 125, 0.01) AS f FROM titles WHERE i <= 500 GROUP BY 1;
+		SELECT bf_mirror(f, 'cluster', 'mirrored', 'guava;shards=8/' || shard) > 0 FROM shards WHERE shard < 7") .
+	state_of("SELECT bf_redis_contains('cluster', 'mirrored', 'Title 1')") .
+	sql("SELECT bf_mirror(f, 'cluster', 'mirrored', 'guava;shards=8/7') > 0 FROM shards WHERE shard = 7;
+		SELECT bool_and(bf_redis_contains('cluster', 'mirrored', title)) FROM titles WHERE i <= 500;
+		SELECT bf_redis_drop('cluster', 'mirrored')"),
+	"t\n" x 6 . "t42704t\nt\nt", 'or mirrored one by one');
 is(sql("SELECT bf_redis_drop('cluster', 'big')"), 't', 'dropped');
 is(everywhere('EVAL', "return #redis.call('KEYS', '*big*')", 0), 0, 'everywhere');
 
