@@ -3,7 +3,9 @@
  *	  Set the bits of hashed elements in the data pages.
  *
  * Positions are sorted by where they lie, so that each page is visited once,
- * in ascending order, and up to four changed pages share a WAL record.
+ * in ascending order, and up to four changed pages share a WAL record.  Where
+ * there are more than can be sorted at once, those of a range of pages come
+ * first, and then those of the next: positions cost less than pages.
  *
  * Sorting is done on keys: bit number i with bits 3 to 5 of i inverted, which
  * is 8 times the number of the byte that holds it plus the bit within it.
@@ -21,6 +23,9 @@
 
 /* Positions sorted at once: 8 MB, and as much for the sort to work in. */
 #define KEYS_AT_ONCE	(1024 * 1024)
+
+/* So many are in a range on average: in hardly any there are more than above. */
+#define KEYS_A_RANGE	(KEYS_AT_ONCE - KEYS_AT_ONCE / 64)
 
 /* Fewer keys are sorted by comparison. */
 #define RADIX_FROM		1024
@@ -131,6 +136,32 @@ set_bits(Relation index, const BfLive *live, const BfLiveLayer *layer,
 	bf_record_finish();
 }
 
+/* Move the keys that lie in a range to the front; returns how many. */
+static size_t
+keep_in_range(uint64 *keys, size_t count, uint64 first, uint64 length)
+{
+	size_t		kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		/* What lies before the range has wrapped around. */
+		if (keys[i] - first < length)
+			keys[kept++] = keys[i];
+	}
+	return kept;
+}
+
+/* Set bits of a layer, given as positions in any order. */
+static void
+set_positions(Relation index, const BfLive *live, const BfLiveLayer *layer,
+			  uint64 *keys, uint64 *scratch, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		keys[i] ^= 56;
+	set_bits(index, live, layer,
+			 sort_keys(keys, scratch, count, layer->shape.bits | 63), count);
+}
+
 /* Set the bits of elements, any number of them, in a layer. */
 void
 bf_direct_add(Relation index, BfLive *live, const BfLiveLayer *layer,
@@ -138,31 +169,34 @@ bf_direct_add(Relation index, BfLive *live, const BfLiveLayer *layer,
 {
 	uint64		bits = layer->shape.bits;
 	uint32		hashes = layer->shape.hashes;
-	size_t		at_once = Min(count, KEYS_AT_ONCE / hashes);
+	size_t		room = Min(count * hashes, KEYS_AT_ONCE);
+	uint64		ranges = count * hashes <= KEYS_AT_ONCE ? 1 :
+		count * hashes / KEYS_A_RANGE + 1;
+	uint64		range = (bits / ranges / 64 + 1) * 64;
 	uint64	   *keys;
 	uint64	   *scratch;
 
 	if (count == 0)
 		return;
 	bf_file_extend(index, live);
-	keys = palloc(at_once * hashes * sizeof(uint64));
-	scratch = at_once * hashes < RADIX_FROM ? NULL :
-		palloc(at_once * hashes * sizeof(uint64));
-	for (size_t start = 0; start < count; start += at_once)
+	keys = palloc(room * sizeof(uint64));
+	scratch = room < RADIX_FROM ? NULL : palloc(room * sizeof(uint64));
+	for (uint64 first = 0; first < bits; first += range)
 	{
-		size_t		n = Min(at_once, count - start);
+		size_t		n = 0;
 
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < count; i++)
 		{
-			BfHash		hash = bf_hash_of(&pairs[start + i]);
+			BfHash		hash = bf_hash_of(&pairs[i]);
 
-			live->plan.strategy->positions(&hash, bits, 0, hashes,
-										   keys + i * hashes);
+			live->plan.strategy->positions(&hash, bits, 0, hashes, keys + n);
+			n += ranges == 1 ? hashes :
+				keep_in_range(keys + n, hashes, first, range);
+			if (n + hashes <= room && i + 1 < count)
+				continue;
+			set_positions(index, live, layer, keys, scratch, n);
+			n = 0;
 		}
-		for (size_t i = 0; i < n * hashes; i++)
-			keys[i] ^= 56;
-		set_bits(index, live, layer,
-				 sort_keys(keys, scratch, n * hashes, bits | 63), n * hashes);
 	}
 	if (scratch != NULL)
 		pfree(scratch);
