@@ -118,7 +118,7 @@ CREATE INDEX ON live USING bloomfilter (t) WITH (expected = -1);
 CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 1.5);
 CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 9007199254740993);
 CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 9007199254740992);
-CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 2000000000, fpp = 0.0001);
+CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 8000000000, fpp = 0.0001);
 CREATE INDEX ON live USING bloomfilter (t) WITH (nonsense = 1);
 CREATE INDEX ON live USING bloomfilter (i8) WITH (funnel = int);
 ALTER TABLE live ADD EXCLUDE USING bloomfilter (t WITH =);

@@ -141,16 +141,24 @@ expansion_of(const BfLiveOptions *options)
 	return options->expected > 0 ? 0 : BF_LIVE_EXPANSION;
 }
 
-/* Plan a filter that is to grow, if so large a first layer is possible. */
+/* Plan a filter for so many elements; false where none can be so large. */
 static bool
-plan_growing(const Build *build, uint64 expected, double fpp, int32 expansion,
-			 BfPlan *sized)
+plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
+		 BfPlan *sized, BfError *error)
 {
-	BfError		error;
+	uint64		most = bf_live_most_bits(build->strategy);
 
-	return bf_plan_sized(build->strategy, (int64) expected, fpp, build->funnel,
-						 expansion, sized, &error) &&
-		bf_value_fits(sized);
+	if (!bf_plan_sized(build->strategy, (int64) expected, fpp, build->funnel,
+					   expansion, sized, error))
+		return false;
+	if (bf_live_takes_layer(build->strategy, &sized->first, BF_FIRST_BLOCK))
+		return true;
+	return bf_fail_hint(error, BF_ERROR_LIMIT,
+						bf_live_divided(build->index, expected, fpp,
+										bf_live_parts(sized->first.bits, most)),
+						"live filter of %llu bits exceeds the maximum of %llu for strategy \"%s\"",
+						(unsigned long long) sized->first.bits,
+						(unsigned long long) most, build->strategy->name);
 }
 
 /*
@@ -165,15 +173,19 @@ plan(Build *build, uint64 elements)
 	double		fpp = options != NULL ? options->fpp : BF_LIVE_FPP;
 	uint64		expected = options != NULL ? (uint64) options->expected : 0;
 	BfPlan		sized;
+	BfError		error;
+	bool		is_planned;
 
 	if (expected > 0 && (expansion == 0 || elements <= expected))
-		bf_value_plan(build->strategy, (int64) expected, fpp, build->funnel,
-					  expansion, &sized);
-	else if (expansion == 0 ||
-			 !plan_growing(build, Max(elements * 2, LEAST_EXPECTED), fpp,
-						   expansion, &sized))
-		bf_value_plan(build->strategy, (int64) Max(elements, LEAST_EXPECTED),
-					  fpp, build->funnel, 0, &sized);
+		is_planned = plan_for(build, expected, fpp, expansion, &sized, &error);
+	else
+		is_planned = (expansion > 0 &&
+					  plan_for(build, Max(elements * 2, LEAST_EXPECTED), fpp,
+							   expansion, &sized, &error)) ||
+			plan_for(build, Max(elements, LEAST_EXPECTED), fpp, 0, &sized,
+					 &error);
+	if (!is_planned)
+		bf_raise(&error);
 	bf_live_plan(&build->live, &sized);
 }
 
@@ -181,16 +193,11 @@ plan(Build *build, uint64 elements)
 static void
 range_allocate(const BfLive *live, Range *range)
 {
-	Size		room = Min((Size) maintenance_work_mem * 1024,
-						   MaxAllocSize - VARHDRSZ) / BF_PAGE_BYTES;
-	BlockNumber pages = (BlockNumber) Min(live->layers[0].pages, Max(room, 1));
-	struct varlena *memory;
+	Size		room = (Size) maintenance_work_mem * 1024 / BF_PAGE_BYTES;
 
-	/* The memory of a value: large ones get huge pages. */
-	memory = bf_value_allocate(CurrentMemoryContext,
-							   (uint64) pages * BF_PAGE_BYTES);
-	range->bits = (uint8 *) VARDATA(memory);
-	range->pages = pages;
+	range->pages = (BlockNumber) Min(live->layers[0].pages, Max(room, 1));
+	range->bits = bf_allocate_scattered(CurrentMemoryContext,
+										(Size) range->pages * BF_PAGE_BYTES);
 }
 
 /* Begin a range at a block, all its bits unset. */
@@ -270,7 +277,7 @@ range_fill(Build *build)
 	drain(&build->range);
 }
 
-/* Append a page to the index; one without bits stays as the file has it. */
+/* Append a page to the index. */
 static void
 append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
 {
@@ -278,16 +285,13 @@ append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
 											RBM_ZERO_AND_LOCK, ring);
 	Page		page = BufferGetPage(buffer);
 
-	if (bits != NULL)
-	{
-		START_CRIT_SECTION();
-		bf_page_init(page, BF_PAGE_DATA);
-		memcpy(PageGetContents(page), bits, BF_PAGE_BYTES);
-		MarkBufferDirty(buffer);
-		if (RelationNeedsWAL(index))
-			log_newpage_buffer(buffer, true);
-		END_CRIT_SECTION();
-	}
+	START_CRIT_SECTION();
+	bf_page_init(page, BF_PAGE_DATA);
+	memcpy(PageGetContents(page), bits, BF_PAGE_BYTES);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -310,10 +314,10 @@ range_write(Build *build, BlockNumber *written)
 									 range->first + i);
 		if (bf_bits_are_zero(bits, BF_PAGE_BYTES))
 			continue;
-		for (; *written < block; ++*written)
-			append_page(build->index, ring, NULL);
+		if (*written < block)
+			bf_file_extend_to(build->index, block);
 		append_page(build->index, ring, bits);
-		++*written;
+		*written = block + 1;
 	}
 	FreeAccessStrategy(ring);
 }
@@ -329,7 +333,8 @@ write_filter(Build *build)
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, 0);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, pages);
-	for (BlockNumber first = 0; first < pages; first += range->pages)
+	for (BlockNumber first = 0; build->elements > 0 && first < pages;
+		 first += range->pages)
 	{
 		if (build->spool != NULL)
 		{

@@ -29,7 +29,6 @@
 
 #include "core/estimate.h"
 #include "live/live.h"
-#include "type/value.h"
 
 /* How often a layer is looked at while it fills, about. */
 #define LOOKS			256
@@ -39,17 +38,6 @@
 
 /* Pieces that others may be adding while a layer is found to have no room. */
 #define MARGIN			16
-
-/* Whether layers, and one more, are no more than a value can have. */
-static bool
-fits(const BfLive *live, const BfLayer *next)
-{
-	BfLayer		layers[BF_LIVE_LAYERS];
-	BfPlan		plan = bf_live_value_plan(live, layers);
-
-	plan.layers[plan.header.layers++] = *next;
-	return bf_value_fits(&plan);
-}
 
 /* The layer that is to follow the newest; false if none can. */
 static bool
@@ -61,7 +49,7 @@ next_layer(const BfLive *live, BfLayer *next)
 		live->nlayers < BF_LIVE_LAYERS &&
 		bf_plan_next_layer(&live->plan, &bf_newest_layer(live)->shape, next,
 						   &error) &&
-		fits(live, next);
+		bf_live_takes_layer(live->plan.strategy, next, bf_live_end(live));
 }
 
 /* Whether a filter can take another layer. */

@@ -37,7 +37,7 @@ bloomext_live_filter(PG_FUNCTION_ARGS)
 {
 	BfValue		value;
 
-	bf_snapshot_value(PG_GETARG_OID(0), &value);
+	bf_snapshot_value(PG_GETARG_OID(0), false, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
 

@@ -25,6 +25,7 @@
  *	  direct.c		  setting its bits in ascending order of pages
  *	  wal.c			changes pages and writes that to WAL
  *	  meta.c		knows what the filter is, from its metapage
+ *	  extent.c		  and where its layers lie
  *	  page.c		finds, checks and locks pages
  *	  recent.c		  where they were last
  *
@@ -182,13 +183,25 @@ extern void bf_page_prefetch(RelFileLocator file, BlockNumber block,
 							 uint32 offset);
 extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 							   BfPageKind kind);
+extern void bf_file_extend_to(Relation index, BlockNumber blocks);
 extern void bf_file_extend(Relation index, BfLive *live);
 extern Buffer bf_page_for_write(Relation index, const BfLive *live,
 								BlockNumber block, BfPageKind kind);
 
-/* meta.c */
+/* extent.c */
+extern bool bf_file_has_room(uint64 bits, BlockNumber start);
+extern void bf_live_lay_out(BfLiveLayer *layer, const BfLayer *shape,
+							BlockNumber start);
 extern void bf_live_plan(BfLive *live, const BfPlan *plan);
 extern void bf_live_append_layer(BfLive *live, const BfLayer *shape);
+extern uint64 bf_live_most_bits(const BfStrategy *strategy);
+extern bool bf_live_takes_layer(const BfStrategy *strategy,
+								const BfLayer *shape, BlockNumber start);
+extern uint64 bf_live_parts(uint64 size, uint64 most);
+extern char *bf_live_divided(Relation index, uint64 expected, double fpp,
+							 uint64 parts);
+
+/* meta.c */
 extern BfPlan bf_live_value_plan(const BfLive *live, BfLayer *layers);
 extern bool bf_live_is_built(Relation index);
 extern void bf_meta_prefetch(RelFileLocator file);

@@ -44,17 +44,6 @@
 #define META_MAGIC		0x62664c76	/* "bfLv" */
 #define META_VERSION	3			/* 1 and 2 had one layer */
 
-/*
- * Pending pages: none for small filters, whose 1 MB stays in memory, else a
- * share of the data pages.  A pending page holds 509 elements and a flush goes
- * over all data pages: that is half a page an element.  2 MB of pending pages
- * are as many as are to be waited for when they are flushed.
- */
-#define PENDING_FROM_PAGES	128
-#define PENDING_SHARE		256
-#define PENDING_MIN			4
-#define PENDING_MAX			256
-
 #define META_PRUNED_EARLY	0x01
 
 /* A layer, as the metapage has it. */
@@ -94,54 +83,6 @@ typedef struct Meta
 } Meta;
 
 StaticAssertDecl(sizeof(Meta) <= BF_PAGE_BYTES, "a metapage has room for all layers");
-
-/* Data pages that a filter of so many bits takes. */
-static inline uint64
-pages_for(uint64 bits)
-{
-	return (bits + BF_PAGE_BITS - 1) / BF_PAGE_BITS;
-}
-
-/* Pending pages that a filter of so many data pages has. */
-static inline uint64
-pending_for(uint64 pages)
-{
-	if (pages < PENDING_FROM_PAGES)
-		return 0;
-	return Min(Max(pages / PENDING_SHARE, PENDING_MIN), PENDING_MAX);
-}
-
-/* Lay a layer out in pages, from a block on. */
-static void
-lay_out(BfLiveLayer *layer, const BfLayer *shape, BlockNumber start)
-{
-	layer->shape = *shape;
-	layer->start = start;
-	layer->pages = (BlockNumber) pages_for(shape->bits);
-	layer->pending = (BlockNumber) pending_for(layer->pages);
-	layer->sealed = layer->pending == 0;
-}
-
-/* Lay a planned filter out in pages. */
-void
-bf_live_plan(BfLive *live, const BfPlan *plan)
-{
-	Assert(plan->strategy->words == BF_PAIR_WORDS);
-	memset(live, 0, sizeof(*live));
-	live->plan = *plan;
-	live->nlayers = 1;
-	lay_out(&live->layers[0], &plan->first, BF_FIRST_BLOCK);
-}
-
-/* Lay another layer out, after those there are. */
-void
-bf_live_append_layer(BfLive *live, const BfLayer *shape)
-{
-	BlockNumber start = bf_live_end(live);
-
-	lay_out(&live->layers[live->nlayers++], shape, start);
-	live->complete = false;
-}
 
 /* The plan of a value that holds all layers, which are put into an array. */
 BfPlan
@@ -197,7 +138,7 @@ layer_of_meta(const MetaLayer *stored, const BfStrategy *strategy,
 	BfPlan		plan;
 	BfError		error;
 
-	if (stored->bits / 8 >= MaxAllocSize ||
+	if (!bf_file_has_room(stored->bits, start) ||
 		!(stored->fpp > 0 && stored->fpp < 1) ||
 		!bf_plan_bits(strategy, (int64) stored->bits, (int32) stored->hashes,
 					  BF_FUNNEL_UNBOUND, &plan, &error) ||
@@ -205,7 +146,7 @@ layer_of_meta(const MetaLayer *stored, const BfStrategy *strategy,
 		return false;
 	plan.first.expected = stored->expected;
 	plan.first.fpp = stored->fpp;
-	lay_out(layer, &plan.first, start);
+	bf_live_lay_out(layer, &plan.first, start);
 	layer->sealed = stored->sealed != 0;
 	return (layer->sealed || layer->pending > 0) &&
 		stored->start == layer->start && stored->pages == layer->pages &&

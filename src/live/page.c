@@ -123,6 +123,19 @@ has_block(Relation index, BfLive *live, BlockNumber block)
 	return block < blocks;
 }
 
+/* Make a file as long as so many blocks, if it is shorter. */
+void
+bf_file_extend_to(Relation index, BlockNumber blocks)
+{
+	static const CompatBlock zeros;
+
+	LockRelationForExtension(index, ExclusiveLock);
+	if (RelationGetNumberOfBlocks(index) < blocks)
+		smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, blocks - 1,
+				   (char *) zeros.data, false);
+	UnlockRelationForExtension(index, ExclusiveLock);
+}
+
 /*
  * Give the file its full length, if it has not got it yet: to be done before
  * the first page is locked, as it waits for a heavyweight lock.
@@ -130,16 +143,11 @@ has_block(Relation index, BfLive *live, BlockNumber block)
 void
 bf_file_extend(Relation index, BfLive *live)
 {
-	static const CompatBlock zeros;
 	BlockNumber wanted = bf_live_end(live);
 
 	if (has_block(index, live, wanted - 1))
 		return;
-	LockRelationForExtension(index, ExclusiveLock);
-	if (RelationGetNumberOfBlocks(index) < wanted)
-		smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, wanted - 1,
-				   (char *) zeros.data, false);
-	UnlockRelationForExtension(index, ExclusiveLock);
+	bf_file_extend_to(index, wanted);
 	bf_live_note_complete(index, live);
 }
 

@@ -11,6 +11,7 @@
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "live/live.h"
@@ -123,9 +124,54 @@ copy_layer(BfLiveSnapshot *snapshot, BfLayer *layer, BfValue *value)
 	pfree(page);
 }
 
-/* Make a value of an index: what has no layer yet gets into the newest. */
+/* Whether all layers are within a limit. */
+static bool
+layers_fit(const BfPlan *plan, uint64 most)
+{
+	for (uint32 i = 0; i < plan->header.layers; i++)
+	{
+		if (bf_layer_bytes(plan->layers[i].bits, BF_CELL_BIT) > most)
+			return false;
+	}
+	return true;
+}
+
+/* Refuse a filter that is too large for what it is wanted for; say what is not. */
+pg_noreturn static void
+refuse_large(const BfLiveSnapshot *snapshot, const char *what)
+{
+	const BfPlan *plan = &snapshot->plan;
+	uint64		expected = 0;
+	uint64		bytes = 0;
+	uint64		parts;
+
+	for (uint32 i = 0; i < plan->header.layers; i++)
+	{
+		expected += plan->layers[i].expected;
+		bytes += bf_layer_bytes(plan->layers[i].bits, BF_CELL_BIT);
+	}
+	/* So many that each of them fits into both. */
+	parts = bf_live_parts(bytes, BF_REDIS_MAX_BYTES);
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("live filter \"%s\" does not fit into %s",
+					RelationGetRelationName(snapshot->index), what),
+			 errdetail("It takes %llu bytes; a value holds at most %llu, a Redis key %llu.",
+					   (unsigned long long) bytes,
+					   (unsigned long long) (MaxAllocSize - VARHDRSZ),
+					   (unsigned long long) BF_REDIS_MAX_BYTES),
+			 errhint("%s Mirror each to a layout that ends in ;shards=%llu/i.",
+					 bf_live_divided(snapshot->index, expected,
+									 plan->header.fpp, parts),
+					 (unsigned long long) parts)));
+}
+
+/*
+ * Make a value of an index, no layer of which has more than so many bytes: what
+ * has no layer yet gets into the newest.
+ */
 static void
-read_index(Oid index, BfValue *value)
+read_index(Oid index, uint64 most, BfValue *value)
 {
 	BfLiveSnapshot snapshot;
 	BfHashPair *own;
@@ -133,6 +179,10 @@ read_index(Oid index, BfValue *value)
 	BfLayer		newest;
 
 	bf_snapshot_begin(index, &snapshot);
+	if (!bf_value_fits(&snapshot.plan))
+		refuse_large(&snapshot, "a value");
+	if (!layers_fit(&snapshot.plan, most))
+		refuse_large(&snapshot, "a Redis key");
 	bf_value_make(&snapshot.plan, value);
 	own = bf_deferred_copy(snapshot.index, &nown);
 	bf_foreach_layer(layer, &value->filter)
@@ -184,20 +234,24 @@ check_alike(const BfFilter *left, Oid left_index,
 				 errhint("Give all of them one size: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY. Or name the tables below it, one by one.")));
 }
 
-/* Make a value of all filters that a table or an index stands for. */
+/*
+ * Make a value of all filters that a table or an index stands for, with layers
+ * that Redis can hold where that is what it is for.
+ */
 void
-bf_snapshot_value(Oid rel, BfValue *value)
+bf_snapshot_value(Oid rel, bool for_redis, BfValue *value)
 {
 	List	   *leaves = bf_resolve_sure(rel);
 	Oid			first = filter_of(linitial(leaves));
+	uint64		most = for_redis ? BF_REDIS_MAX_BYTES : MaxAllocSize;
 	BfValue		other;
 
-	read_index(first, value);
+	read_index(first, most, value);
 	for (int i = 1; i < list_length(leaves); i++)
 	{
 		Oid			index = filter_of(list_nth(leaves, i));
 
-		read_index(index, &other);
+		read_index(index, most, &other);
 		check_alike(&value->filter, first, &other.filter, index, rel);
 		bf_value_merge(value, &other.filter, &bf_merge_union);
 		pfree(other.varlena);

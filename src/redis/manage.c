@@ -270,7 +270,7 @@ bloomext_live_mirror(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	bf_snapshot_value(PG_GETARG_OID(0), &value);
+	bf_snapshot_value(PG_GETARG_OID(0), true, &value);
 	PG_RETURN_INT64((int64) mirror(fcinfo, &value.filter, true));
 }
 

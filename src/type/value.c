@@ -154,26 +154,35 @@ bf_value_plan_bits(const BfStrategy *strategy, int64 bits, int32 hashes,
 }
 
 /*
- * Allocate a value of a length, bytes undefined, where random access to it is
- * to follow.  Large ones ask for huge pages before they are touched: random
- * access to 24 MB in 4 kB pages misses the TLB at nearly every bit.  That is
- * only advice; where it is not taken, nothing changes.
+ * Allocate memory, bytes undefined, to which random access is to follow.  Much
+ * of it asks for huge pages before it is touched: random access to 24 MB in
+ * 4 kB pages misses the TLB at nearly every bit.  That is only advice; where it
+ * is not taken, nothing changes.
  */
-struct varlena *
-bf_value_allocate(MemoryContext context, uint64 length)
+void *
+bf_allocate_scattered(MemoryContext context, Size size)
 {
-	int			size = bf_fit_length(length);
-	struct varlena *varlena = MemoryContextAlloc(context, size);
+	char	   *memory = MemoryContextAllocHuge(context, size);
 
 #ifdef MADV_HUGEPAGE
 	if (size >= 2 * HUGE_PAGE)
 	{
-		char	   *start = (char *) TYPEALIGN(HUGE_PAGE, varlena);
-		char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE, (char *) varlena + size);
+		char	   *start = (char *) TYPEALIGN(HUGE_PAGE, memory);
+		char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE, memory + size);
 
 		(void) madvise(start, end - start, MADV_HUGEPAGE);
 	}
 #endif
+	return memory;
+}
+
+/* Allocate a value of a length, bytes undefined, in such memory. */
+struct varlena *
+bf_value_allocate(MemoryContext context, uint64 length)
+{
+	int			size = bf_fit_length(length);
+	struct varlena *varlena = bf_allocate_scattered(context, size);
+
 	SET_VARSIZE(varlena, size);
 	return varlena;
 }

@@ -47,6 +47,7 @@ extern void bf_value_make_behind(Size head, BfPlan *plan, BfValue *value);
 extern void bf_value_copy_behind(Size head, const BfFilter *filter,
 								 BfValue *value);
 extern void bf_value_take_off_head(BfValue *value);
+extern void *bf_allocate_scattered(MemoryContext context, Size size);
 extern struct varlena *bf_value_allocate(MemoryContext context, uint64 length);
 extern void bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning);
 extern struct varlena *bf_value_open(Datum datum, BfFilter *filter);
