@@ -2,6 +2,9 @@
 # beyond the first, of 12 GB that are hardly ever written to.  What is in the
 # files is compared with what Guava's rule says, computed here from the titles.
 # Then crashes, a standby, growth across 1 GB, and what needs a value and says so.
+#
+# BLOOMEXT_LIVE_ROUNDS is how many random steps there are: 25, unless it says
+# otherwise.  BLOOMEXT_SEED repeats them.
 use strict;
 use warnings;
 no warnings 'portable';
@@ -14,6 +17,13 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 use LiveTest;
+
+my $rounds = $ENV{BLOOMEXT_LIVE_ROUNDS} || 25;
+my $seed = $ENV{BLOOMEXT_SEED} // int(rand(2**31));
+srand($seed);
+diag("BLOOMEXT_SEED=$seed");
+
+sub any { return $_[ rand @_ ]; }
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
@@ -195,6 +205,34 @@ $standby->promote;
 $copy->sql(insert('most', 10) . 'VACUUM most;' . insert('most', 10));
 $copy->is_sql('promoted, it goes on', q(SELECT look('most'), count(*) FROM most), "$fine|330");
 $standby->stop;
+
+# ---- Whatever is done to it, in whatever order ----
+
+my $batch = sub { return insert('more', any(1, 1, 3, 30)) };
+my @steps = (
+	($batch) x 6,
+	sub { return 'BEGIN;' . $batch->() . 'SAVEPOINT a;' . $batch->() . 'ROLLBACK TO a;' . $batch->() . 'COMMIT' },
+	sub { return 'BEGIN;' . $batch->() . 'ROLLBACK' },
+	sub { return 'BEGIN; TRUNCATE more;' . $batch->() . 'ROLLBACK' },
+	sub { return "UPDATE more SET title = 'up $titles ' || right(title, 5) WHERE random() < 0.1" },
+	sub { return 'DELETE FROM more WHERE random() < 0.1' },
+	(sub { return 'VACUUM more' }) x 2,
+	sub { return 'CHECKPOINT' },
+	sub { return 'REINDEX INDEX more_title_idx' },
+	sub { return 'REINDEX INDEX CONCURRENTLY more_title_idx' });
+my @done;
+my $denied = 0;
+foreach (1 .. $rounds)
+{
+	push @done, any(@steps)->();
+	$live->sql($done[-1]);
+	push(@done, 'crash') and crash() if rand() < 0.15;
+	$denied = $live->sql(q(SELECT look('more')));
+	last if $denied ne $fine;
+}
+is($denied, $fine, 'nothing is denied, and all else is') or diag join("\n", @done);
+$live->sql('VACUUM more');
+is(look_at_bits($node, 'more', $layer), '0 missing, some beyond 2^33', 'and its bits are where they belong');
 
 # ---- Growth across what a value holds ----
 
