@@ -17,7 +17,8 @@
  * which tables there are below the one named is asked of the catalogs again for
  * each transaction, and for each snapshot that sees others as finished than the
  * last did.  A table that has none below it learns of the first by an
- * invalidation, as in PostgreSQL's own queries.
+ * invalidation, as in PostgreSQL's own queries.  So is where the rows are, where
+ * an extension is installed that moves them (rows.c).
  *
  * Whether the caller may ask is a matter of transaction and user, and asked
  * again for each.  To users who may read some columns only, each leaf's filter
@@ -67,6 +68,7 @@ struct BfKnown
 	Oid			table;			/* that rel is, or is an index of */
 	List	   *leaves;
 	bool		alone;			/* the table is the only leaf */
+	bool		may_move;		/* an extension may put rows elsewhere */
 	MemoryContext context;		/* theirs */
 };
 
@@ -154,13 +156,13 @@ seen_now(void)
 	};
 }
 
-/* Whether the asking snapshot sees no table more than the last one did. */
+/* Whether the asking snapshot sees no table, and no move, more than the last. */
 static bool
 sees_no_more(const BfKnown *known)
 {
 	Seen		now = seen_now();
 
-	return known->alone || memcmp(&now, &known->seen, sizeof(now)) == 0;
+	return (known->alone && !known->may_move) || memcmp(&now, &known->seen, sizeof(now)) == 0;
 }
 
 /* Whether it is locked in this epoch, permitted to this user, and all there is. */
@@ -179,7 +181,8 @@ is_right_again(BfKnown *known)
 		!bf_rights_check_table(known->table))
 		return false;
 	lock_again(known);
-	if (known->definitions != bf_definitions() || !knows_all_tables(known))
+	if (known->definitions != bf_definitions() || !knows_all_tables(known) ||
+		(known->may_move && !bf_rows_stayed(known->leaves)))
 		return false;
 	known->epoch = bf_epoch();
 	known->user = GetUserId();
@@ -236,6 +239,7 @@ find_out(const BfQuestion *question)
 		.user = GetUserId(),
 		.seen = seen_now(),
 		.table = OidIsValid(table) ? table : question->rel,
+		.may_move = bf_rows_may_move(),
 		.context = AllocSetContextCreate(CurrentMemoryContext,
 										 "live filters asked",
 										 ALLOCSET_SMALL_SIZES)

@@ -368,6 +368,8 @@ typedef struct BfPlace
 extern BfPlace *bf_rows_place(Oid table);
 extern List *bf_rows_tables(Oid root);
 extern List *bf_rows_places(Oid root);
+extern bool bf_rows_may_move(void);
+extern bool bf_rows_stayed(const List *leaves);
 
 /* rights.c */
 extern bool bf_rights_check_table(Oid table);

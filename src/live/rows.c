@@ -14,12 +14,13 @@
  * answers.
  *
  * Such a catalog is read by the catalog's snapshot, not the query's, as what
- * counts is where rows are looked for now.  What it says is kept as long as
- * anything that was resolved (epoch.c): whoever moves a table's rows changes
- * its definition, too.  Columns that do not have the type they should have make
- * it a catalog of something else.  An extension of whose catalogs none is as we
- * know it, because of a version that is still to come, may have put any table's
- * rows elsewhere.
+ * counts is where rows are looked for now.  It is asked again whenever another
+ * transaction may have ended: to move a table's rows changes its definition, but
+ * of that others are told a while after they see the rows where they went
+ * (known.c).  Columns that do not have the type they should have make it a
+ * catalog of something else.  An extension of whose catalogs none is as we know
+ * it, because of a version that is still to come, may have put any table's rows
+ * elsewhere.
  *
  * All tables below one are walked, never their indexes only: CREATE INDEX skips
  * partitions that are foreign tables, and calls the whole valid.
@@ -301,6 +302,39 @@ elsewhere(Relation table, const Found *found)
 			return catalogs[i].where;
 	}
 	return NULL;
+}
+
+/* Whether an extension is here that puts rows elsewhere. */
+bool
+bf_rows_may_move(void)
+{
+	Found		found;
+	bool		any = false;
+
+	find_catalogs(&found);
+	for (int i = 0; !any && i < lengthof(catalogs); i++)
+		any = OidIsValid(found.oids[i]);
+	return any || !found.all_known;
+}
+
+/* Whether the rows of leaves, which are locked, are where they were. */
+bool
+bf_rows_stayed(const List *leaves)
+{
+	Found		found;
+	bool		stayed = true;
+	ListCell   *cell;
+
+	find_catalogs(&found);
+	foreach(cell, leaves)
+	{
+		const BfPlace *place = &((const BfLeaf *) lfirst(cell))->place;
+		Relation	table = relation_open(place->table, NoLock);
+
+		stayed = stayed && elsewhere(table, &found) == place->elsewhere;
+		relation_close(table, NoLock);
+	}
+	return stayed;
 }
 
 /* Where the rows of a locked table are. */

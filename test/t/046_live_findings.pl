@@ -150,6 +150,34 @@ $is_sql->('scale 1.5: as TimescaleDB has them since 2.29', q(
 	SELECT certainty('hyper'), certainty('chunk1'), certainty('chunk2');
 	DELETE FROM _timescaledb_catalog.compression_settings WHERE relid = 'chunk2'::regclass; ALTER TABLE chunk2 SET (fillfactor = 80);
 	SELECT certainty('hyper'), certainty('chunk1'), certainty('chunk2')), 'maybe|sure|maybe; sure|sure|sure');
+# Rows are seen where they went before others are told that a definition changed;
+# the transaction that moves them drops tables in between.
+$sql->(q(
+	CREATE TABLE moved (round int);
+	SELECT format('CREATE TABLE root_%s (title text); CREATE INDEX ON root_%s USING bloomfilter (title);
+		CREATE TABLE kid_%s () INHERITS (root_%s); CREATE INDEX ON kid_%s USING bloomfilter (title)', i, i, i, i, i)
+	FROM generate_series(1, 5) i \gexec
+	CREATE PROCEDURE watch(name text, INOUT denied int) LANGUAGE plpgsql AS $$
+		DECLARE round int := 0;
+		BEGIN
+			WHILE round < 5 LOOP
+				PERFORM bf_live_contains((name || round + 1)::regclass, 'moved');
+				SELECT coalesce(max(m.round), 0) INTO round FROM moved m;
+				denied := denied + (round > 0 AND NOT bf_live_contains((name || greatest(round, 1))::regclass, 'moved'))::int;
+				COMMIT;
+			END LOOP;
+		END $$));
+my %watchers = map { $_ => $test->session } 'root_', 'kid_';
+$watchers{$_}->start("CALL watch('$_', 0)") foreach sort keys %watchers;
+foreach my $round (1 .. 5)
+{
+	$sql->(join(';', map { "CREATE TABLE dropped_$_ ()" } 1 .. 200)
+	  . "; BEGIN; INSERT INTO _timescaledb_catalog.compression_settings VALUES ('kid_$round', 'far'); INSERT INTO moved VALUES ($round);"
+	  . 'DROP TABLE ' . join(',', map { "dropped_$_" } 1 .. 200)
+	  . "; PREPARE TRANSACTION 'move'; COMMIT PREPARED 'move'");
+}
+is($watchers{$_}->finish, '0', "scale 1.5: moved a moment ago, asked by $_") foreach sort keys %watchers;
+$_->quit foreach values %watchers;
 $sql->(q(
 	SET allow_system_table_mods = on;
 	INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
