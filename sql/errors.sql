@@ -280,6 +280,10 @@ from unnest(array['1.5', 'interval ''1 day''', '1.5::float4', '''{}''::jsonb', '
 where m.hint !~* '::|extended[(]|collate' or m.hint is null
 order by 1;
 
+-- An aggregate's collation as the query is planned: its functions may be called without one.
+select pg_temp.outcome('explain select bf_agg(name collate pg_temp.folding, 10) from kept') as sized,
+       pg_temp.outcome('explain select bf_agg_into(bf_create(10), name collate pg_temp.folding) from kept') as given,
+       pg_temp.outcome('explain select bf_agg(name collate "C", 10) from kept') as deterministic;
 -- Bytes that another function takes: the hint says which.
 select given, m.code, m.hint
 from (values (1, 'Guava''s as text', format('%L::bloomfilter', bf_export(bf_create(10) || 'x'))),

@@ -13,6 +13,9 @@
  * no support function is asked while casts of constants are there.  (The arms of
  * a UNION ALL are in the list of appended relations by then.)
  *
+ * An aggregate's collation is looked at then, too, for the sake of those whose
+ * functions another aggregate will call, without a collation (see agg.c).
+ *
  * A query is looked through once, however many functions it calls.  It is known
  * by its address, until the memory goes that it is planned in, and by the length
  * of its range table: the planner pulls subqueries up, with their expressions,
@@ -149,6 +152,7 @@ refuse_casts(Node *node, Oid *support)
 {
 	Oid			function = InvalidOid;
 	Node	   *element = NULL;
+	Oid			collation = InvalidOid;
 	BfElementType type;
 
 	CHECK_FOR_INTERRUPTS();
@@ -172,6 +176,7 @@ refuse_casts(Node *node, Oid *support)
 	else if (IsA(node, Aggref))
 	{
 		function = transition_function(((Aggref *) node)->aggfnoid);
+		collation = ((Aggref *) node)->inputcollid;
 		element = element_of_aggregate(((Aggref *) node)->args);
 	}
 	else if (IsA(node, WindowFunc))
@@ -181,7 +186,7 @@ refuse_casts(Node *node, Oid *support)
 	}
 	if (element != NULL && OidIsValid(function) &&
 		get_func_support(function) == *support)
-		bf_element_type_of(TEXTOID, element, InvalidOid, &type);
+		bf_element_type_of(TEXTOID, element, collation, &type);
 	return expression_tree_walker(node, refuse_casts, support);
 }
 
