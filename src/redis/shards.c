@@ -298,23 +298,29 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	return found.layout != NULL ? created : create_one(whole, ttl);
 }
 
-/*
- * Have the hash of a filter, as planned, say that its shards are mirrored, where
- * there is none; returns the hash's id, or raises 22023 where a key has something
- * else.
- */
-const char *
-bf_shards_claim(const BfRemote *whole, int64 ttl)
+/* Look whether the shards of a filter, as planned, may be mirrored to a key. */
+static void
+look_for_mirrored(const BfRemote *whole)
 {
-	BfUnit	   *unit = bf_unit_make();
-	BfConnection *connection;
-	const redisReply *reply;
 	BfRemote	found;
-	char	   *id;
 
 	bf_remote_describe(whole->server, whole->key, &found);
 	if (found.layout != NULL || !is_same(&found, whole))
 		(void) look_for(whole, &found);
+}
+
+/*
+ * Have the hash of a filter say that its shards are mirrored, where there is none;
+ * returns its id, or NULL where it is another filter's.
+ */
+static char *
+claim_hash(const BfRemote *whole, int64 ttl)
+{
+	BfUnit	   *unit = bf_unit_make();
+	BfConnection *connection;
+	const redisReply *reply;
+	char	   *id = NULL;
+
 	bf_script_begin(unit, BF_SCRIPT_CLAIM);
 	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
 	bf_script_arguments(unit);
@@ -324,12 +330,30 @@ bf_shards_claim(const BfRemote *whole, int64 ttl)
 	bf_command_number(unit, whole->shards);
 	bf_command_key(unit, bf_random_name());
 	reply = bf_ask(whole->server, whole->key, unit, 0, &connection);
-	if (reply->type == REDIS_REPLY_NIL)
-		bf_remote_keeps_changing(whole->key);
-	id = pstrdup(bf_reply_string(connection, reply)->str);
+	if (reply->type != REDIS_REPLY_NIL)
+		id = pstrdup(bf_reply_string(connection, reply)->str);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	return id;
+}
+
+/*
+ * Have a filter, as planned, be one whose shards are mirrored; returns the id of
+ * its hash.  Raises 22023 where the key has something else.
+ */
+const char *
+bf_shards_claim(const BfRemote *whole, int64 ttl)
+{
+	for (int tries = 0; tries < MAX_TRIES; tries++)
+	{
+		const char *id;
+
+		look_for_mirrored(whole);
+		id = claim_hash(whole, ttl);
+		if (id != NULL)
+			return id;
+	}
+	bf_remote_keeps_changing(whole->key);
 }
 
 /*
