@@ -438,7 +438,7 @@ bf_layout_by_name(const char *name)
 static void
 read_shards_option(const char *option, BfSpread *spread)
 {
-	const char *slash = strchrnul(option, '/');
+	const char *slash = option + strcspn(option, "/");
 	uint64		shards;
 	uint64		number = 0;
 
