@@ -170,14 +170,16 @@ DROP TABLE planned_live;
 
 -- The planner leaves it alone.
 EXPLAIN (COSTS off) SELECT FROM full_live WHERE t = 'x1';
--- Built in more than one pass over the hashes, or in one: the same bits.
+-- Built in more than one pass over the hashes, from their positions by parts, or in one: the same bits.
 CREATE TABLE big_live AS SELECT 'x' || g AS t FROM generate_series(1, 20000) AS g;
 SET maintenance_work_mem = '1MB';
 CREATE INDEX big_1 ON big_live USING bloomfilter (t) WITH (expected = 2000000, fpp = 0.001);
+CREATE INDEX big_parts ON big_live USING bloomfilter (t) WITH (expected = 20000000, fpp = 0.25);
 RESET maintenance_work_mem;
 CREATE INDEX big_2 ON big_live USING bloomfilter (t) WITH (expected = 2000000, fpp = 0.001);
 SELECT bf_live_filter('big_1') = bf_live_filter('big_2') AS same,
-	bf_live_filter('big_1') = bf_agg(t, 2000000, 0.001) AS as_aggregated FROM big_live;
+	bf_live_filter('big_1') = bf_agg(t, 2000000, 0.001) AS as_aggregated,
+	bf_live_filter('big_parts') = bf_agg(t, 20000000, 0.25) AS parts FROM big_live;
 
 DROP TABLE live, full_live, big_live;
 DROP DOMAIN title_domain;

@@ -6,7 +6,9 @@
  * That takes m/8 bytes.  Where maintenance_work_mem allows less, or where the
  * filter is to be as large as the table and so cannot be sized before the
  * table was read, the hashes go to a temporary file, and then are gone through
- * once for each range of pages that fits into memory.
+ * once for each range of pages that fits into memory.  Where there are more
+ * ranges than an element has bits, that is once for all, and the bits' positions
+ * go to a file for each range (parts.c).
  *
  * Elements are added in batches, whose cache lines are fetched together: the
  * filter is larger than the caches.
@@ -54,8 +56,11 @@
 /* Positions fetched together: some 40 elements. */
 #define RING			512
 
-/* Hashes read back from a temporary file at once. */
+/* Hashes, or positions, read back from a temporary file at once. */
 #define PAIRS_AT_ONCE	1024
+
+/* Ranges at most, as each may have a file, whose buffer is 8 kB. */
+#define MOST_RANGES		256
 
 /* The bits of a range of data pages, in memory. */
 typedef struct Range
@@ -76,6 +81,7 @@ typedef struct Build
 	BfLive		live;
 	Range		range;			/* all pages, unless hashes are spooled */
 	BufFile    *spool;			/* NULL: bits are set as rows come */
+	BfParts    *parts;			/* positions, each in its range; or NULL */
 	uint64		elements;		/* spooled */
 	FullTransactionId horizon;	/* see BfLive */
 	bool		pruned_early;
@@ -91,7 +97,15 @@ drain(Range *range)
 	range->filled = 0;
 }
 
-/* Set an element's bits, as far as they are in the range; in the end drain. */
+/* Set a bit of the range, later; in the end drain. */
+static inline void
+range_set(Range *range, uint64 bit)
+{
+	__builtin_prefetch(range->bits + bf_bit_byte(bit), 1);
+	range->ring[range->filled++] = bit;
+}
+
+/* Set an element's bits, as far as they are in the range. */
 static void
 range_add(const BfLive *live, Range *range, const BfHash *hash)
 {
@@ -109,10 +123,8 @@ range_add(const BfLive *live, Range *range, const BfHash *hash)
 		uint64		bit = positions[i] - first;
 
 		/* What lies before the range has wrapped around. */
-		if (bit >= bits)
-			continue;
-		__builtin_prefetch(range->bits + bf_bit_byte(bit), 1);
-		range->ring[range->filled++] = bit;
+		if (bit < bits)
+			range_set(range, bit);
 	}
 }
 
@@ -189,15 +201,22 @@ plan(Build *build, uint64 elements)
 	bf_live_plan(&build->live, &sized);
 }
 
-/* Allocate the bits of a range, as far as there is memory for it. */
+/*
+ * Allocate the bits of a range, as far as there is memory for it, or of a part
+ * that is as large.
+ */
 static void
 range_allocate(const BfLive *live, Range *range)
 {
+	BlockNumber pages = live->layers[0].pages;
 	Size		room = (Size) maintenance_work_mem * 1024 / BF_PAGE_BYTES;
 
-	range->pages = (BlockNumber) Min(live->layers[0].pages, Max(room, 1));
+	if (room < pages)
+		pages = Max(Min(room, BF_PART_BITS / BF_PAGE_BITS),
+					pages / MOST_RANGES + 1);
+	range->pages = pages;
 	range->bits = bf_allocate_scattered(CurrentMemoryContext,
-										(Size) range->pages * BF_PAGE_BYTES);
+										(Size) pages * BF_PAGE_BYTES);
 }
 
 /* Begin a range at a block, all its bits unset. */
@@ -251,9 +270,12 @@ build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 		build_element(state, value);
 }
 
-/* Set the spooled elements' bits, as far as they are in the range. */
+/* Take an element that was spooled. */
+typedef void (*TakeHash) (Build *build, const BfHash *hash);
+
+/* Go over the spooled elements. */
 static void
-range_fill(Build *build)
+read_spool(Build *build, TakeHash take)
 {
 	BfHashPair	pairs[PAIRS_AT_ONCE];
 
@@ -271,10 +293,78 @@ range_fill(Build *build)
 		{
 			BfHash		hash = bf_hash_of(&pairs[i]);
 
-			range_add(&build->live, &build->range, &hash);
+			take(build, &hash);
 		}
 	}
-	drain(&build->range);
+}
+
+/* Set a spooled element's bits, as far as they are in the range. */
+static void
+take_into_range(Build *build, const BfHash *hash)
+{
+	range_add(&build->live, &build->range, hash);
+}
+
+/* Leave the positions of a spooled element's bits in their parts. */
+static void
+take_into_parts(Build *build, const BfHash *hash)
+{
+	const BfLayer *shape = &build->live.plan.first;
+	uint64		positions[BF_MAX_HASHES];
+
+	build->strategy->positions(hash, shape->bits, 0, shape->hashes, positions);
+	bf_parts_add(build->parts, positions, shape->hashes);
+}
+
+/* Put positions in place of the spooled hashes, if that is less to be read. */
+static void
+divide(Build *build)
+{
+	const BfLiveLayer *layer = &build->live.layers[0];
+
+	if (build->elements == 0 ||
+		layer->pages <= (uint64) build->range.pages * layer->shape.hashes)
+		return;
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_FILL);
+	build->parts = bf_parts_create(layer->shape.bits,
+								   build->range.pages * BF_PAGE_BITS);
+	read_spool(build, take_into_parts);
+	bf_parts_rewind(build->parts);
+}
+
+/* Set the bits that a part's positions say. */
+static void
+range_fill_part(Build *build, uint32 part)
+{
+	Range	   *range = &build->range;
+	uint32		positions[PAIRS_AT_ONCE];
+	size_t		count;
+
+	while ((count = bf_parts_read(build->parts, part, positions,
+								  PAIRS_AT_ONCE)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < count; i++)
+		{
+			if (range->filled == RING)
+				drain(range);
+			range_set(range, positions[i]);
+		}
+	}
+}
+
+/* Set the spooled elements' bits that are in a range. */
+static void
+range_fill(Build *build, BlockNumber first)
+{
+	Range	   *range = &build->range;
+
+	range_start(range, first);
+	if (build->parts != NULL)
+		range_fill_part(build, first / range->pages);
+	else
+		read_spool(build, take_into_range);
+	drain(range);
 }
 
 /* Append a page to the index. */
@@ -333,6 +423,8 @@ write_filter(Build *build)
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, 0);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, pages);
+	if (build->spool != NULL)
+		divide(build);
 	for (BlockNumber first = 0; build->elements > 0 && first < pages;
 		 first += range->pages)
 	{
@@ -340,8 +432,7 @@ write_filter(Build *build)
 		{
 			pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 										 BF_PHASE_FILL);
-			range_start(range, first);
-			range_fill(build);
+			range_fill(build, first);
 		}
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 									 BF_PHASE_WRITE);

@@ -246,6 +246,19 @@ extern bool bf_record_is_empty(void);
 extern bool bf_record_is_full(void);
 extern void bf_record_finish(void);
 
+/* parts.c */
+typedef struct BfParts BfParts;
+
+/* The most bits of a part: positions in it have 32. */
+#define BF_PART_BITS	(UINT64CONST(1) << 32)
+
+extern BfParts *bf_parts_create(uint64 bits, uint64 part_bits);
+extern void bf_parts_add(BfParts *parts, const uint64 *positions,
+						 uint32 count);
+extern void bf_parts_rewind(BfParts *parts);
+extern size_t bf_parts_read(BfParts *parts, uint32 part, uint32 *positions,
+							size_t room);
+
 /* direct.c */
 extern void bf_direct_add(Relation index, BfLive *live,
 						  const BfLiveLayer *layer, const BfHashPair *pairs,

@@ -160,7 +160,7 @@ cmp_ok($layer->{m}, '>', 2**33, 'there are bits beyond 2^33');
 is(look_at_bits($node, 'built', $layer), '0 missing, some beyond 2^33', 'a build sets the bits');
 $live->is_sql('and no others', q(SELECT bits_set, look('built') FROM bf_live_info('built')), 200 * 7 . "|$fine");
 $live->sql('SET maintenance_work_mem = 65536; REINDEX INDEX built_title_idx');
-is(look_at_bits($node, 'built', $layer), '0 missing, some beyond 2^33', 'so does one in many passes');
+is(look_at_bits($node, 'built', $layer), '0 missing, some beyond 2^33', 'so does one in many parts');
 $live->sql('REINDEX INDEX CONCURRENTLY built_title_idx; VACUUM built');
 is(look_at_bits($node, 'built', $layer), '0 missing, some beyond 2^33', 'and a concurrent one');
 $live->is_sql('and no others', q(SELECT bits_set, look('built') FROM bf_live_info('built')), 200 * 7 . "|$fine");
