@@ -226,5 +226,14 @@ is(sql("SELECT bf_redis_contains('cache', 'live', 'another'), bf_redis_contains(
 is(scalar(grep { $again[$_] > 0 } 0 .. 2), 1, 'of one shard');
 cmp_ok($again[$_], '<', $whole[$_] / 2, "shard $_: only what differs") for 0 .. 2;
 
+# One that is too large for a key, or a value, says how many.
+foreach my $case ([ 500000000, 'a Redis key', 2 ], [ 1000000000, 'a value', 3 ])
+{
+	my ($expected, $what, $parts) = @$case;
+	sql("DROP INDEX IF EXISTS too_large; CREATE INDEX too_large ON articles USING bloomfilter (title) WITH (expected = $expected, fpp = 0.01)");
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT bf_live_mirror('too_large', 'cache', 'live')");
+	like($err, qr/ERROR:  54000: live filter "too_large" does not fit into $what\n.*Make $parts partial indexes, with i from 0 to .* WHERE bf_shard\(title, $parts\) = i\. .*;shards=$parts\/i\./s, "too large for $what");
+}
+
 done_testing();
 

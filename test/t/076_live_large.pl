@@ -283,7 +283,13 @@ $live->is_sql('after a crash, too', $all, '0|0|0|0');
 my ($out, $err) = $live->outcome(q(SELECT bf_live_filter('more')), 'verbose');
 like($err, qr/ERROR:  54000: live filter "more_title_idx" does not fit into a value\n/, 'bf_live_filter refuses');
 like($err, qr/DETAIL:  It takes 1258038912 bytes; a value holds at most 1073741819, a Redis key 536870912\./, 'and says why');
-like($err, qr/HINT:  Make 3 partial indexes, with i from 0 to 2: .* Mirror each to a layout that ends in ;shards=3\/i\./, 'and what to do');
+my ($make) = $err =~ /HINT:  Make 3 partial indexes, with i from 0 to 2: (CREATE INDEX .*) = i\. Mirror each to a layout that ends in ;shards=3\/i\./;
+isnt($make, undef, 'and what to do');
+$live->sql(join '', map { "$make = $_;" } 0 .. 2);
+$live->is_sql('each part knows its own', q(SELECT count(*) FROM more
+	WHERE NOT bf_live_contains(('more_title_idx' || bf_shard(title, 3) + 1)::regclass, title)), '0');
+$live->is_sql('and is a value', q(SELECT bool_and(bf_contains((SELECT bf_live_filter('more_title_idx2')), title))
+	FROM more WHERE bf_shard(title, 3) = 1), 't');
 $live->fails("$_->[0]", "CREATE INDEX ON small USING bloomfilter (title) WITH ($_->[1])", '54000')
   foreach [ 'more bits than guava has', 'expected = 10000000000, fpp = 0.0001' ],
   map { [ "more bits than $_ has positions", "expected = 250000000, fpp = 0.01, strategy = $_" ] } 'guava32', 'spark1';
