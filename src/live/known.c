@@ -116,6 +116,13 @@ lock_again(const BfKnown *known)
 	}
 }
 
+/* Whether it is of an index, which stands for its table alone. */
+static bool
+is_of_index(const BfKnown *known)
+{
+	return known->alone && known->key.rel != known->table;
+}
+
 /* Whether all tables with rows that there are now are known, in their order. */
 static bool
 knows_all_tables(const BfKnown *known)
@@ -125,8 +132,7 @@ knows_all_tables(const BfKnown *known)
 	bool		all_known = true;
 	ListCell   *cell;
 
-	/* An index stands for its table alone, whatever inherits from that. */
-	if (known->alone && known->key.rel != known->table)
+	if (is_of_index(known))
 		return true;
 	tables = bf_rows_tables(known->table);
 	foreach(cell, tables)
@@ -182,7 +188,7 @@ is_right_again(BfKnown *known)
 		return false;
 	lock_again(known);
 	if (known->definitions != bf_definitions() || !knows_all_tables(known) ||
-		(known->may_move && !bf_rows_stayed(known->leaves)))
+		(known->may_move && !bf_rows_stayed(known->leaves, is_of_index(known))))
 		return false;
 	known->epoch = bf_epoch();
 	known->user = GetUserId();

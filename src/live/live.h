@@ -382,7 +382,7 @@ extern BfPlace *bf_rows_place(Oid table);
 extern List *bf_rows_tables(Oid root);
 extern List *bf_rows_places(Oid root);
 extern bool bf_rows_may_move(void);
-extern bool bf_rows_stayed(const List *leaves);
+extern bool bf_rows_stayed(const List *leaves, bool alone);
 
 /* rights.c */
 extern bool bf_rights_check_table(Oid table);

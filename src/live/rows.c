@@ -57,6 +57,8 @@ typedef struct RowsCatalog
 	const char *table_name;
 	/* Only entries in which this column is not NULL. */
 	const char *if_set;
+	/* Such a table is empty: the rows are in those that inherit from it. */
+	bool		below;
 	const char *where;			/* to follow "rows of ... are" */
 } RowsCatalog;
 
@@ -83,6 +85,14 @@ static const RowsCatalog catalogs[] = {
 		.table_oid = "relid",
 		.if_set = "compress_relid",
 		.where = "in a compressed chunk of TimescaleDB"
+	},
+	/* Hypertables, which are empty themselves, where their own index is named. */
+	{
+		.extension = "timescaledb",
+		.schema = "_timescaledb_catalog",.name = "hypertable",
+		.table_schema = "schema_name",.table_name = "table_name",
+		.below = true,
+		.where = "in the chunks of a hypertable of TimescaleDB"
 	}
 };
 
@@ -222,13 +232,13 @@ is_catalog(Oid oid, const char *extension)
 	return name != NULL && strcmp(name, extension) == 0;
 }
 
-/* Whether an extension is here that has none of the catalogs found. */
+/* Whether an extension is here of whose tables no catalog found tells. */
 static bool
 is_unknown(const char *extension, const Oid *oids)
 {
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
-		if (OidIsValid(oids[i]) &&
+		if (OidIsValid(oids[i]) && !catalogs[i].below &&
 			strcmp(catalogs[i].extension, extension) == 0)
 			return false;
 	}
@@ -287,9 +297,12 @@ is_listed(const RowsCatalog *known, Oid oid, Oid table)
 	return listed;
 }
 
-/* Where the rows of an open table are, if not in itself; or NULL. */
+/*
+ * Where the rows of an open table are, if not in itself; or NULL.  It is alone
+ * where those that inherit from it are not asked beside it.
+ */
 static const char *
-elsewhere(Relation table, const Found *found)
+elsewhere(Relation table, const Found *found, bool alone)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "behind a foreign table";
@@ -297,7 +310,7 @@ elsewhere(Relation table, const Found *found)
 		return WHERE_UNKNOWN;
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
-		if (OidIsValid(found->oids[i]) &&
+		if (OidIsValid(found->oids[i]) && (alone || !catalogs[i].below) &&
 			is_listed(&catalogs[i], found->oids[i], RelationGetRelid(table)))
 			return catalogs[i].where;
 	}
@@ -319,7 +332,7 @@ bf_rows_may_move(void)
 
 /* Whether the rows of leaves, which are locked, are where they were. */
 bool
-bf_rows_stayed(const List *leaves)
+bf_rows_stayed(const List *leaves, bool alone)
 {
 	Found		found;
 	bool		stayed = true;
@@ -331,13 +344,13 @@ bf_rows_stayed(const List *leaves)
 		const BfPlace *place = &((const BfLeaf *) lfirst(cell))->place;
 		Relation	table = relation_open(place->table, NoLock);
 
-		stayed = stayed && elsewhere(table, &found) == place->elsewhere;
+		stayed = stayed && elsewhere(table, &found, alone) == place->elsewhere;
 		relation_close(table, NoLock);
 	}
 	return stayed;
 }
 
-/* Where the rows of a locked table are. */
+/* Where the rows of a locked table are, without those that inherit from it. */
 BfPlace *
 bf_rows_place(Oid oid)
 {
@@ -347,7 +360,7 @@ bf_rows_place(Oid oid)
 
 	find_catalogs(&found);
 	place->table = oid;
-	place->elsewhere = elsewhere(table, &found);
+	place->elsewhere = elsewhere(table, &found, true);
 	relation_close(table, NoLock);
 	return place;
 }
@@ -396,7 +409,7 @@ bf_rows_places(Oid root)
 	{
 		Oid			oid = lfirst_oid(cell);
 		Relation	table = relation_open(oid, NoLock);
-		BfPlace		place = {oid, elsewhere(table, &found)};
+		BfPlace		place = {oid, elsewhere(table, &found, false)};
 
 		CHECK_FOR_INTERRUPTS();
 		/* Queries skip other sessions' temporary tables, too. */

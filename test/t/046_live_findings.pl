@@ -150,6 +150,12 @@ $is_sql->('scale 1.5: as TimescaleDB has them since 2.29', q(
 	SELECT certainty('hyper'), certainty('chunk1'), certainty('chunk2');
 	DELETE FROM _timescaledb_catalog.compression_settings WHERE relid = 'chunk2'::regclass; ALTER TABLE chunk2 SET (fillfactor = 80);
 	SELECT certainty('hyper'), certainty('chunk1'), certainty('chunk2')), 'maybe|sure|maybe; sure|sure|sure');
+$is_sql->("scale 1.5: a hypertable's own index, which knows none of its rows", q(
+	CREATE TABLE _timescaledb_catalog.hypertable (id int, schema_name name, table_name name);
+	INSERT INTO _timescaledb_catalog.hypertable VALUES (1, 'public', 'hyper');
+	SELECT certainty('hyper_title_idx'), certainty('hyper'), certainty('chunk1_title_idx');
+	SELECT maybe ~ 'hypertable' FROM bf_live_info('hyper_title_idx')), 'maybe|sure|sure; t');
+$fails->("scale 1.5: refused: " . s{.*(bf_live_\w+).*}{$1}r, sprintf($_, 'hyper_title_idx'), '0A000') foreach @elsewhere;
 # Rows are seen where they went before others are told that a definition changed;
 # the transaction that moves them drops tables in between.
 $sql->(q(

@@ -50,6 +50,7 @@ my $warm = $test->session;
 
 $test->is_sql('a filter over a hypertable', $aggregate, $made);
 $test->is_sql('a live filter of each chunk', q(SELECT chunks(); SELECT missing FROM bf_live_verify('articles')), "$sure; 0");
+$test->is_sql('its own index knows none of them', q(SELECT certainty('articles_title_bf')), 'maybe');
 $warm->ask('CREATE FUNCTION asked(x text) RETURNS boolean STABLE LANGUAGE plpgsql AS $$BEGIN RETURN bf_live_contains(\'articles\', x, \'title\'); END$$');
 is($warm->ask(q(PREPARE q AS SELECT count(*) FILTER (WHERE NOT asked(title)), asked('absent') FROM articles; EXECUTE q)), '0|f', 'asked by a session');
 $test->is_sql('a chunk that is compressed', 'SELECT compress_chunk(oldest()) IS NOT NULL; SELECT chunks()', "t; $maybe");
