@@ -168,7 +168,8 @@ sees_no_more(const BfKnown *known)
 {
 	Seen		now = seen_now();
 
-	return (known->alone && !known->may_move) || memcmp(&now, &known->seen, sizeof(now)) == 0;
+	return (known->alone && !known->may_move) ||
+		memcmp(&now, &known->seen, sizeof(now)) == 0;
 }
 
 /* Whether it is locked in this epoch, permitted to this user, and all there is. */

@@ -1,6 +1,6 @@
-# What doc/scale.md says of parallel plans, partitions and foreign tables is so, in
-# plans and in results; its SQL of these runs as it stands.  The other servers are
-# databases of this one, one of them with another encoding.
+# What doc/scale.md says of parallel plans, partitions, foreign tables and shards is
+# so, in plans and in results; its SQL of these runs as it stands.  The other servers
+# are databases of this one, one of them with another encoding.
 use strict;
 use warnings;
 
@@ -49,6 +49,14 @@ $test->is_sql('is the same filter, too', "SELECT md5(bf_export($sized)) FROM par
 like(plan_of('SELECT region, bf_agg(title) FROM parts GROUP BY region'), qr/Parallel Append.*Aggregate.*Seq Scan on public.parts_/s,
 	'bf_agg(ELEM) by the key of partitions: a partition a process');
 
+# Shards.
+$test->sql(q(CREATE TABLE articles AS SELECT 'Title ' || i AS title FROM generate_series(1, 20000) i));
+my ($shards, $one, $many) = blocks('Over a billion elements');
+$test->sql($shards);
+$test->is_sql('shards: one element', $one . $one =~ s/Title 1'/Absent'/gr, 't; f');
+$test->is_sql('shards: many', "SELECT count(*) FROM (@{[ $many =~ s/;\s*\z//r ]}) AS found", '20000');
+$test->sql('DROP TABLE articles, title_shards');
+
 # Foreign tables.
 my $has_fdw = $test->sql(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'));
 SKIP:
@@ -75,6 +83,8 @@ SKIP:
 
 	like(plan_of('SELECT bf_agg(title, 3000000, 0.0001) FROM articles_east'),
 		qr/^Foreign Scan.*Remote SQL: SELECT public\.bf_agg\(title, 3000000::bigint, /s, 'bf_agg over a foreign table is made there');
+	like(plan_of('SELECT bf_shard(title, 4), bf_agg(title, 250000, 0.01) FROM articles_east GROUP BY 1'),
+		qr/^Foreign Scan.*Remote SQL: SELECT public\.bf_shard\(title, 4\), public\.bf_agg\(.* GROUP BY 1$/s, 'by shards, too');
 	like(plan_of('SELECT bf_agg(title) FROM articles_east'), qr/^Foreign Scan.*Remote SQL: SELECT public\.bf_agg\(title\) FROM/s, 'bf_agg(ELEM), too');
 	like(plan_of('SELECT bf_agg(title, 3000000, 0.0001) FROM articles'), qr/^Finalize Aggregate.*Remote SQL: SELECT title FROM/s,
 		'over a partitioned table rows come here');
