@@ -161,6 +161,7 @@ cassandra_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
 	hash->word[0] = bf_murmur2_cassandra(data, length, 0);
 	hash->word[1] = bf_murmur2_cassandra(data, length, (uint32_t) hash->word[0]);
+	bf_hash_join(hash);
 }
 
 /* Filter.getHashBuckets: |(h1 + i * h2) % m| in Java's ints */
@@ -168,8 +169,8 @@ static void
 cassandra_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 					uint32_t count, uint64_t *positions)
 {
-	uint32_t	step = (uint32_t) hash->word[1];
-	uint32_t	combined = (uint32_t) hash->word[0] + first * step;
+	uint32_t	step = bf_hash_half(hash, 1);
+	uint32_t	combined = bf_hash_half(hash, 0) + first * step;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -203,6 +204,7 @@ const BfStrategy bf_cassandra = {
 	.utf16_is_marked = true,
 	.hash = cassandra_hash,
 	.functions = {&bf_murmur2_cassandra_function, &bf_murmur2_cassandra_function},
+	.joins_hashes = true,
 	.words = 2,
 	.positions = cassandra_positions,
 	.derivation = &cassandra_derivation,

@@ -44,19 +44,6 @@ spark_hash(const uint8_t *data, size_t length, BfHash *hash)
 	bf_hash_join(hash);
 }
 
-/* The two hashes again, as Java's ints. */
-static inline int32_t
-spark_h1(const BfHash *hash)
-{
-	return (int32_t) (hash->word[0] >> 32);
-}
-
-static inline int32_t
-spark_h2(const BfHash *hash)
-{
-	return (int32_t) (hash->word[1] >> 32);
-}
-
 /*
  * BloomFilterImpl: h1 + h2, h1 + 2 * h2, ... in 32 bits; negative sums are
  * complemented.
@@ -65,8 +52,8 @@ static void
 spark1_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				 uint32_t count, uint64_t *positions)
 {
-	uint32_t	step = (uint32_t) spark_h2(hash);
-	uint32_t	combined = (uint32_t) spark_h1(hash) + first * step;
+	uint32_t	step = bf_hash_half(hash, 1);
+	uint32_t	combined = bf_hash_half(hash, 0) + first * step;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -84,8 +71,9 @@ spark2_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 				 uint32_t count, uint64_t *positions)
 {
 	BfDivisor	divisor = bf_divisor(bits);
-	int64_t		step = spark_h2(hash);
-	int64_t		combined = (int64_t) spark_h1(hash) * INT32_MAX + first * step;
+	int64_t		h1 = (int32_t) bf_hash_half(hash, 0);
+	int64_t		step = (int32_t) bf_hash_half(hash, 1);
+	int64_t		combined = h1 * INT32_MAX + first * step;
 
 	for (uint32_t i = 0; i < count; i++)
 	{

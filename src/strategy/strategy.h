@@ -107,6 +107,13 @@ bf_hash_join(BfHash *hash)
 	hash->word[1] = h2 << 32 | h1;
 }
 
+/* One of the two hashes again. */
+static inline uint32_t
+bf_hash_half(const BfHash *hash, int half)
+{
+	return (uint32_t) (hash->word[half] >> 32);
+}
+
 struct BfFilter;
 struct BfPlan;
 

@@ -42,8 +42,8 @@ tale2009_hash_agrees(const Table *table, size_t row, const BfHash *hash)
 static bool
 cassandra_hash_agrees(const Table *table, size_t row, const BfHash *hash)
 {
-	return hash->word[0] == (uint32_t) cell_i64(table, row, "hash1") &&
-		hash->word[1] == (uint32_t) cell_i64(table, row, "hash2");
+	return bf_hash_half(hash, 0) == (uint32_t) cell_i64(table, row, "hash1") &&
+		bf_hash_half(hash, 1) == (uint32_t) cell_i64(table, row, "hash2");
 }
 
 /* magnuss shows its hashes only through positions: modulo 2^31 - 1. */
@@ -185,8 +185,8 @@ test_spark_hashes(void)
 										  cell(&elements, i, "value"), &length);
 
 		hash_seeded(&bf_spark1, row_seed(&elements, i), bytes, length, &hash);
-		CHECK(hash.word[0] >> 32 == (uint32_t) cell_i64(&elements, i, "h1") &&
-			  hash.word[1] >> 32 == (uint32_t) cell_i64(&elements, i, "h2"),
+		CHECK(bf_hash_half(&hash, 0) == (uint32_t) cell_i64(&elements, i, "h1") &&
+			  bf_hash_half(&hash, 1) == (uint32_t) cell_i64(&elements, i, "h2"),
 			  "%s: element %s: hash differs", elements.path,
 			  cell(&elements, i, "elem_id"));
 		free(bytes);
@@ -230,9 +230,46 @@ test_redisbloom_hashes(void)
 	free_table(&table);
 }
 
+/* What sorts and samples hashes takes any bits of them: each is set half of the time. */
+static void
+check_bits_of_words(const BfStrategy *strategy)
+{
+	uint32_t	set[BF_MAX_WORDS][64] = {{0}};
+	const uint32_t elements = 20000;
+
+	for (uint32_t i = 0; i < elements; i++)
+	{
+		size_t		length;
+		uint8_t    *bytes = rule_bytes(strategy, "text", "Title {i}", i, &length);
+		BfHash		hash;
+
+		hash_element(strategy, bytes, length, &hash);
+		for (uint32_t w = 0; w < strategy->words; w++)
+		{
+			for (int bit = 0; bit < 64; bit++)
+				set[w][bit] += hash.word[w] >> bit & 1;
+		}
+		free(bytes);
+	}
+	for (uint32_t w = 0; w < strategy->words; w++)
+	{
+		for (int bit = 0; bit < 64; bit++)
+			CHECK(set[w][bit] > elements * 0.48 && set[w][bit] < elements * 0.52,
+				  "%s: bit %d of word %" PRIu32 " is set in %" PRIu32 " of %" PRIu32 " hashes",
+				  strategy->name, bit, w, set[w][bit], elements);
+	}
+}
+
 void
 test_hashing(void)
 {
+	const BfStrategy *strategy;
+
+	for (size_t i = 0; (strategy = bf_strategy_at(i)) != NULL; i++)
+	{
+		if (strategy->words > 0)
+			check_bits_of_words(strategy);
+	}
 	test_hashes(&bf_guava, "guava64/hashing.tsv", "guava64/positions.tsv",
 				"bit_size", guava_hash_agrees);
 	test_hashes(&bf_guava32, "guava32/hashing.tsv", "guava32/positions.tsv",
