@@ -138,6 +138,7 @@ my %makers = (
 	name => sub { any((q('random')) x 7, q('nowhere'), q('title'), q('n'), q('missing'), q('')) },
 	regclass => sub { any(map { "'$_'" } 't', 't', 't_title', 't_n', 't_id', 'parts', 'parts_title', 'part', 'pg_class', '0', '4294967295') },
 	boolean => sub { any('true', 'false') }, interval => sub { any(map { "'$_'" } '1 hour', '1 ms', '0', '-1 day', '10 years', '100000 years') }, oid => sub { any(0, 1417, 1418, 4294967295) },
+	smallint => sub { any(0, 1, -1, 32767, -32768) }, uuid => sub { any(map { "'$_'" } 'c0ffee00-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000') },
 	integer => sub { any(@integers) }, bigint => sub { '(' . any(@bigints) . ')' }, 'double precision' => sub { any(@floats) },
 	'"char"' => sub { any(map { "'$_'" } 'a', '', '\001', '\377', 'é') },
 	bloomfilter => sub { any(@filters) }, anyelement => sub { any(@elements) }, anynonarray => sub { any(@elements) },
