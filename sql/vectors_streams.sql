@@ -400,3 +400,27 @@ begin
     end loop;
 end $$;
 select * from pg_temp.check_big();
+
+-- ---------------------------------------------------------------------------
+-- What is advised, and what is said of what does not fit
+-- ---------------------------------------------------------------------------
+select strategy, real_fpp > 100 * 1e-6 as strict, real_fpp is null as unknown,
+    regexp_replace(advice, '\m[0-9][0-9.]*\M', 'N', 'g') as advice
+from unnest('{spark1,spark2,bitsandblooms}'::text[]) strategy, bf_advise(100, 1e-6, strategy);
+select strategy, advice from unnest('{spark1,spark2}'::text[]) strategy, bf_advise(200000000, 0.01, strategy);
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+-- Integers have no bytes in Go's.
+select bf_add(bf_create(10, 0.01, 'bitsandblooms'), 7);
+select bf_create(10, 0.01, 'spark2', 'int');
+-- One format for another's.
+select bf_import(bf_export(bf_create(10, 0.1, 'spark2')));
+select bf_import(bf_export(bf_create(10, 0.1, 'bitsandblooms')), 'spark');
+select bf_import(bf_export(bf_create(10, 0.1)), 'bitsandblooms');
+select bf_import('\x', 'Spark');
+select bf_export(bf_create(10, 0.1, 'spark1'), 'guava');
+select bf_export(bf_agg(i, 10, 0.1, 'spark1', 2)) from generate_series(1, 100) i;
+-- A seed; bitset.LittleEndian(); a bit beyond the last.
+select bf_import('\x00000002000000050000002a000000010000000000000000', 'spark');
+select bf_import('\x00000000000000090000000000000001090000000000000000ff000000000000', 'bitsandblooms');
+select bf_import('\x00000000000000090000000000000001000000000000000900000000000002ff', 'bitsandblooms');
