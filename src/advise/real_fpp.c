@@ -29,6 +29,10 @@
  * 100 ms, up to 0.4 s for 64 hashes.  So it makes a pause after every draw, in
  * which the caller may give up: nothing is held.
  *
+ * Sums that never wrap (Spark's version 2) keep more structure than those that
+ * do: of them only what is left modulo m counts, so the words drawn are below
+ * m, and the few that solve for two positions are found by trying.
+ *
  * Redisson's alternating sum is, with g = h1 + h2, the words h1 + q * g at even
  * indexes, here called sums, and (q + 1) * g at odd ones, its multiples.  These
  * coincide with another element's with probability 1/m, not 1/m^2.  As n/m is
