@@ -853,66 +853,575 @@ COMMENT ON AGGREGATE bf_agg_into(bloomfilter, anyelement) IS
 -- anyelement is: types that come so have forms of their own.  smallint and oid
 -- are among them, as they are cast to several of the others.
 
-DO LANGUAGE plpgsql $do$
-DECLARE
-	element text;
-	parameters text;
-	comment text;
-BEGIN
-	FOREACH element IN ARRAY
-		ARRAY['bytea', 'uuid', 'smallint', 'integer', 'bigint', 'oid']
-	LOOP
-		FOR parameters, comment IN VALUES
-			('expected bigint',
-			 'filter of the elements sized for that many elements (false positive probability 0.03)'),
-			('expected bigint, fpp float8',
-			 'filter of the elements sized for that many elements at that false positive probability'),
-			('expected bigint, fpp float8, strategy text',
-			 'filter of the elements of that strategy, sized for that many elements at that false positive probability'),
-			('expected bigint, fpp float8, strategy text, expansion int',
-			 'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says')
-		LOOP
-			EXECUTE format($sql$
-				CREATE FUNCTION bf_agg_add(internal, %1$s, %2$s) RETURNS internal
-					AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-					LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-				COMMENT ON FUNCTION bf_agg_add(internal, %1$s, %2$s) IS
-					'implementation of bf_agg';
-				CREATE AGGREGATE bf_agg(%1$s, %2$s) (
-					SFUNC = bf_agg_add,
-					STYPE = internal,
-					SSPACE = 1024,
-					FINALFUNC = bf_agg_final,
-					COMBINEFUNC = bf_agg_combine,
-					SERIALFUNC = bf_agg_serialize,
-					DESERIALFUNC = bf_agg_deserialize,
-					PARALLEL = SAFE
-				);
-				COMMENT ON AGGREGATE bf_agg(%1$s, %2$s) IS %3$L;
-				$sql$, element, parameters, comment);
-		END LOOP;
-		EXECUTE format($sql$
-			CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, %1$s) RETURNS internal
-				AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-				LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-			COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, %1$s) IS
-				'implementation of bf_agg_into';
-			CREATE AGGREGATE bf_agg_into(filter bloomfilter, %1$s) (
-				SFUNC = bf_agg_into_add,
-				STYPE = internal,
-				SSPACE = 1024,
-				FINALFUNC = bf_agg_into_final,
-				COMBINEFUNC = bf_agg_combine,
-				SERIALFUNC = bf_agg_into_serialize,
-				DESERIALFUNC = bf_agg_deserialize,
-				PARALLEL = SAFE
-			);
-			COMMENT ON AGGREGATE bf_agg_into(bloomfilter, %1$s) IS
-				'the empty filter given, with the elements added';
-			$sql$, element);
-	END LOOP;
-END
-$do$;
+CREATE FUNCTION bf_agg_add(internal, bytea, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bytea, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bytea, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, bytea, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bytea, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bytea, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, bytea, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bytea, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bytea, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, bytea, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bytea, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bytea, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, bytea) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, bytea) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, bytea) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, bytea) IS
+	'the empty filter given, with the elements added';
+
+CREATE FUNCTION bf_agg_add(internal, uuid, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(uuid, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(uuid, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, uuid, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(uuid, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(uuid, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, uuid, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(uuid, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(uuid, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, uuid, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(uuid, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(uuid, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, uuid) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, uuid) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, uuid) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, uuid) IS
+	'the empty filter given, with the elements added';
+
+CREATE FUNCTION bf_agg_add(internal, smallint, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(smallint, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(smallint, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, smallint, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(smallint, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(smallint, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, smallint, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(smallint, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(smallint, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, smallint, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(smallint, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(smallint, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, smallint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, smallint) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, smallint) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, smallint) IS
+	'the empty filter given, with the elements added';
+
+CREATE FUNCTION bf_agg_add(internal, int, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, int, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(int, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(int, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, int, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, int, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(int, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(int, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, int, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, int, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(int, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(int, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, int, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, int, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(int, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(int, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, int) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, int) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, int) IS
+	'the empty filter given, with the elements added';
+
+CREATE FUNCTION bf_agg_add(internal, bigint, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bigint, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bigint, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, bigint, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bigint, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bigint, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, bigint, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bigint, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bigint, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, bigint, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(bigint, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(bigint, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, bigint) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, bigint) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, bigint) IS
+	'the empty filter given, with the elements added';
+
+CREATE FUNCTION bf_agg_add(internal, oid, bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(oid, expected bigint) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(oid, bigint) IS
+	'filter of the elements sized for that many elements (false positive probability 0.03)';
+
+CREATE FUNCTION bf_agg_add(internal, oid, bigint, float8) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint, float8) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(oid, expected bigint, fpp float8) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(oid, bigint, float8) IS
+	'filter of the elements sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, oid, bigint, float8, text) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint, float8, text) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(oid, expected bigint, fpp float8, strategy text) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(oid, bigint, float8, text) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
+
+CREATE FUNCTION bf_agg_add(internal, oid, bigint, float8, text, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint, float8, text, int) IS
+	'implementation of bf_agg';
+
+CREATE AGGREGATE bf_agg(oid, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bf_agg_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg(oid, bigint, float8, text, int) IS
+	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
+
+CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, oid) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, oid) IS
+	'implementation of bf_agg_into';
+
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, oid) (
+	SFUNC = bf_agg_into_add,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = bf_agg_into_final,
+	COMBINEFUNC = bf_agg_combine,
+	SERIALFUNC = bf_agg_into_serialize,
+	DESERIALFUNC = bf_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, oid) IS
+	'the empty filter given, with the elements added';
 
 CREATE FUNCTION bf_merge_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_merge_serialize'
@@ -1228,6 +1737,9 @@ CREATE FUNCTION bf_live_state(
 COMMENT ON FUNCTION bf_live_state(regclass) IS
 	'a live filter''s row in the view bf_live_filters; NULL of what is none, or not the caller''s to know';
 
+-- Types are those of the functions and operators exactly: whoever owns the schema
+-- might have one that fits better.
+
 CREATE VIEW bf_live_filters AS
 	SELECT c.oid::regclass AS index, i.indrelid::regclass AS "table", s."column",
 		s.estimated_count, s.expected, s.fill, s.fpp, s.estimated_fpp,
@@ -1235,8 +1747,8 @@ CREATE VIEW bf_live_filters AS
 	FROM pg_am AS a
 	JOIN pg_class AS c ON c.relam = a.oid AND c.relkind = 'i'
 	JOIN pg_index AS i ON i.indexrelid = c.oid
-	CROSS JOIN LATERAL bf_live_state(c.oid) AS s
-	WHERE a.amhandler = 'bloomfilter_handler(internal)'::regprocedure AND NOT s IS NULL;
+	CROSS JOIN LATERAL bf_live_state(c.oid::regclass) AS s
+	WHERE a.amhandler::oid = 'bloomfilter_handler(internal)'::regprocedure::oid AND NOT s IS NULL;
 GRANT SELECT ON bf_live_filters TO PUBLIC;
 COMMENT ON VIEW bf_live_filters IS
 	'every live filter of this database that the caller may know of, how full it is, by some of its pages, and what is due; waits for nobody and fails for none';

@@ -138,6 +138,7 @@ insert into bad values
 ('0A000', '(select bf_agg(1.5, 10))'),
 ('0A000', '(select bf_agg(1.5))'),
 ('0A000', '(select bf_agg(1.5, 10, 0.03))'),
+('0A000', '(select bf_agg(typinput, 10) from pg_type)'),
 ('0A000', 'bf_add(bf_create(10), ''x'' collate pg_temp.folding)'),
 ('0A000', 'bf_contains(bf_create(10), ''x'' collate pg_temp.folding)'),
 ('0A000', 'bf_create(10) @> (''x'' collate pg_temp.folding)'),

@@ -222,14 +222,16 @@ type_of_elements(Oid type)
 /*
  * Describe an element by its declared type and the expression that gives it,
  * or an array of it.  If that was something else before it was silently cast,
- * that must be alike; only integers stay what they are by any cast.
+ * that must be alike; only integers stay what they are by any cast.  (An oid is
+ * what names of all kinds are cast to: it is no integer here.)
  */
 void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
 				   BfElementType *element)
 {
 	describe_type(type, collation, false, element);
-	if (expression != NULL && !IS_INTEGER(element->kind))
+	if (expression != NULL &&
+		(!IS_INTEGER(element->kind) || element->form == BF_FORM_OID))
 	{
 		Oid			origin = exprType(without_implicit_casts(expression));
 		BfElementType other;
