@@ -23,8 +23,11 @@
 
 #include "live/live.h"
 
-/* Pages remembered: as many as a filter of 1 GB has. */
-#define RECENT_PAGES	(1024 * 1024 * 1024 / BLCKSZ)
+/*
+ * Pages remembered: as many as a filter of 8 GB has.  Of a larger one two pages
+ * in a place are a hint that misleads, which costs more than none.
+ */
+#define RECENT_PAGES	(1024 * 1024)
 
 /* The golden ratio of 2^32: what is multiplied by it is spread evenly. */
 #define SPREAD			UINT32_C(0x9E3779B9)
