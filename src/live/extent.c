@@ -20,8 +20,8 @@
  * Pending pages: none for small filters, whose 1 MB stays in memory, else a
  * share of the data pages.  A pending page holds 509 elements and a flush goes
  * over all data pages: that is half a page an element.  2 MB of pending pages
- * are as many as are to be waited for when they are flushed; only of filters
- * beyond a value, where these would set less than a bit a page, more are.
+ * are as many as are to be waited for when they are flushed.  Beyond 2 GB so few
+ * elements would set less than a bit on a page, and there are more.
  */
 #define PENDING_FROM_PAGES	128
 #define PENDING_SHARE		256

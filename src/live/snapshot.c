@@ -136,7 +136,7 @@ layers_fit(const BfPlan *plan, uint64 most)
 	return true;
 }
 
-/* Refuse a filter that is too large for what it is wanted for; say what is not. */
+/* Refuse a filter that does not fit into what is wanted; say what would. */
 pg_noreturn static void
 refuse_large(const BfLiveSnapshot *snapshot, const char *what)
 {
