@@ -113,6 +113,9 @@ is_equal($_->[0], $_->[1]) foreach (
 
 # Over no rows at all nobody has seen the parameters: an empty filter, or NULL.
 $test->is_sql('over no rows', 'SELECT bf_agg(t, 10) IS NULL OR bf_count(bf_agg(t, 10)) = 0 FROM nothing', 't');
+$test->is_sql('over none that are left', q(
+	SELECT grp, count(*) FILTER (WHERE grp = 1) > 0 AS any, coalesce(bf_count(bf_agg(t, 20000) FILTER (WHERE grp = 1)), 0) > 0 AS filled
+	FROM items GROUP BY 1 ORDER BY 1), '0|f|f; 1|t|t; 2|f|f');
 $test->is_sql('over no rows of a group', 'SELECT grp, bf_agg(t, 10) FROM nothing GROUP BY 1', '');
 
 # A filter that grows cannot be united from parts; rows that come to one place make one.
