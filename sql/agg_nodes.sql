@@ -76,12 +76,15 @@ select by_nodes('bf_union_agg(bloomfilter)', nodes, f) = bf_union_agg(f) as equa
 from generate_series(2, 3) as nodes, lateral (select bf_agg(i, 1000) as f from generate_series(1, 1000) i group by i % 10) g
 group by nodes;
 -- What is sent: 16 bytes an element and a head while that is less than half a
--- filter, each element once; then the filter.
+-- filter, each element once; then the filter, packed if its bits are few.
 select n, distinct_n, nodes, bytes from
     (values (1000, 1000, 4), (1000, 10, 4), (20000, 20000, 4), (20000, 100, 4), (100000, 100000, 4)) as v (n, distinct_n, nodes),
     lateral (select bytes_of_nodes('bf_agg(integer, bigint)', nodes, i % distinct_n, 100000::bigint) as bytes
              from generate_series(1, n) i) as s;
 select pg_column_size(bf_create(100000)) as filter;
+select n, p, bytes from (values (1), (300), (3000), (9000), (13000), (20000), (40000), (90000)) as v (n), (values (0.1), (0.03), (0.001), (0.00003)) as w (p),
+    lateral (select bytes_of_nodes('bf_agg(integer, bigint, float8)', 3, i, 30000::bigint, p::float8) as bytes from generate_series(1, n) i) as s
+where bytes > 16 * n + 3 * 96;
 
 -- What is refused.
 select by_nodes('bf_agg(anyelement, bigint)', 2, i, 100::bigint) from generate_series(1, 9) i;

@@ -104,6 +104,66 @@ bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes)
 		bf_store_le64(into + i, bf_load_le64(into + i) & bf_load_le64(from + i));
 }
 
+/* The high bit of each byte of a word that is not zero. */
+static inline uint64_t
+nonzero_bytes(uint64_t word)
+{
+	const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+
+	return (((word & low) + low) | word) & ~low;
+}
+
+/* How long an array is when it is packed; bytes is a multiple of 8. */
+uint64_t
+bf_bits_packed(const uint8_t *bits, size_t bytes)
+{
+	uint64_t	length = bytes / 8;
+
+	for (size_t i = 0; i < bytes; i += 8)
+		length += ((nonzero_bytes(bf_load_le64(bits + i)) >> 7) *
+				   UINT64_C(0x0101010101010101)) >> 56;
+	return length;
+}
+
+/* Pack an array; returns how long it has become. */
+size_t
+bf_bits_pack(const uint8_t *bits, size_t bytes, uint8_t *packed)
+{
+	uint8_t    *out = packed;
+
+	for (size_t i = 0; i < bytes; i += 8)
+	{
+		uint64_t	set = nonzero_bytes(bf_load_le64(bits + i));
+
+		/* One bit of each byte, multiplied into the highest byte. */
+		*out++ = (uint8_t) (((set >> 7) * UINT64_C(0x0102040810204080)) >> 56);
+		for (; set != 0; set &= set - 1)
+			*out++ = bits[i + (size_t) __builtin_ctzll(set) / 8];
+	}
+	return (size_t) (out - packed);
+}
+
+/*
+ * Set the bits of a packed array in one of so many bytes, and go on to where the
+ * packed one ends; false where its end comes first.
+ */
+bool
+bf_bits_or_packed(uint8_t *into, size_t bytes, const uint8_t **packed,
+				  const uint8_t *end)
+{
+	const uint8_t *in = *packed;
+
+	for (size_t i = 0; i < bytes; i += 8)
+	{
+		if (in == end || end - in <= __builtin_popcount(*in))
+			return false;
+		for (unsigned set = *in++; set != 0; set &= set - 1)
+			into[i + (size_t) __builtin_ctz(set)] |= *in++;
+	}
+	*packed = in;
+	return true;
+}
+
 /* Whether all bits from number `used` on are zero. */
 bool
 bf_bits_tail_is_zero(const uint8_t *bits, size_t bytes, uint64_t used)

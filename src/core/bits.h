@@ -14,6 +14,9 @@
  * pieces are multiples of 8 bytes.
  *
  * Whole arrays are words of 8 bytes; bits beyond the array's size are zero.
+ *
+ * Packed, each word is a byte that says which of its bytes are not zero, from the
+ * lowest bit on, and those bytes: of few bits, a fraction of the array.
  */
 #ifndef BLOOMEXT_BITS_H
 #define BLOOMEXT_BITS_H
@@ -127,6 +130,10 @@ extern void bf_counters_to_bits(const uint8_t *cells, uint64_t count,
 								uint8_t *bits);
 extern void bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes);
 extern void bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes);
+extern uint64_t bf_bits_packed(const uint8_t *bits, size_t bytes);
+extern size_t bf_bits_pack(const uint8_t *bits, size_t bytes, uint8_t *packed);
+extern bool bf_bits_or_packed(uint8_t *into, size_t bytes,
+							  const uint8_t **packed, const uint8_t *end);
 extern bool bf_bits_tail_is_zero(const uint8_t *bits, size_t bytes,
 								 uint64_t used);
 extern uint64_t bf_bits_end(const uint8_t *bits, size_t bytes);

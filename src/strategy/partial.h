@@ -2,19 +2,21 @@
  * partial.h
  *	  What one of several processes knows of a filter, as bytes between them.
  *
- * A partial state is a header, then a value, or its prefix where there are no
- * bits yet, then a list of hashes.  Either of bits and list may be missing; an
- * element may be in both.  All numbers are little-endian, so that it can go from
+ * A partial state is a header, then a value, or its prefix and packed bits, or
+ * its prefix alone where there are none yet, then a list of hashes.  Either of
+ * bits and list may be missing; an element may be in both.  All numbers are little-endian, so that it can go from
  * any node to any other:
  *
  *	   0 1	version, 1
  *	   1 1	1: it saw rows; 0: its plan is by the call's expressions
  *	   2 1	words of a hash, as its strategy has them
- *	   3 1	1: the value follows; 0: only its prefix
+ *	   3 1	1: the value follows; 2: its prefix, and its bits packed (bits.h);
+ *			0: only its prefix
  *	   4 4	hashes listed
  *	   8 8	elements added, the same one as often as it came
  *	  16 8	length of the whole value
- *	  24	the value or its prefix, then the hashes, of 8 bytes a word
+ *	  24	the value, or its prefix and what is packed, then the hashes, of 8
+ *			bytes a word
  */
 #ifndef BLOOMEXT_PARTIAL_H
 #define BLOOMEXT_PARTIAL_H
@@ -31,6 +33,9 @@ typedef struct BfPartial
 	uint32_t	listed;			/* hashes */
 	uint64_t	added;
 	BfFilter	filter;			/* of one layer; its length is known in any case */
+	const uint8_t *packed;		/* its bits, which are checked as they are unpacked;
+								 * or NULL */
+	size_t		packed_length;
 	const uint8_t *hashes;		/* `listed` times `words` numbers */
 } BfPartial;
 

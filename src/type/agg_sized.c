@@ -24,9 +24,11 @@
  *
  * What travels is as long as what was seen, while that is little: a partial
  * state lists hashes of two words, (nearly) each once, up to half the length of
- * the bits.  So a list and the filter that is made of it take one and a half
- * filters, and an element 16 bytes on its way, or at most 32 as bits.  Counters
- * count each occurrence: a list of them keeps all, and is short.
+ * the bits, so that a list and the filter that is made of it take one and a half
+ * filters.  Bits that are few are packed then, between nodes (between processes
+ * of one that would cost more than it saves).  On its way an element takes 16
+ * bytes, or less; of filters with more than 15 hashes, up to 20.  Counters count
+ * each occurrence: a list of them keeps all, and is short.
  *
  * Called by another aggregate (see agg.c), a state is partial: nobody says that
  * it is not.  Where the final function finds that, it takes the room off.
@@ -97,6 +99,8 @@ struct BfSizedState
 	BfHashList	list;			/* not in the filter yet */
 	uint32		list_limit;		/* the most that it holds before it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
+	const uint8 *packed;		/* of one that was read: its bits, or NULL */
+	Size		packed_length;
 	BfHash	   *batch;			/* elements on their way there, or NULL */
 	uint32		batched;
 };
@@ -381,12 +385,31 @@ add_list(BfSizedState *into, const BfHashList *list)
 	}
 }
 
+/* Add the bits that another state of the plan has, packed. */
+static void
+add_packed(BfSizedState *into, const uint8 *packed, Size length)
+{
+	const BfLayer *layer = &into->plan.first;
+	uint8	   *bits;
+
+	if (into->value.varlena == NULL)
+		start_filter(into, NULL);
+	bits = into->value.bytes + layer->offset;
+	if (!bf_pieces_or_packed(bits, layer->bytes, packed, length) ||
+		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("malformed bloom filter: packed bits are not those of a filter")));
+}
+
 /* Add what another state of the plan has. */
 static void
 add_state(BfSizedState *into, const BfSizedState *from)
 {
 	if (from->value.filter.whole)
 		add_filter(into, &from->value.filter);
+	if (from->packed != NULL)
+		add_packed(into, from->packed, from->packed_length);
 	add_list(into, &from->list);
 	into->added += from->added;
 	into->saw_rows |= from->saw_rows;
@@ -417,9 +440,28 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(into);
 }
 
+/*
+ * How long a state's bits are when they are packed, for another node; 0 where it
+ * has none, or that would not save a quarter of them.
+ */
+static Size
+length_packed(FunctionCallInfo fcinfo, const BfSizedState *state)
+{
+	const BfLayer *layer = &state->plan.first;
+	uint64		length;
+
+	if (bf_agg_has_expression(fcinfo) || state->value.varlena == NULL ||
+		state->plan.header.cell_bits != BF_CELL_BIT ||
+		state->plan.header.expansion > 0)
+		return 0;
+	length = bf_pieces_packed(state->value.bytes + layer->offset, layer->bytes);
+	return length <= layer->bytes / 4 * 3 ? length : 0;
+}
+
 /* Describe a state as one that travels. */
 static void
-describe_state(BfSizedState *state, BfPartial *partial)
+describe_state(FunctionCallInfo fcinfo, BfSizedState *state,
+			   BfPartial *partial)
 {
 	BfError		error;
 
@@ -428,19 +470,24 @@ describe_state(BfSizedState *state, BfPartial *partial)
 	partial->listed = state->list.count;
 	partial->added = state->added;
 	partial->filter = state->value.filter;
+	partial->packed_length = length_packed(fcinfo, state);
+	if (partial->packed_length > 0)
+		partial->filter.whole = false;
 	if (state->value.varlena == NULL &&
 		!bf_plan_measure(&state->plan, &partial->filter.length, &error))
 		bf_raise(&error);
 }
 
 /*
- * Lay a state out behind room for its header, copying what it has: the filter
- * or its prefix, then the list.
+ * Lay a state out behind room for its header, copying what it has: the filter, or
+ * its prefix and perhaps its packed bits, then the list.
  */
 static bytea *
-copy_state(const BfSizedState *state, const BfFilter *filter)
+copy_state(const BfSizedState *state, const BfPartial *partial)
 {
-	Size		value = filter->whole ? filter->length : BF_PREFIX_SIZE(1);
+	const BfFilter *filter = &partial->filter;
+	Size		value = filter->whole ? filter->length :
+		BF_PREFIX_SIZE(1) + partial->packed_length;
 	bytea	   *result = bf_value_allocate(CurrentMemoryContext,
 										   BF_PARTIAL_HEAD + value +
 										   bf_hashlist_bytes(&state->list));
@@ -450,6 +497,9 @@ copy_state(const BfSizedState *state, const BfFilter *filter)
 		memcpy(out, filter->bytes, value);
 	else
 		bf_plan_encode(&state->plan, out);
+	if (partial->packed_length > 0)
+		bf_pieces_pack(state->value.bytes + state->plan.first.offset,
+					   state->plan.first.bytes, out + BF_PREFIX_SIZE(1));
 	bf_hashlist_write(&state->list, out + value);
 	return result;
 }
@@ -466,9 +516,9 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 		PG_RETURN_NULL();
 	if (state->distinct)
 		bf_hashlist_shorten(&state->list);
-	describe_state(state, &partial);
+	describe_state(fcinfo, state, &partial);
 	result = partial.filter.whole && state->head > 0 ?
-		state->value.varlena : copy_state(state, &partial.filter);
+		state->value.varlena : copy_state(state, &partial);
 	bf_partial_write_head(&partial, (uint8 *) VARDATA(result));
 	PG_RETURN_BYTEA_P(result);
 }
@@ -489,6 +539,8 @@ open_state(bytea *data, BfSizedState *state)
 	bf_hashlist_read(&state->list, partial.words, partial.listed,
 					 partial.hashes);
 	state->value.filter = partial.filter;
+	state->packed = partial.packed;
+	state->packed_length = partial.packed_length;
 }
 
 /*

@@ -159,6 +159,47 @@ bf_pieces_combine(BfArrayLoop loop, uint8 *into, const uint8 *from, Size bytes)
 	}
 }
 
+/* bf_bits_packed() */
+uint64
+bf_pieces_packed(const uint8 *bits, Size bytes)
+{
+	uint64		length = 0;
+
+	for (Size done = 0; done < bytes; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		length += bf_bits_packed(bits + done, Min(bytes - done, BF_PIECE));
+	}
+	return length;
+}
+
+/* bf_bits_pack() */
+void
+bf_pieces_pack(const uint8 *bits, Size bytes, uint8 *packed)
+{
+	for (Size done = 0; done < bytes; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		packed += bf_bits_pack(bits + done, Min(bytes - done, BF_PIECE), packed);
+	}
+}
+
+/* bf_bits_or_packed(), of a packed array of just this length */
+bool
+bf_pieces_or_packed(uint8 *into, Size bytes, const uint8 *packed, Size length)
+{
+	const uint8 *end = packed + length;
+
+	for (Size done = 0; done < bytes; done += BF_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!bf_bits_or_packed(into + done, Min(bytes - done, BF_PIECE),
+							   &packed, end))
+			return false;
+	}
+	return packed == end;
+}
+
 /* bf_counters_to_bits() */
 void
 bf_pieces_to_bits(const uint8 *cells, uint64 count, uint8 *bits)

@@ -60,6 +60,10 @@ extern uint64 bf_layer_count(const BfFilter *filter, const BfLayer *layer);
 
 extern void bf_pieces_combine(BfArrayLoop loop, uint8 *into,
 							  const uint8 *from, Size bytes);
+extern uint64 bf_pieces_packed(const uint8 *bits, Size bytes);
+extern void bf_pieces_pack(const uint8 *bits, Size bytes, uint8 *packed);
+extern bool bf_pieces_or_packed(uint8 *into, Size bytes, const uint8 *packed,
+								Size length);
 extern void bf_pieces_to_bits(const uint8 *cells, uint64 count, uint8 *bits);
 extern void bf_pieces_to_order(BfBitOrder order, const uint8 *stored,
 							   uint8 *foreign, Size bytes);

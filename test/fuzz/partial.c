@@ -3,10 +3,26 @@
  *	  Fuzz the decoder of partial states: what opens says of itself what it was
  *	  read from, and can be used.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "strategy/partial.h"
+
+/* Unpack the bits, of which each byte that is packed makes 8 at most. */
+static void
+unpack(const BfPartial *partial)
+{
+	size_t		length = (size_t) partial->filter.plan.first.bytes;
+	uint8_t    *bits = calloc(1, length);
+	const uint8_t *at = partial->packed;
+
+	REQUIRE(bits != NULL && length / 8 <= partial->packed_length);
+	if (bf_bits_or_packed(bits, length, &at, partial->hashes))
+		REQUIRE(bf_bits_packed(bits, length) <= partial->packed_length &&
+				at <= partial->hashes);
+	free(bits);
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -25,5 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(partial.hashes + list == data + size);
 	if (partial.filter.whole)
 		exercise(partial.filter.bytes, (size_t) partial.filter.length);
+	if (partial.packed_length > 0)
+		unpack(&partial);
 	return 0;
 }

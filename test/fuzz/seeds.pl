@@ -76,7 +76,7 @@ sub text_seeds
 	return;
 }
 
-# Partial states of a filter: its bits, a list of hashes, or both.
+# Partial states of a filter: its bits, packed or not, a list of hashes, or both.
 sub partial_seeds
 {
 	my ($words, $value) = @_;
@@ -87,6 +87,8 @@ sub partial_seeds
 		my @rest = ($listed, 100, length $value);
 		seed('partial', pack('C4VQ<2', @head, 1, @rest) . $value . $list);
 		seed('partial', pack('C4VQ<2', @head, 0, @rest) . substr($value, 0, 72) . $list);
+		my $packed = join '', map { pack('b8', join '', map { $_ ? 1 : 0 } unpack 'C8', $_) . tr/\0//dr } unpack '(a8)*', substr $value, 72;
+		seed('partial', pack('C4VQ<2', @head, 2, @rest) . substr($value, 0, 72) . $packed . $list);
 	}
 	return;
 }

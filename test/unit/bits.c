@@ -106,6 +106,49 @@ test_tail(void)
 	}
 }
 
+/* What is packed is unpacked, from its own bytes only, into other bits. */
+static void
+test_packing(void)
+{
+	enum {BYTES = 256, MOST = BYTES + BYTES / 8};
+	uint8_t		bits[BYTES];
+	uint8_t		packed[MOST];
+	uint8_t		into[BYTES];
+	uint8_t		both[BYTES];
+
+	for (int round = 0; round < 64; round++)
+	{
+		size_t		bytes = 8 * (next_random() % (BYTES / 8 + 1));
+		size_t		length;
+		uint8_t    *exact;
+
+		for (size_t i = 0; i < bytes; i++)
+		{
+			bits[i] = next_random() % 64 < (uint64_t) round ? (uint8_t) next_random() : 0;
+			into[i] = (uint8_t) (next_random() & next_random());
+			both[i] = bits[i] | into[i];
+		}
+		length = bf_bits_pack(bits, bytes, packed);
+		CHECK(length == bf_bits_packed(bits, bytes), "%zu bytes packed, not as many as said", length);
+		exact = copy_bytes(packed, length);
+		for (size_t cut = 0; cut <= length; cut++)
+		{
+			const uint8_t *at = exact + length - cut;
+			uint8_t		unpacked[BYTES];
+			bool		whole;
+
+			/* What is read beyond the cut is beyond the allocation. */
+			memcpy(exact + length - cut, packed, cut);
+			memcpy(unpacked, into, bytes);
+			whole = bf_bits_or_packed(unpacked, bytes, &at, exact + length);
+			CHECK(whole == (cut == length), "%zu of %zu packed bytes", cut, length);
+			CHECK(!whole || (at == exact + length && memcmp(unpacked, both, bytes) == 0),
+				  "unpacked otherwise, round %d", round);
+		}
+		free(exact);
+	}
+}
+
 /* Redis and BitSet orders, whole and cut to ceil(m / 8) bytes, and back. */
 static void
 test_orders(void)
@@ -183,6 +226,7 @@ test_bits(void)
 {
 	test_sets();
 	test_tail();
+	test_packing();
 	test_orders();
 	test_modulo();
 }
