@@ -62,6 +62,13 @@ select count(*), bool_and(a = b) as equal from (
     select by_nodes('bf_agg(bigint, bigint)', 4, i::bigint, 50::bigint) as a, bf_agg(i::bigint, 50) as b
     from generate_series(1, 5000) i group by i % 200) g;
 reset enable_sort;
+set enable_hashagg = off;
+select count(*), bool_and(a = b and c = d) as equal from (
+    select by_nodes('bf_agg(uuid, bigint)', n, md5(i::text)::uuid, 50::bigint) as a, bf_agg(md5(i::text)::uuid, 50) as b,
+        by_nodes('bf_agg_into(bloomfilter, uuid)', n, bf_create(50), md5(i::text)::uuid) as c,
+        bf_agg_into(bf_create(50), md5(i::text)::uuid) as d
+    from generate_series(3, 4) n, generate_series(1, 5000) i group by n, i % 200) g;
+reset enable_hashagg;
 
 -- Filters given.
 select by_nodes('bf_agg_into(bloomfilter, uuid)', 5, bf_create(1000, 0.01), md5(i::text)::uuid) =

@@ -264,10 +264,10 @@ argument_type(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * What a transition function keeps of its call site, in fn_extra, and in the
- * state, which is its first argument: first of all what its element argument is,
- * found out at the first row.  Of several expressions that the element may be,
- * none may be of a type that is refused.
+ * What a transition function keeps of its call site, in fn_extra, or, without an
+ * expression, in the state, which is its first argument: first of all what its
+ * element argument is, found out at the first row.  Of several expressions that
+ * the element may be, none may be of a type that is refused.
  */
 BfElementType *
 bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
@@ -291,7 +291,10 @@ bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
 		bf_element_type_of(type, NULL, PG_GET_COLLATION(), element);
 	foreach(cell, expressions)
 		bf_element_type_of(type, lfirst(cell), PG_GET_COLLATION(), element);
-	fcinfo->flinfo->fn_extra = element;
+	if (lasts)
+		fcinfo->flinfo->fn_extra = element;
+	else if (state != NULL)
+		state->site = element;
 	return element;
 }
 

@@ -14,8 +14,8 @@
 
 /*
  * What every state starts with: what its transition function knows of the call
- * site.  That is in fn_extra, too, but who calls by an FmgrInfo made anew for
- * each row loses it there.
+ * site.  Where the executor calls, that is in fn_extra, too; who else calls may
+ * make an FmgrInfo anew for each row, or keep one longer than the group's memory.
  */
 typedef struct BfAggState
 {

@@ -4,10 +4,11 @@
  *	  partial states are serialized, and combined.
  *
  * It calls the aggregate's functions as Citus does: by their FmgrInfo alone,
- * made anew for each call in memory that lasts as long as the row, so without
- * an expression tree, and with an Aggref at hand that is its own.  Of an odd
- * number of nodes the first one's state is what others are combined into, as
- * TimescaleDB does it, else they are combined into none.
+ * so without an expression tree, and with an Aggref at hand that is its own.  Of
+ * an odd number of nodes the FmgrInfo is made anew for each call, in memory that
+ * lasts as long as the row, and the first one's state is what others are combined
+ * into, as TimescaleDB does it.  Of an even number the transition function's is
+ * kept for all groups, and states are combined into none.
  */
 #include "postgres.h"
 
@@ -41,27 +42,36 @@ group_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-/* Call a function of the aggregate. */
+/* Call a function of the aggregate by its FmgrInfo. */
 static NullableDatum
-call(FunctionCallInfo caller, Oid function, int count,
-	 const NullableDatum *arguments)
+call_by(FunctionCallInfo caller, FmgrInfo *info, int count,
+		const NullableDatum *arguments)
 {
 	LOCAL_FCINFO(fcinfo, FUNC_MAX_ARGS);
-	FmgrInfo	info;
 	NullableDatum result = {.isnull = true};
 
-	fmgr_info(function, &info);
 	for (int i = 0; i < count; i++)
 	{
-		if (info.fn_strict && arguments[i].isnull)
+		if (info->fn_strict && arguments[i].isnull)
 			return result;
 	}
-	InitFunctionCallInfoData(*fcinfo, &info, count, caller->fncollation,
+	InitFunctionCallInfoData(*fcinfo, info, count, caller->fncollation,
 							 caller->context, caller->resultinfo);
 	memcpy(fcinfo->args, arguments, sizeof(NullableDatum) * count);
 	result.value = FunctionCallInvoke(fcinfo);
 	result.isnull = fcinfo->isnull;
 	return result;
+}
+
+/* The same by one made anew. */
+static NullableDatum
+call(FunctionCallInfo caller, Oid function, int count,
+	 const NullableDatum *arguments)
+{
+	FmgrInfo	info;
+
+	fmgr_info(function, &info);
+	return call_by(caller, &info, count, arguments);
 }
 
 /* The state of a group at its first row: the aggregate, and how many nodes. */
@@ -84,6 +94,18 @@ make_nodes(FunctionCallInfo fcinfo)
 	return nodes;
 }
 
+/* The transition function's FmgrInfo that is kept for all groups. */
+static FmgrInfo *
+kept_transition(FmgrInfo *own, Oid function)
+{
+	if (own->fn_extra == NULL)
+	{
+		own->fn_extra = MemoryContextAlloc(own->fn_mcxt, sizeof(FmgrInfo));
+		fmgr_info_cxt(function, own->fn_extra, own->fn_mcxt);
+	}
+	return own->fn_extra;
+}
+
 /* (internal, regprocedure, nodes int, VARIADIC "any") -> internal */
 Datum
 nodes_add(PG_FUNCTION_ARGS)
@@ -95,7 +117,10 @@ nodes_add(PG_FUNCTION_ARGS)
 
 	arguments[0] = *state;
 	memcpy(arguments + 1, fcinfo->args + 3, sizeof(NullableDatum) * (count - 1));
-	*state = call(fcinfo, nodes->aggregate.aggtransfn, count, arguments);
+	*state = nodes->count % 2 == 1 ?
+		call(fcinfo, nodes->aggregate.aggtransfn, count, arguments) :
+		call_by(fcinfo, kept_transition(fcinfo->flinfo, nodes->aggregate.aggtransfn),
+				count, arguments);
 	PG_RETURN_POINTER(nodes);
 }
 
