@@ -153,6 +153,17 @@ expansion_of(const BfLiveOptions *options)
 	return options->expected > 0 ? 0 : BF_LIVE_EXPANSION;
 }
 
+/* What to do where a strategy has too few positions. */
+static const char *
+hint_for_large(const Build *build, uint64 expected, double fpp, uint64 parts)
+{
+	const BfStrategy *wide = build->strategy->wide;
+	char	   *divided = bf_live_divided(build->index, expected, fpp, parts);
+
+	return wide == NULL ? divided :
+		psprintf("Use strategy %s, or divide the filter. %s", wide->name, divided);
+}
+
 /* Plan a filter for so many elements; false where none can be so large. */
 static bool
 plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
@@ -166,8 +177,8 @@ plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
 	if (bf_live_takes_layer(build->strategy, &sized->first, BF_FIRST_BLOCK))
 		return true;
 	return bf_fail_hint(error, BF_ERROR_LIMIT,
-						bf_live_divided(build->index, expected, fpp,
-										bf_live_parts(sized->first.bits, most)),
+						hint_for_large(build, expected, fpp,
+									   bf_live_parts(sized->first.bits, most)),
 						"live filter of %llu bits exceeds the maximum of %llu for strategy \"%s\"",
 						(unsigned long long) sized->first.bits,
 						(unsigned long long) most, build->strategy->name);

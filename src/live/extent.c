@@ -10,8 +10,12 @@
  */
 #include "postgres.h"
 
+#include "access/reloptions.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
 #include "utils/ruleutils.h"
 
 #include "live/live.h"
@@ -122,16 +126,47 @@ bf_live_parts(uint64 size, uint64 most)
 	return size / (most - most / 64) + 1;
 }
 
+/* The options of an index of a part: its size, and what its whole's say besides. */
+static void
+append_options(Relation index, uint64 expected, double fpp, StringInfo text)
+{
+	const BfLiveOptions *options = (const BfLiveOptions *) index->rd_options;
+	const BfStrategy *strategy = bf_live_strategy(index);
+
+	appendStringInfo(text, "expected = %llu, fpp = %g",
+					 (unsigned long long) expected, fpp);
+	if (strcmp(strategy->name, BF_LIVE_STRATEGY) != 0)
+		appendStringInfo(text, ", strategy = %s", strategy->name);
+	if (options != NULL && options->funnel != 0)
+		appendStringInfo(text, ", funnel = %s",
+						 GET_STRING_RELOPTION(options, funnel));
+}
+
 /* How to make indexes of parts of the elements, where one is too large. */
 char *
 bf_live_divided(Relation index, uint64 expected, double fpp, uint64 parts)
 {
+	Oid			table = index->rd_index->indrelid;
 	const char *column = pg_get_indexdef_columns(RelationGetRelid(index), true);
+	List	   *predicate = RelationGetIndexPredicate(index);
+	StringInfoData text;
 
-	return psprintf("Make %llu partial indexes, with i from 0 to %llu: CREATE INDEX ON %s USING bloomfilter (%s) WITH (expected = %llu, fpp = %g) WHERE bf_shard(%s, %llu) = i.",
-					(unsigned long long) parts,
-					(unsigned long long) parts - 1,
-					quote_identifier(get_rel_name(index->rd_index->indrelid)),
-					column, (unsigned long long) (expected / parts + 1), fpp,
-					column, (unsigned long long) parts);
+	initStringInfo(&text);
+	appendStringInfo(&text,
+					 "Make %llu partial indexes, with i from 0 to %llu: CREATE INDEX ON %s USING bloomfilter (%s) WITH (",
+					 (unsigned long long) parts,
+					 (unsigned long long) parts - 1,
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
+												get_rel_name(table)),
+					 column);
+	append_options(index, (expected - 1) / parts + 1, fpp, &text);
+	appendStringInfo(&text, ") WHERE bf_shard(%s, %llu) = i", column,
+					 (unsigned long long) parts);
+	if (predicate != NIL)
+		appendStringInfo(&text, " AND (%s)",
+						 deparse_expression((Node *) make_ands_explicit(predicate),
+											deparse_context_for(get_rel_name(table), table),
+											false, false));
+	appendStringInfoChar(&text, '.');
+	return text.data;
 }

@@ -559,7 +559,8 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("layout \"%s\" does not hold filters of strategy \"%s\"",
-						layout->name, plan->strategy->name)));
+						layout->name, plan->strategy->name),
+				 errhint("Use layout \"%s\".", bf_layout_default(plan)->name)));
 	if (layout->accept != NULL && !layout->accept(plan, &error))
 		bf_raise(&error);
 	for (uint32 i = 0; i < plan->header.layers; i++)

@@ -111,7 +111,10 @@ export_stream(const BfFilter *filter, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a filter of strategy \"%s\" cannot be written in format \"%s\"",
-						filter->plan.strategy->name, name)));
+						filter->plan.strategy->name, name),
+				 stream != NULL ?
+				 errhint("Its own format is \"%s\".", stream->name) :
+				 errhint("Its own format is a bit string: leave out the format, or name \"redis\" or \"bitset\".")));
 	if (!stream->measure(filter, &length, &error))
 		bf_raise(&error);
 	size = bf_fit_length(length);

@@ -49,7 +49,7 @@ make_counting(BfPlan *plan)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("strategy \"%s\" has no counting filters",
 						plan->strategy->name),
-				 errhint("Use guava or guava32.")));
+				 errhint("Use guava, guava32, spark1 or spark2.")));
 	if (plan->header.expansion > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

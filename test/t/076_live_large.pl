@@ -293,6 +293,10 @@ $live->is_sql('and is a value', q(SELECT bool_and(bf_contains((SELECT bf_live_fi
 $live->fails("$_->[0]", "CREATE INDEX ON small USING bloomfilter (title) WITH ($_->[1])", '54000')
   foreach [ 'more bits than guava has', 'expected = 10000000000, fpp = 0.0001' ],
   map { [ "more bits than $_ has positions", "expected = 250000000, fpp = 0.01, strategy = $_" ] } 'guava32', 'spark1';
+($out, $err) = $live->outcome(q(CREATE INDEX ON small USING bloomfilter (lower(title))
+	WITH (expected = 250000000, fpp = 0.01, strategy = spark1, funnel = utf8) WHERE title > 'b' AND title < 'd'), 'verbose');
+like($err, qr/HINT:  Use strategy spark2, or divide the filter\. .* ON public\.small USING bloomfilter \(lower\(title\)\) WITH \(expected = 125000000, fpp = 0\.01, strategy = spark1, funnel = utf8\) WHERE bf_shard\(lower\(title\), 2\) = i AND \(.*'b'.*'d'.*\)\./,
+	'a part is what the whole would be');
 
 $node->stop;
 done_testing();
