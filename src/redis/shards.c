@@ -14,7 +14,8 @@
  * for all.  The hash has a number of its own: who asks or adds looks afterwards
  * whether it still is the one that said which shard has an element.
  *
- * Its first shard says of what kind a filter's elements are.
+ * The first of its shards that holds any says of what kind a filter's elements
+ * are.
  *
  * Shards may also be mirrored, one by one.  The first one to come makes the hash,
  * which then says how many are awaited and which have come, but not yet that there
@@ -68,6 +69,7 @@ void
 bf_shards_describe(Oid server, const char *key, BfShards *shards)
 {
 	BfRemote   *whole = &shards->whole;
+	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
 
 	bf_remote_describe(server, key, whole);
 	if (whole->layout == NULL)
@@ -78,8 +80,10 @@ bf_shards_describe(Oid server, const char *key, BfShards *shards)
 	{
 		bf_shards_describe_one(whole, i, &shards->remote[i]);
 		check_strategy(&shards->remote[0], &shards->remote[i]);
+		if (funnel == BF_FUNNEL_UNBOUND)
+			funnel = shards->remote[i].plan.header.funnel;
 	}
-	bf_shards_bind(shards, shards->remote[0].plan.header.funnel);
+	bf_shards_bind(shards, funnel);
 }
 
 /* Have a filter that holds nothing yet, and shards that do not, hold a kind. */

@@ -144,6 +144,13 @@ $redis->cli('DEL', 'key:1', '{key:1}:bloomext');
 sql("SELECT bf_mirror(bf_create(500, 0.001, 'guava32'), 'cache', 'key:1')");
 is(missed('key', $titles), '22023', 'or is another one');
 
+# What any shard holds, the others do: not only the first, which may hold nothing.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(bf_create(500), 'cache', 'kind', 'guava;shards=2/0'), bf_mirror(bf_add(bf_create(500), 1::bigint), 'cache', 'kind', 'guava;shards=2/1')");
+is(state_of("SELECT bf_redis_add('cache', 'kind', ARRAY(SELECT 'Title ' || i FROM generate_series(1, 20) i))"), '22023', 'not another kind');
+is(sql("SELECT bool_and(a) FROM unnest(bf_redis_add('cache', 'kind', ARRAY(SELECT generate_series(1000, 1020)))) a"), 't', 'but the same');
+mirror('key', 'guava', 4, 0 .. 3);
+
 # All that a filter has expires.
 sql("SELECT bf_mirror(f, 'cache', 'short', 'guava;shards=4/' || shard, '1 hour') FROM shards");
 is($redis->cli('EVAL', "local n = 0 for _, k in ipairs(redis.call('KEYS', '*short*')) do if redis.call('TTL', k) > 0 then n = n + 1 end end return n", 0), 9,
