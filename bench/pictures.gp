@@ -2,7 +2,8 @@
 #	One picture of script/bench as SVG: picture names it, data is the file of its
 #	lines, so many, and out the picture's; dark is 1 for a dark page.  Colours are those
 #	of Okabe and Ito, which all can tell apart; each line has its own points besides,
-#	and those of a line that another may hide are larger.
+#	and those of a line that another may hide are larger.  Beyond seven lines, they
+#	come again, dashed.
 
 ink = dark ? '#c9d1d9' : '#24292f'
 faint = dark ? '#30363d' : '#d0d7de'
@@ -14,7 +15,7 @@ colour[4] = dark ? '#e79ac6' : '#b5548c'
 colour[5] = dark ? '#f0e442' : '#8a7300'
 colour[6] = dark ? '#9aa4ff' : '#3d3d9e'
 colour[7] = dark ? '#c9d1d9' : '#57606a'
-array shape[7] = [7, 5, 9, 13, 11, 6, 4]
+array shape[10] = [7, 5, 9, 13, 11, 6, 4, 2, 3, 8]
 
 set terminal svg size 720,440 font 'sans-serif,14' background (dark ? '#0d1117' : '#ffffff') linewidth 1.5
 set output out
@@ -62,6 +63,6 @@ if (picture ne 'size') {
 	set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb ink linewidth 0.8 dashtype 2
 }
 plot for [i = 0:lines - 1] data index i using 1:2:3:4 with yerrorbars \
-	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 0.5 notitle, \
+	linecolor rgb colour[i % 7 + 1] pointtype shape[i + 1] pointsize 0.5 notitle, \
 	for [i = 0:lines - 1] data index i using 1:2 with linespoints \
-	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 1.1 - 0.1 * i title columnheader(1)
+	linecolor rgb colour[i % 7 + 1] dashtype 1 + (i > 6) pointtype shape[i + 1] pointsize 1.1 - 0.06 * i title columnheader(1)

@@ -8,7 +8,8 @@ from measure import Row, Sql, Value, sql
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The strategies, and the least probability that each can promise here.
-STRATEGIES = {'guava': 0, 'guava32': 0, 'redisson': 0, 'magnuss': 0, 'tale2009': 0, 'cassandra': 0.001, 'redisbloom': 0}
+STRATEGIES = {'guava': 0, 'guava32': 0, 'redisson': 0, 'magnuss': 0, 'tale2009': 0, 'cassandra': 0.001, 'redisbloom': 0,
+              'spark1': 0, 'spark2': 0, 'bitsandblooms': 0}
 MARKUP = '<picture><source media="(prefers-color-scheme: dark)" srcset="{0}-dark.svg"><img src="{0}.svg" width="720"></picture>\n'
 PROBABILITIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0001)
 

@@ -28,7 +28,8 @@ def aggregates(s):
     yield Row('bf_agg(title), sizing itself', over, agg('bf_agg(title)'), count)
     yield Row('bf_agg(title), sizing itself', 'bf_agg(title, n, 0.03)', agg('bf_agg(title)'), agg(f'bf_agg(title, {n}, 0.03)'), 1.5)
     yield Row("bf_agg(title, n/100, 0.01, 'guava', 2), growing to n", over, agg(f"bf_agg(title, {n // 100}, 0.01, 'guava', 2)"), count, 4)
-    for strategy, goal in {'guava32': None, 'redisbloom': 3, 'redisson': 5, 'magnuss': None, 'tale2009': None, 'cassandra': None}.items():
+    for strategy, goal in {'guava32': None, 'redisbloom': 3, 'redisson': 5, 'magnuss': None, 'tale2009': None, 'cassandra': None,
+                           'spark1': None, 'spark2': None, 'bitsandblooms': None}.items():
         yield Row(f"bf_agg(title, n, 0.01, '{strategy}')", over, agg(f"bf_agg(title, {n}, 0.01, '{strategy}')"), count, goal)
     for p in ('0.01', '0.0001'):
         work = f'bf_agg(title, {n}, {p})'
