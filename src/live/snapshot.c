@@ -17,6 +17,7 @@
 #include "live/live.h"
 #include "live/snapshot.h"
 #include "type/merge.h"
+#include "type/shard.h"
 
 /* Begin to read an index that is resolved and locked already. */
 void
@@ -160,10 +161,13 @@ refuse_large(const BfLiveSnapshot *snapshot, const char *what)
 					   (unsigned long long) bytes,
 					   (unsigned long long) (MaxAllocSize - VARHDRSZ),
 					   (unsigned long long) BF_REDIS_MAX_BYTES),
-			 errhint("%s Mirror each to a layout that ends in ;shards=%llu/i.",
+			 errhint("%s Mirror each to %s.",
 					 bf_live_divided(snapshot->index, expected,
 									 plan->header.fpp, parts),
-					 (unsigned long long) parts)));
+					 bf_shard_suits(plan->strategy, plan->header.funnel) ?
+					 psprintf("a layout that ends in ;shards=%llu/i",
+							  (unsigned long long) parts) :
+					 "a key of its own")));
 }
 
 /*

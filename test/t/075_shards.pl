@@ -241,6 +241,9 @@ foreach my $case ([ 500000000, 'a Redis key', 2 ], [ 1000000000, 'a value', 3 ])
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT bf_live_mirror('too_large', 'cache', 'live')");
 	like($err, qr/ERROR:  54000: live filter "too_large" does not fit into $what\n.*Make $parts partial indexes, with i from 0 to .* WHERE bf_shard\(title, $parts\) = i\. .*;shards=$parts\/i\./s, "too large for $what");
 }
+sql("DROP INDEX too_large; CREATE INDEX too_large ON articles USING bloomfilter (title) WITH (expected = 500000000, fpp = 0.01, funnel = utf16)");
+like(($node->psql('postgres', "SELECT bf_live_mirror('too_large', 'cache', 'live')"))[2], qr/HINT:.* Mirror each to a key of its own\./,
+	'of text as UTF-16 the parts are no shards in Redis');
 
 done_testing();
 
