@@ -6,12 +6,15 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
 #include "live/live.h"
@@ -236,6 +239,44 @@ check_alike(const BfFilter *left, Oid left_index,
 						   describe_layers(left, left_index),
 						   describe_layers(right, right_index)),
 				 errhint("Give all of them one size: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY. Or name the tables below it, one by one.")));
+}
+
+/* Refuse an index whose predicate says that it is another shard. */
+static void
+check_shard(Oid oid, int shards, int number)
+{
+	Relation	index = index_open(oid, AccessShareLock);
+	ListCell   *cell;
+	int			said_shards;
+	int			said_number;
+
+	foreach(cell, RelationGetIndexPredicate(index))
+	{
+		if (bf_shard_is_said(lfirst(cell), &said_shards, &said_number) &&
+			(said_shards != shards || said_number != number))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("live filter \"%s\" is not shard %d of %d",
+							RelationGetRelationName(index), number, shards),
+					 errdetail("By its predicate it is shard %d of %d.",
+							   said_number, said_shards),
+					 errhint("Mirror it to a layout that ends in ;shards=%d/%d.",
+							 said_shards, said_number)));
+	}
+	index_close(index, AccessShareLock);
+}
+
+/*
+ * Refuse to take the filters that a table or an index stands for as a shard where
+ * they are another one.  Those that say nothing of shards may be what they like.
+ */
+void
+bf_snapshot_check_shard(Oid rel, int shards, int number)
+{
+	ListCell   *cell;
+
+	foreach(cell, bf_resolve_sure(rel))
+		check_shard(filter_of(lfirst(cell)), shards, number);
 }
 
 /*

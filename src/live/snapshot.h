@@ -58,6 +58,7 @@ extern BfHashPair *bf_snapshot_layer(BfLiveSnapshot *snapshot, uint32 layer,
 									 size_t *count);
 extern bool bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page);
 extern void bf_snapshot_end(BfLiveSnapshot *snapshot);
+extern void bf_snapshot_check_shard(Oid rel, int shards, int number);
 extern void bf_snapshot_value(Oid rel, bool for_redis, BfValue *value);
 
 #endif							/* BLOOMEXT_SNAPSHOT_H */

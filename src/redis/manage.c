@@ -267,9 +267,13 @@ Datum
 bloomext_live_mirror(PG_FUNCTION_ARGS)
 {
 	BfValue		value;
+	BfSpread	spread;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
+	(void) bf_layout_argument(fcinfo, 3, &spread);
+	if (spread.shards > 0 && spread.number != BF_ALL_SHARDS)
+		bf_snapshot_check_shard(PG_GETARG_OID(0), spread.shards, spread.number);
 	bf_snapshot_value(PG_GETARG_OID(0), true, &value);
 	PG_RETURN_INT64((int64) mirror(fcinfo, &value.filter, true));
 }

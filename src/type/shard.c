@@ -17,7 +17,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_operator_d.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/pg_crc.h"
 
 #include "type/elements.h"
@@ -86,6 +88,37 @@ bf_shard_suits(const BfStrategy *strategy, BfFunnel funnel)
 			return false;
 	}
 	return funnel != BF_FUNNEL_UTF16;
+}
+
+/* Whether a clause is bf_shard(..., shards) = number, of constants. */
+bool
+bf_shard_is_said(Node *clause, int *shards, int *number)
+{
+	OpExpr	   *equal = (OpExpr *) clause;
+	FuncExpr   *call;
+	Node	   *constants[2];
+	FmgrInfo	function;
+
+	if (!IsA(clause, OpExpr) || equal->opno != Int4EqualOperator)
+		return false;
+	call = linitial(equal->args);
+	constants[1] = lsecond(equal->args);
+	if (IsA(call, Const))
+	{
+		call = lsecond(equal->args);
+		constants[1] = linitial(equal->args);
+	}
+	if (!IsA(call, FuncExpr) || list_length(call->args) != 2)
+		return false;
+	constants[0] = lsecond(call->args);
+	fmgr_info(call->funcid, &function);
+	if (function.fn_addr != bloomext_shard || !IsA(constants[0], Const) ||
+		!IsA(constants[1], Const) || ((Const *) constants[0])->constisnull ||
+		((Const *) constants[1])->constisnull)
+		return false;
+	*shards = DatumGetInt32(((Const *) constants[0])->constvalue);
+	*number = DatumGetInt32(((Const *) constants[1])->constvalue);
+	return true;
 }
 
 /* bf_shard(element, shards): 0 to shards - 1 */

@@ -13,6 +13,7 @@
 extern int	bf_shard_find(const BfStrategy *strategy,
 						  const BfElementType *element, Datum value,
 						  int shards);
+extern bool bf_shard_is_said(Node *clause, int *shards, int *number);
 extern bool bf_shard_suits(const BfStrategy *strategy, BfFunnel funnel);
 
 #endif							/* BLOOMEXT_SHARD_H */

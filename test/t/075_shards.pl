@@ -233,6 +233,13 @@ is(sql("SELECT bf_redis_contains('cache', 'live', 'another'), bf_redis_contains(
 is(scalar(grep { $again[$_] > 0 } 0 .. 2), 1, 'of one shard');
 cmp_ok($again[$_], '<', $whole[$_] / 2, "shard $_: only what differs") for 0 .. 2;
 
+# What says that it is one shard is not taken for another.
+is(outcome("SELECT bf_live_mirror('articles_1', 'cache', '$_->[0]', 'guava;shards=$_->[1]')"), '22023', "shard 1 of 3 as $_->[1]")
+  for [ 'live', '3/0' ], [ 'other', '4/1' ];
+sql("CREATE INDEX articles_turned ON articles USING bloomfilter (title) WITH (expected = 20000) WHERE length(title) > 0 AND 2 = bf_shard(title, 3)");
+is(outcome("SELECT bf_live_mirror('articles_turned', 'cache', 'live', 'guava;shards=3/1')"), '22023', 'nor turned round');
+is(outcome("SELECT bf_live_mirror('articles_turned', 'cache', 'live', 'guava;shards=3/2') >= 0"), 't', 'as what it is');
+
 # One that is too large for a key, or a value, says how many.
 foreach my $case ([ 500000000, 'a Redis key', 2 ], [ 1000000000, 'a value', 3 ])
 {
