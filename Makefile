@@ -123,7 +123,7 @@ $(FUZZ_STREAMS): $(FUZZ_DIR)/fuzz-%: test/fuzz/stream.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -DSTREAM='"$*"' -o $@ $^ -lm
 
 # What these two never call, the linker leaves out with all that it refers to.
-FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/arguments.o type/value.o type/pieces.o)
+FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/arguments.o type/value.o type/pieces.o type/shard.o)
 FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o %/hosts.o,$(filter src/redis/%,$(OBJS))))
 FUZZ_WRAPPED = redisConnectNonBlock redisBufferRead send recv getsockopt
 FUZZ_SERVER_FLAGS = -fwrapv -fno-strict-aliasing -ffunction-sections -fdata-sections \

@@ -19,6 +19,7 @@
 #include "redis/driver.h"
 #include "redis/options.h"
 #include "storage/latch.h"
+#include "type/shard.h"
 #include "type/value.h"
 #include "utils/builtins.h"
 
@@ -254,7 +255,7 @@ check_description(const BfRemote *remote)
 	REQUIRE(layout == NULL || remote->orphan == NULL);
 	REQUIRE(remote->lost == NULL || remote->orphan != NULL);
 	REQUIRE(remote->shards >= 0 && remote->shards <= BF_MAX_SHARDS);
-	REQUIRE(remote->shards == 0 || layout != NULL);
+	REQUIRE(remote->shards == 0 || layout != NULL || remote->orphan != NULL);
 	if (layout == NULL || remote->shards > 0)
 		return;
 	REQUIRE(layers >= 1 || layout->native_type != NULL);
@@ -316,7 +317,7 @@ check_answers(const BfShards *shards, const BfItems *items)
 {
 	for (int i = 0; i < items->count; i++)
 		REQUIRE(items->item[i].done);
-	(void) bf_shards_are_same(shards);
+	(void) bf_shards_are_same(&shards->whole);
 }
 
 static void
@@ -519,7 +520,7 @@ empty_value(const char *strategy, int64 expected, int expansion, BfValue *value)
 
 /* In the place of live/snapshot.c: what a live filter holds. */
 void
-bf_snapshot_value(Oid relation, BfValue *value)
+bf_snapshot_value(Oid relation, bool for_redis, BfValue *value)
 {
 	empty_value("guava", OF_BLOCKS, 0, value);
 }

@@ -206,6 +206,12 @@ MemoryContextAlloc(MemoryContext context, Size size)
 }
 
 void *
+MemoryContextAllocHuge(MemoryContext context, Size size)
+{
+	return MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE);
+}
+
+void *
 palloc_extended(Size size, int flags)
 {
 	return MemoryContextAllocExtended(CurrentMemoryContext, size, flags);
