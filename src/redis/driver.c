@@ -12,7 +12,8 @@
  * filters, and a miss among them no miss in either.
  *
  * A filter whose string has a head is asked by one BITFIELD_RO, which reads that,
- * too.  The others are asked by a script: it compares the guards, and ends with
+ * too.  The others are asked by a script, as are shards, of which the head does not
+ * say whether they are this filter's: it compares the guards, and ends with
  * the first bit that is not set.  A transaction would do, and cost Redis a little
  * less, but a Redis that has no memory left refuses all that is queued in one.
  *
@@ -304,6 +305,7 @@ append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_remote_append_keys(unit, remote, layers);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers, false);
+	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
 	bf_remote_append_excuse(unit, remote, layers);
 	bf_items_append_positions(unit, remote, item, count);
 }
@@ -312,7 +314,7 @@ append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 bool
 bf_strings_contains(const BfRemote *remote, BfItems *items)
 {
-	bool		headed = bf_layout_head(remote->layout) > 0;
+	bool		headed = bf_layout_head(remote->layout) > 0 && !remote->is_shard;
 	BfItemRun	run = {
 		.remote = remote,
 		.items = items,
@@ -394,13 +396,15 @@ fetch_stream(const BfRemote *remote, BfFunnel funnel)
 struct varlena *
 bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 {
+	const BfStream *stream = remote->layout->stream;
 	uint32		layers = remote->plan.header.layers;
 	BfUnit	   *unit;
 	BfConnection *connection;
 	const redisReply *reply;
 	struct varlena *value = NULL;
+	redisReply **string;
 
-	if (remote->layout->stream != NULL)
+	if (stream != NULL && !remote->is_shard)
 		return fetch_stream(remote, funnel);
 	unit = bf_unit_make();
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_FETCH);
@@ -411,8 +415,11 @@ bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 	bf_command_number(unit, layers);
 	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT, &connection);
 	if (bf_reply_is_same(connection, remote, reply))
-		value = take_strings(connection, remote, funnel,
-							 bf_reply_array(connection, reply, layers));
+	{
+		string = bf_reply_array(connection, reply, layers);
+		value = stream ? take_stream(connection, stream, funnel, *string) :
+			take_strings(connection, remote, funnel, string);
+	}
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	return value;

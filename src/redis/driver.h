@@ -44,6 +44,7 @@ typedef struct BfRemote
 	int64		at_layer;		/* the same of the first layer's key */
 	char	   *twin;			/* a key that is there, with hashes of the same names */
 	int			shards;			/* it is spread over, or is to be; 0: none */
+	bool		is_shard;		/* of another: its hash is compared with its bits */
 	BfRemoteHash hash[BF_HASHES];
 	char	   *cursor_key;		/* of what says which layer is the newest, or NULL */
 	char	   *cursor;			/* what that says; NULL: it is not there */
@@ -160,6 +161,7 @@ extern void bf_remote_plan(Oid server, const char *key,
 extern void bf_remote_check_slots(const BfRemote *remote);
 extern void bf_remote_check_twin(const BfRemote *found,
 								 const BfLayout *wanted);
+extern const char *bf_remote_whole(const BfRemote *remote);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);

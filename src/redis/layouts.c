@@ -40,7 +40,8 @@
  * client.
  *
  * The hash that notes of what kind the elements are has the same fields in all
- * layouts.  Its field funnel is empty until the first element is added.  What
+ * layouts.  Its field funnel is empty until the first element is added; whole is
+ * only there if it was mirrored as a shard: shards.c says what for.  What
  * services make has none, and it can be lost, or left over from a filter that was
  * there before: it is a note, and only what may be wrong without harm follows
  * from it.  Where the hash describes the filter, it is right or nothing is.
@@ -108,6 +109,7 @@ enum
 	FUNNEL,
 	LAYOUT,
 	EXPANSION = LAYOUT,			/* of growing */
+	WHOLE,						/* the id of the filter that it is a shard of */
 	FILLED,						/* of redisson: its string must be there */
 	LAYERS = FILLED				/* of growing: at least so many */
 };
@@ -345,16 +347,16 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 /* What notes the kind of elements; a bare bit string it describes, too. */
 static const BfHashShape own_hash = {
 	.suffix = ":bloomext",
-	.fields = {OWN_FIELDS, "layout", "filled"},
-	.guards = LAYOUT + 1,
+	.fields = {OWN_FIELDS, "layout", "whole", "filled"},
+	.guards = WHOLE + 1,
 	.write = write_shape,
 	.read = read_shape
 };
 
 static const BfHashShape growing_hash = {
 	.suffix = "-config",
-	.fields = {OWN_FIELDS, "expansion", "layers"},
-	.guards = EXPANSION + 1,
+	.fields = {OWN_FIELDS, "expansion", "whole", "layers"},
+	.guards = WHOLE + 1,
 	.write = write_growing,
 	.read = read_growing
 };
@@ -648,6 +650,20 @@ void
 bf_layout_set_kind(char **values, BfFunnel funnel)
 {
 	values[FUNNEL] = unconstify(char *, bf_funnel_name(funnel));
+}
+
+/* The id of the filter that it was mirrored as a shard of; NULL: as none. */
+const char *
+bf_layout_whole(char *const *values)
+{
+	return values[WHOLE];
+}
+
+/* Say so. */
+void
+bf_layout_set_whole(char **values, const char *id)
+{
+	values[WHOLE] = unconstify(char *, id);
 }
 
 /* Whether it says that a bit was set in a string that is else not there. */

@@ -112,6 +112,8 @@ extern BfHashRole bf_layout_kind_role(const BfLayout *layout);
 extern int	bf_layout_kind_field(void);
 extern bool bf_layout_is_unbound(char *const *values);
 extern void bf_layout_set_kind(char **values, BfFunnel funnel);
+extern const char *bf_layout_whole(char *const *values);
+extern void bf_layout_set_whole(char **values, const char *id);
 extern bool bf_layout_is_filled(char *const *values);
 extern void bf_layout_set_filled(char **values);
 extern void bf_layout_set_layers(char **values, uint32_t layers);

@@ -12,8 +12,8 @@
  * its server has them; what is described as sharded has none, and is no shard.
  *
  * Of a filter that is described, every key must be there: one that is not was
- * lost, and what it said cannot be answered.  Only a note may be missing, and one
- * that is about another shape than what is there is none.
+ * lost, and what it said cannot be answered.  Only a note may be missing, but for a
+ * mirrored shard's, and one that is about another shape than what is there is none.
  */
 #include "postgres.h"
 
@@ -518,6 +518,16 @@ bf_remote_check_slots(const BfRemote *remote)
 			 errmsg("the keys of filter \"%s\" in layout \"%s\" would fall into several slots of the cluster",
 					remote->key, remote->layout->name),
 			 errhint("Put a part of the key into braces, as in \"{titles}\": only that part decides about the slot.")));
+}
+
+/* The id of the filter that one was mirrored as a shard of; NULL: as none. */
+const char *
+bf_remote_whole(const BfRemote *remote)
+{
+	const BfRemoteHash *hash =
+		&remote->hash[bf_layout_kind_role(remote->layout)];
+
+	return hash->there ? bf_layout_whole(hash->values) : NULL;
 }
 
 /* Whether a filter's first element decides of what kind all are. */

@@ -22,8 +22,14 @@
  * is a filter: that it says with the last one.  Each step is one script over the
  * hash alone, as in a cluster the shards are elsewhere; so how many they are is
  * settled before any is written, and for good.  Shards of an older hash do not
- * count.  Whose hash is another one when a shard of it is written takes that away
- * again: a filter that lacks a shard is an error, one with a wrong shard a "no".
+ * count.
+ *
+ * A shard that was long under way may be written when the filter is another one,
+ * of another number even, and there a miss in it is none.  So a shard's own hash
+ * has, written with its bits, the id of the hash that it was mirrored for, and is
+ * compared with them whenever they are read.  Shards that were created have none;
+ * where all were mirrored, each must have it.  Who finds that his came too late
+ * removes it: a filter that lacks a shard is an error, as one with a wrong one is.
  */
 #include "postgres.h"
 
@@ -37,6 +43,27 @@
 /* Times that a filter is made, only to be found made by another and gone. */
 #define MAX_TRIES	2
 
+/*
+ * Refuse what is at a shard's key, but was not mirrored for this filter; which says
+ * its strategy if all of its shards were mirrored.
+ */
+static void
+check_owner(const BfRemote *whole, const BfRemote *shard)
+{
+	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
+	const char *said = bf_remote_whole(shard);
+
+	if (said == NULL ? whole->plan.strategy == NULL :
+		strcmp(said, id ? id : "") == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("filter at key \"%s\" in Redis is not whole", whole->key),
+			 errdetail("What is at key \"%s\" was not mirrored as a shard of this filter.",
+					   shard->key),
+			 errhint("Mirror that shard again; or drop the filter with bf_redis_drop, and make it anew.")));
+}
+
 /* The filter itself or its shard of a number, which must be one filter. */
 void
 bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
@@ -47,6 +74,8 @@ bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
 	bf_remote_describe(whole->server, bf_shard_key(whole->key, number), shard);
 	if (shard->layout != whole->layout || shard->shards > 0)
 		bf_remote_missing(shard);
+	check_owner(whole, shard);
+	shard->is_shard = true;
 }
 
 /* Refuse a shard of another strategy, which has elements by other bytes. */
@@ -360,6 +389,19 @@ bf_shards_claim(const BfRemote *whole, int64 ttl)
 	bf_remote_keeps_changing(whole->key);
 }
 
+/* Remove a shard that was mirrored too late, if it still is what is there. */
+static void
+remove_late(const BfRemote *late, const char *id)
+{
+	BfRemote	found;
+	const char *said;
+
+	bf_remote_describe(late->server, late->key, &found);
+	said = found.layout ? bf_remote_whole(&found) : NULL;
+	if (said != NULL && strcmp(said, id) == 0)
+		(void) bf_remote_drop(&found);
+}
+
 /*
  * Note that a shard has been mirrored, by which its filter may become whole; or
  * remove it, where the filter is not the one of that id any more.
@@ -379,7 +421,7 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 	bf_command_number(unit, whole->shards);
 	if (bf_ask_number(whole->server, whole->key, unit) == 1)
 		return;
-	(void) bf_remote_drop(shard);
+	remove_late(shard, id);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("filter at key \"%s\" was dropped or replaced while its shard %d was mirrored",

@@ -239,7 +239,8 @@ check_hashes(const BfRemote *remote)
 
 		REQUIRE(!hash->there || hash->key != NULL);
 		for (int i = 0; hash->there && i < remote->layout->hash[role]->guards; i++)
-			REQUIRE(hash->values[i] != NULL || i == bf_layout_kind_field());
+			REQUIRE(hash->values[i] != NULL || i == bf_layout_kind_field() ||
+					strcmp(remote->layout->hash[role]->fields[i], "whole") == 0);
 	}
 	REQUIRE(!bf_remote_is_unbound(remote) ||
 			remote->plan.header.funnel == remote->bind);

@@ -153,10 +153,10 @@ my $start = substr $string, 0, 8;
 sub own
 {
 	my ($strategy, $funnel, $layout, $filled) = @_;
-	return (own => bulks(256, 5, 30, '0.03', $strategy, $funnel, $layout, $filled));
+	return (own => bulks(256, 5, 30, '0.03', $strategy, $funnel, $layout, undef, $filled));
 }
 
-sub growing { return (growing => bulks(256, 5, 30, '0.03', 'guava', $_[0], 1, $_[1])); }
+sub growing { return (growing => bulks(256, 5, 30, '0.03', 'guava', $_[0], 1, undef, $_[1])); }
 
 my @cursor = (cursor => length_and(1, '1'));
 my @layers = (first => length_and(32, $string), second => length_and(32, $string));
@@ -166,7 +166,7 @@ my %filters = (
 	noted => description('string', $head, 38, own('guava', 'utf16', 'guava')),
 	unbound => description('string', $head, 38, own('guava', '', 'guava')),
 	grown => description('none', '', 0, growing('utf8', 2), @cursor, @layers),
-	doubled => description('none', '', 0, growing => bulks(320, 6, 30, '0.03', 'guava', 'utf8', 2, 2), @cursor, @layers),
+	doubled => description('none', '', 0, growing => bulks(320, 6, 30, '0.03', 'guava', 'utf8', 2, undef, 2), @cursor, @layers),
 	growing => description('none', '', 0, growing('', 1), cursor => length_and(1, '0'), first => length_and(32, $string)),
 	original => description('none', '', 0, growing('utf8', undef), first => length_and(32, $string)),
 	redisson => description('string', $start, 32, @redisson),
@@ -178,9 +178,12 @@ my %filters = (
 my %native = (
 	hidden => description('MBbloom--', '', 0),
 	native => description('MBbloom--', $native_head, 0),
-	marked => description('MBbloom--', $native_head, 0, own => bulks(128, 8, 10, '0.01', 'redisbloom', '', 'redisbloom', undef))
+	marked => description('MBbloom--', $native_head, 0, own => bulks(128, 8, 10, '0.01', 'redisbloom', '', 'redisbloom', undef, undef))
 );
-my $shards = description('none', '', 0, shards => bulks('guava', 2, 'id'));
+my $shards = description('none', '', 0, shards => bulks('guava', 2, 'id', undef, undef));
+my $mirrored = description('none', '', 0, shards => bulks('guava', 2, 'id', 'guava', undef));
+my $awaited = description('none', '', 0, shards => bulks('guava', undef, 'id', 'guava', 2));
+my $shard = description('string', $head, 38, own => bulks(256, 5, 30, '0.03', 'guava', 'utf8', 'guava', 'id', undef));
 my $none = description('none', '', 0);
 
 # What is left of some, and what is no filter.
@@ -218,7 +221,8 @@ sub item_seeds
 	redis_seed('contains', 2, $filters{grown}, bulk('01'));
 	redis_seed($_, 0, $filters{grown}, bulk('101')) for qw(contains add);
 	redis_seed('contains', 0, @$_) for [ $filters{grown}, bulk('1x') ], [ $native{native}, bulk('1') ], [ $filters{guava}, $bits ], [array()];
-	redis_seed('contains', 3, $shards, ($filters{noted}) x 2, $headed, $shards);
+	redis_seed('contains', 3, $shards, ($filters{noted}) x 2, bulk('10'), $shards);
+	redis_seed('contains', 0, $mirrored, $shard, $_, bulk('10'), $mirrored) for $shard, $filters{noted};
 	redis_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $filters{guava}, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), $headed);
 	redis_seed('contains', 0x104, described(\@near, 'string', $head, 38, own('guava', '', 'guava')), $headed);
 	redis_seed('contains', 0x18, "-NOAUTH\r\n", ok(), "+PONG\r\n", $filters{guava}, $headed);
@@ -244,7 +248,7 @@ sub filter_seeds
 	my %all = (%filters, %native);
 	my @numbers = map { integer($_) } 7, 38, -1;
 
-	redis_seed('describe', 0, $_) for @remains{ sort keys %remains }, @all{ sort keys %all }, $shards, $none;
+	redis_seed('describe', 0, $_) for @remains{ sort keys %remains }, @all{ sort keys %all }, $shards, $mirrored, $awaited, $none;
 	redis_seed('contains', 0, $_) for @remains{qw(cursor filled)};
 	redis_seed('info', 0, $filters{$_}, @numbers) for qw(noted filled bitmap);
 	redis_seed('info', 0, $filters{grown}, map { integer($_) } 7, 32, 0, 32, 1000);

@@ -60,7 +60,7 @@ my @hashes = (5, 5, 5, 1, 255, 256);
 my %fields = (
 	layout => [ qw(guava growing redisson bitmap redisbloom x) ], strategy => [ qw(guava redisson redisbloom magnuss x) ], funnel => [ undef, '', '', qw(utf8 int x) ],
 	bits => \@bits, hashes => \@hashes, size => \@bits, hashIterations => \@hashes, expected => [ 6, '' ], fpp => [ '0.03', '2', '' ], expansion => [ 1, 1, 2, 0 ],
-	layers => [ undef, 1, 2, 'x' ], filled => [ undef, 1 ], shards => [ 1, 2, 0 ], id => [ undef, 'x' ]);
+	layers => [ undef, 1, 2, 'x' ], whole => [ undef, undef, 'x' ], filled => [ undef, 1 ], shards => [ 1, 2, 0 ], id => [ undef, 'x' ]);
 
 sub description
 {

@@ -142,7 +142,9 @@ is(missed('key', $titles), '42704', 'a shard is gone');
 is("@{[ mirror('key', 'guava', 4, 1), missed('key', $titles) ]}", 't 0', 'and is back');
 $redis->cli('DEL', 'key:1', '{key:1}:bloomext');
 sql("SELECT bf_mirror(bf_create(500, 0.001, 'guava32'), 'cache', 'key:1')");
-is(missed('key', $titles), '22023', 'or is another one');
+is(missed('key', $titles), '42704', 'or is no shard');
+sql("SELECT bf_redis_drop('cache', 'made:1'); SELECT bf_mirror(bf_create(500, 0.001, 'guava32'), 'cache', 'made:1')");
+is(missed('made', $titles), '22023', 'or, where shards do not say whose they are, is of another strategy');
 
 # What any shard holds, the others do: not only the first, which may hold nothing.
 $redis->cli('FLUSHALL');
@@ -187,22 +189,26 @@ my ($yes, $no, $none) = split /\|/, sql('SELECT * FROM answers');
 is($no, 0, "none of $yes answers is wrong");
 cmp_ok($_, '>', 10, 'all, or none') for $yes, $none;
 
-# Mirror the shard 1 of 4 by a connection that is held where it says what matches;
-# returns what goes on with it.
-make($titles, 4, 'guava', 0);
-sql('CREATE TABLE four AS SELECT * FROM shards');
-sub start_late
+# Run a statement by a connection that is held where it says what matches; returns
+# what goes on with it.
+sub start_held
 {
-	my ($pattern) = @_;
+	my ($statement, $pattern) = @_;
 	my $relay = RedisRelay->new($redis, 1e9, $pattern);
 	sql("DROP SERVER IF EXISTS relay CASCADE;
 		 CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}', command_timeout '60000');
 		 CREATE USER MAPPING FOR CURRENT_USER SERVER relay");
 	my $run = IPC::Run::start([ 'psql', '-X', '-At', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate',
-		'-c', "SELECT bf_mirror(f, 'relay', 'late', 'guava;shards=4/1') FROM four WHERE shard = 1" ], '<', '/dev/null', '>', $out, '2>&1');
+		'-c', $statement ], '<', '/dev/null', '>', $out, '2>&1');
 	$relay->await_held;
 	return sub { $relay->go_on; $run->finish; return slurp_file($out) };
 }
+
+# Mirror the shard 1 of 4 so.
+make($titles, 4, 'guava', 0);
+sql('CREATE TABLE four AS SELECT * FROM shards');
+sub start_late { return start_held("SELECT bf_mirror(f, 'relay', 'late', 'guava;shards=4/1') FROM four WHERE shard = 1", @_) }
+sub mirror_four { sql("SELECT bf_redis_drop('cache', 'late'); SELECT bf_mirror(f, 'cache', 'late', 'guava;shards=4/' || shard) FROM four") }
 
 # Of two who come first with other numbers, one is refused.
 my $late = start_late(qr/'awaited', ARGV/);
@@ -211,15 +217,79 @@ mirror('late', 'guava', 3, 0 .. 2);
 is($late->(), "ERROR:  22023\n", 'who comes second');
 is(missed('late', $titles), 0, 'harms nobody');
 
-# A shard that comes after its filter was made anew in other shards goes away.
-sql("SELECT bf_redis_drop('cache', 'late');
-	 SELECT bf_mirror(f, 'cache', 'late', 'guava;shards=4/' || shard) FROM four");
+# A shard that comes after its filter was made anew in other shards goes away, but not
+# one that has come since.
+mirror_four();
 $late = start_late(qr/\$3\r\nSET\r\n/);
 sql("SELECT bf_redis_drop('cache', 'late')");
 mirror('late', 'guava', 3, 0 .. 2);
 is($late->(), "ERROR:  55006\n", 'dropped and made anew meanwhile');
 is(missed('late', $titles), '42704', 'the shard is gone');
 is("@{[ mirror('late', 'guava', 3, 1), missed('late', $titles) ]}", 't 0', 'until it is mirrored again');
+mirror_four();
+$late = start_late(qr/c\('HLEN'/);
+sql("SELECT bf_redis_drop('cache', 'late')");
+mirror('late', 'guava', 3, 0 .. 2);
+is($late->() . missed('late', $titles), "ERROR:  55006\n0", 'a newer shard stays');
+
+# Its backend may die before it can look: then it is there, and is refused.
+mirror_four();
+my $id = $redis->cli('HGET', '{late}:bloomext-shards', 'id');
+$late = start_late(qr/\$3\r\nSET\r\n/);
+sql("SELECT bf_redis_drop('cache', 'late')");
+mirror('late', 'guava', 3, 0 .. 2);
+is(sql("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE query LIKE '%''relay'', ''late''%' AND pid <> pg_backend_pid()"), 't', 'a backend dies');
+$late->();
+sleep 0.05 until $redis->cli('HGET', '{late:1}:bloomext', 'whole') eq $id;
+is("@{[ missed('late', $titles), mirror('late', 'guava', 3, 1), missed('late', $titles) ]}", '42704 t 0', 'what it wrote is refused, until it is mirrored again');
+
+# In any layout such a shard is refused, by who learns of it and by who knew the one
+# that was there: be that mirrored or created.
+sub rename_late { $redis->cli('EVAL', "for _, k in ipairs(redis.call('KEYS', ARGV[1] .. '*late:1*')) do redis.call('RENAME', k, ARGV[2] .. k:sub(#ARGV[1] + 1)) end", 0, @_) }
+sub make_three
+{
+	my ($how, $element, $layout, $strategy, $expansion) = @_;
+	make($element, 3, $strategy, $expansion);
+	return mirror('late', $layout, 3, 0 .. 2) if $how eq 'mirrored';
+	sql("SELECT bf_redis_create('cache', 'late', 1500, 0.001, '$strategy', '$layout;shards=3', $expansion);
+		 SELECT count(*) FROM unnest(bf_redis_add('cache', 'late', ARRAY(SELECT $element FROM generate_series(1, 300) i)))");
+}
+for my $case ([ 'guava', 'guava', 0 ], [ 'bitmap', 'guava', 0 ], [ 'growing', 'guava', 1 ], [ 'redisson', 'redisson', 0 ], RedisServer->bloom ? [ 'redisbloom', 'redisbloom', 0 ] : ())
+{
+	my ($layout, $strategy, $expansion) = @$case;
+	my $element = $strategy eq 'guava' ? $titles : "convert_to($titles, 'UTF8')";
+	for my $how ('mirrored', 'created')
+	{
+		$redis->cli('FLUSHALL');
+		make($element, 4, $strategy, $expansion);
+		mirror('late', $layout, 4, 0 .. 3);
+		rename_late('', 'kept/');
+		sql("SELECT bf_redis_drop('cache', 'late')");
+		make_three($how, $element, $layout, $strategy, $expansion);
+		is(missed('late', $element), 0, "$layout, $how: all");
+		my $reader = start_held("SELECT count(*) FROM generate_series(1, 300) i WHERE NOT bf_redis_contains('relay', 'late', $element)",
+			qr/BITFIELD_RO|function found|MEXISTS/);
+		rename_late('kept/', '');
+		is($reader->(), "ERROR:  42704\n", "$layout, $how: who knew another shard");
+		is(state_of("SELECT $_"), '42704', "$layout, $how: $_") for "bf_redis_contains('cache', 'late', 'x'::text)", "bf_redis_add('cache', 'late', 'x'::text)",
+		  "bf_redis_info('cache', 'late')", "bf_fetch('cache', 'late', '$layout;shards=3/1')";
+		is("@{[ mirror('late', $layout, 3, 1), missed('late', $element) ]}", 't 0', "$layout, $how: mirrored again");
+	}
+}
+
+# A service may put a filter of another size in the place of a shard that was created.
+$redis->cli('FLUSHALL');
+make_three('created', $titles, 'guava', 'guava', 0);
+sql("SELECT bf_mirror(bf_agg($titles, 5000), 'cache', 'other') FROM generate_series(1, 300) i");
+my $reader = start_held("SELECT count(*) FROM generate_series(1, 300) i WHERE NOT bf_redis_contains('relay', 'late', $titles)", qr/BITFIELD_RO|function found/);
+$redis->cli('RENAME', 'other', 'late:1');
+is($reader->(), "0\n", 'another size is looked at anew');
+
+# A shard whose hash is gone may be any other.
+$redis->cli('FLUSHALL');
+make_three('mirrored', $titles, 'guava', 'guava', 0);
+$redis->cli('DEL', '{late:1}:bloomext');
+is("@{[ missed('late', $titles), mirror('late', 'guava', 3, 1), missed('late', $titles) ]}", '42704 t 0', 'a shard that does not say whose it is');
 
 # Live filters of a shard each.
 sql("CREATE TABLE articles AS SELECT $titles AS title FROM generate_series(1, 300) i");

@@ -1,12 +1,14 @@
 -- Look elements up in all layers, after guard.lua and layers.lua.
 -- KEYS: layers, hashes and cursor, as far as there are such.
--- ARGV after the guards: the number of the hash that excuses a string that is not
--- there unless it has a field filled (0: nothing does); what layers.lua reads.
+-- ARGV after the guards: the head of the first string, or ''; the number of the hash
+-- that excuses a string that is not there unless it has a field filled (0: nothing
+-- does); what layers.lua reads.
 -- Answers a character an element, 1 for one that is there; -i where string i is
 -- gone; nil where the filter is another one.
 if changed() then return false end
-local excuse = KEYS[tonumber(ARGV[a])]
-a = a + 1
+local head, excuse = ARGV[a], KEYS[tonumber(ARGV[a + 1])]
+if head ~= '' and c('GETRANGE', KEYS[1], 0, #head - 1) ~= head then return false end
+a = a + 2
 read_shapes()
 for i = 1, layers do
   if c('EXISTS', KEYS[i]) == 0 and
