@@ -519,7 +519,13 @@ empty_value(const char *strategy, int64 expected, int expansion, BfValue *value)
 	bf_value_make(&plan, value);
 }
 
-/* In the place of live/snapshot.c: what a live filter holds. */
+/* In the place of live/snapshot.c: a live filter is of any shard. */
+void
+bf_snapshot_check_shard(Oid relation, int shards, int number)
+{
+}
+
+/* Likewise: what a live filter holds. */
 void
 bf_snapshot_value(Oid relation, bool for_redis, BfValue *value)
 {
