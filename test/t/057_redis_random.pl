@@ -1263,7 +1263,7 @@ my $done = eval {
 	1;
 };
 is($done, 1, 'nothing is denied, and nothing broken')
-  or diag $@, "seed $seed, step $steps; the last statements:\n", map { "$_\n" } @log;
+  or diag "the last statements:\n", (map { "$_\n" } @log), "seed $seed, step $steps: $@";
 cmp_ok($tally{puzzles} // 0, '<=', 2 + $steps / 5000, 'hardly an error without a reason');
 cmp_ok($unsure, '<=', 3 * $may_be_unsure + 20, 'no more false positives than fpp says');
 cmp_ok($tally{"in $_"} // 0, '>', $seconds, "much was asked in layout $_")
