@@ -121,6 +121,28 @@ typedef PGAlignedBlock CompatBlock;
 	pg_foreign_server_aclcheck(server, role, ACL_USAGE)
 #endif
 
+/* 18 counts what is disabled, where others made it cost too much. */
+#if PG_VERSION_NUM >= 180000
+#define compat_disabled_cost(path)	((void) (path), 0)
+#else
+#define compat_disabled_cost(path) \
+	((path)->startup_cost >= disable_cost ? disable_cost : 0)
+#endif
+
+/* 18 declares the arguments of a member that others leave open. */
+#if PG_VERSION_NUM >= 180000
+#define compat_costestimate(function)	(function)
+#else
+#define compat_costestimate(function)	((void (*) ()) (function))
+#endif
+
+/* 18 moved functions that print properties out of explain.h. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXPLAIN_HEADER	"commands/explain_format.h"
+#else
+#define COMPAT_EXPLAIN_HEADER	"commands/explain.h"
+#endif
+
 /* The longest a bigint's text gets, sign included. */
 #ifndef MAXINT8LEN
 #define MAXINT8LEN	20

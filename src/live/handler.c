@@ -17,6 +17,7 @@
 #include "commands/vacuum.h"
 #include "optimizer/cost.h"
 
+#include "live/gate.h"
 #include "live/live.h"
 #include "type/arguments.h"
 #include "type/value.h"
@@ -83,8 +84,15 @@ bf_live_init(void)
 	add_string_reloption(options_kind, "funnel",
 						 "How an element becomes bytes",
 						 NULL, check_funnel_option, ShareUpdateExclusiveLock);
+	add_bool_reloption(options_kind, "plans",
+					   "Whether query plans may ask the filter before they read the table",
+					   false, ShareUpdateExclusiveLock);
+	add_real_reloption(options_kind, "absent",
+					   "Share of the elements asked for by plans that is expected to be absent",
+					   -1, 0, 1, ShareUpdateExclusiveLock);
 	bf_epoch_init();
 	bf_deferred_init();
+	bf_gate_init();
 }
 
 /* amoptions: parse WITH (...). */
@@ -96,7 +104,9 @@ bflive_options(Datum reloptions, bool validate)
 		{"fpp", RELOPT_TYPE_REAL, offsetof(BfLiveOptions, fpp)},
 		{"expansion", RELOPT_TYPE_INT, offsetof(BfLiveOptions, expansion)},
 		{"strategy", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, strategy)},
-		{"funnel", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, funnel)}
+		{"funnel", RELOPT_TYPE_STRING, offsetof(BfLiveOptions, funnel)},
+		{"plans", RELOPT_TYPE_BOOL, offsetof(BfLiveOptions, plans)},
+		{"absent", RELOPT_TYPE_REAL, offsetof(BfLiveOptions, absent)}
 	};
 	BfLiveOptions *parsed = build_reloptions(reloptions, validate, options_kind,
 											 sizeof(BfLiveOptions), options,
@@ -136,6 +146,24 @@ bf_live_strategy(Relation index)
 							   GET_STRING_RELOPTION(options, strategy));
 }
 
+/* Whether query plans may ask an index (gate.c). */
+bool
+bf_live_is_for_plans(Relation index)
+{
+	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
+
+	return options != NULL && options->plans;
+}
+
+/* The share of their questions that is expected to be absent; -1: unknown. */
+double
+bf_live_absent(Relation index)
+{
+	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
+
+	return options == NULL ? -1 : options->absent;
+}
+
 /* The funnel that an index's options name, or its elements' own; or 22023. */
 BfFunnel
 bf_live_funnel(Relation index, const BfStrategy *strategy,
@@ -150,8 +178,11 @@ bf_live_funnel(Relation index, const BfStrategy *strategy,
 	return bf_element_bind(strategy, funnel, element);
 }
 
-/* amcostestimate: nobody will scan it, but the planner may ask. */
-static void
+/*
+ * amcostestimate: nobody will scan it, but the planner may ask; and it tells
+ * which indexes of those that the planner knows are live filters.
+ */
+void
 bflive_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 					Cost *startup_cost, Cost *total_cost,
 					Selectivity *selectivity, double *correlation,

@@ -61,6 +61,7 @@
 #include "access/amapi.h"
 #include "access/transam.h"
 #include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
 #include "storage/buf.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
@@ -137,6 +138,8 @@ typedef struct BfLiveOptions
 	int			expansion;		/* -1: as expected says */
 	int			strategy;		/* offset of a string */
 	int			funnel;			/* offset of a string */
+	bool		plans;			/* may plans ask it? */
+	double		absent;			/* share of their questions; -1: unknown */
 } BfLiveOptions;
 
 #define BF_LIVE_STRATEGY	"guava"
@@ -157,6 +160,9 @@ extern void bf_live_init(void);
 extern const BfStrategy *bf_live_strategy(Relation index);
 extern BfFunnel bf_live_funnel(Relation index, const BfStrategy *strategy,
 							   const BfElementType *element);
+
+extern bool bf_live_is_for_plans(Relation index);
+extern double bf_live_absent(Relation index);
 
 extern bool bf_is_live_filter(Relation index);
 extern bool bf_is_partial(Relation index);
@@ -202,6 +208,7 @@ extern char *bf_live_divided(Relation index, uint64 expected, double fpp,
 							 uint64 parts);
 
 /* meta.c */
+extern bool bf_live_has_known_format(Relation index);
 extern BfPlan bf_live_value_plan(const BfLive *live, BfLayer *layers);
 extern bool bf_live_is_built(Relation index);
 extern void bf_meta_prefetch(RelFileLocator file);
@@ -348,7 +355,23 @@ extern bool bf_live_layer_contains(Relation index, BfLive *live,
 								   const BfHashPair *pair);
 
 /* lookup.c */
+
+/* An element that is asked for, hashed as the last filter takes it. */
+typedef struct BfAsked
+{
+	const BfElementType *element;
+	Datum		value;
+	bool		quietly;		/* "maybe" rather than an error */
+	const BfStrategy *strategy; /* NULL: not hashed yet */
+	BfFunnel	funnel;
+	bool		ignores_blanks;
+	bool		fits;			/* can it be in such a filter at all? */
+	BfHashPair	pair;
+} BfAsked;
+
 extern bool bf_live_probe(Relation index, const BfHashPair *pair);
+extern bool bf_live_may_contain(Relation index, BfAsked *asked,
+								BfLastAsked *last);
 
 /* sure.c */
 typedef enum BfDoubt
@@ -447,7 +470,11 @@ typedef struct BfLastKnown
 extern const List *bf_known_leaves(const BfQuestion *question,
 								   BfLastKnown *last);
 
-/* build.c, insert.c, vacuum.c, validate.c: the access method's callbacks */
+/* build.c, handler.c, insert.c, vacuum.c, validate.c: its callbacks */
+extern void bflive_costestimate(PlannerInfo *root, IndexPath *path,
+								double loop_count, Cost *startup_cost,
+								Cost *total_cost, Selectivity *selectivity,
+								double *correlation, double *pages);
 extern IndexBuildResult *bflive_build(Relation heap, Relation index,
 									  IndexInfo *info);
 extern void bflive_buildempty(Relation index);

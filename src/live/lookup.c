@@ -39,18 +39,6 @@ typedef struct Site
 	const List *leaves;			/* of the present call */
 } Site;
 
-/* An element that is asked for, hashed as the last filter takes it. */
-typedef struct Asked
-{
-	const BfElementType *element;
-	Datum		value;
-	const BfStrategy *strategy; /* NULL: not hashed yet */
-	BfFunnel	funnel;
-	bool		ignores_blanks;
-	bool		fits;			/* can it be in such a filter at all? */
-	BfHashPair	pair;
-} Asked;
-
 /*
  * Whether a filter holds a hash; its column is one that it can tell about.  The
  * newest layer is the largest, and so the likeliest to.  From where its layers
@@ -74,10 +62,10 @@ bf_live_probe(Relation index, const BfHashPair *pair)
 
 /*
  * Hash an element as a filter takes it: where the column is char(n), 'a ' is
- * what 'a' is.
+ * what 'a' is.  False where it is not to be hashed, as that could raise.
  */
-static void
-hash_for(Asked *asked, const BfLive *live)
+static bool
+hash_for(BfAsked *asked, const BfLive *live)
 {
 	const BfStrategy *strategy = live->plan.strategy;
 	BfFunnel	funnel = live->plan.header.funnel;
@@ -87,43 +75,58 @@ hash_for(Asked *asked, const BfLive *live)
 
 	if (asked->strategy == strategy && asked->funnel == funnel &&
 		asked->ignores_blanks == ignores_blanks)
-		return;
+		return true;
 	element = *asked->element;
 	bf_element_bind(strategy, funnel, &element);
 	element.ignores_blanks |= ignores_blanks;
+	if (asked->quietly &&
+		!bf_element_is_hashable(funnel, &element, asked->value))
+		return false;
 	asked->fits = bf_element_hash(strategy, funnel, &element, asked->value,
 								  &hash);
 	asked->pair = bf_pair_of(&hash);
 	asked->strategy = strategy;
 	asked->funnel = funnel;
 	asked->ignores_blanks = ignores_blanks;
+	return true;
 }
 
-/* Whether a filter may hold an element. */
+/*
+ * Whether an open, locked filter may hold an element, or may not know all rows
+ * that the active snapshot can see; `last` is NULL, or where to note what was
+ * looked at.
+ */
+bool
+bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last)
+{
+	if (bf_live_doubt(index) != BF_SURE)
+		return true;
+	/* Those who look for unused indexes should not find this one. */
+	pgstat_count_index_scan(index);
+	/* What is not there yet is read, too, as serializability goes. */
+	PredicateLockRelation(index, GetActiveSnapshot());
+	/* To convert text may take a look at the catalogs. */
+	if (!hash_for(asked, bf_live_kept(index)))
+		return true;
+	if (last != NULL)
+		bf_layer_note_asked(last, bf_live_kept(index));
+	return asked->fits && bf_live_probe(index, &asked->pair);
+}
+
+/* The same of one that is not open. */
 static bool
-index_contains(Oid oid, Asked *asked, BfLastAsked *last)
+index_contains(Oid oid, BfAsked *asked, BfLastAsked *last)
 {
 	Relation	index = relation_open(oid, NoLock);
-	bool		found = true;
+	bool		found = bf_live_may_contain(index, asked, last);
 
-	if (bf_live_doubt(index) == BF_SURE)
-	{
-		/* Those who look for unused indexes should not find this one. */
-		pgstat_count_index_scan(index);
-		/* What is not there yet is read, too, as serializability goes. */
-		PredicateLockRelation(index, GetActiveSnapshot());
-		/* To convert text may take a look at the catalogs. */
-		hash_for(asked, bf_live_kept(index));
-		bf_layer_note_asked(last, bf_live_kept(index));
-		found = asked->fits && bf_live_probe(index, &asked->pair);
-	}
 	relation_close(index, NoLock);
 	return found;
 }
 
 /* Whether a leaf may hold an element: not if any of its filters says no. */
 static bool
-leaf_contains(BfLeaf *leaf, Asked *asked)
+leaf_contains(BfLeaf *leaf, BfAsked *asked)
 {
 	ListCell   *cell;
 
@@ -139,7 +142,7 @@ leaf_contains(BfLeaf *leaf, Asked *asked)
 
 /* Have the memory that an element's question to a leaf will need requested. */
 static void
-look_ahead(const List *leaves, int number, const Asked *asked)
+look_ahead(const List *leaves, int number, const BfAsked *asked)
 {
 	const BfLeaf *leaf;
 
@@ -154,7 +157,7 @@ look_ahead(const List *leaves, int number, const Asked *asked)
 static bool
 any_leaf_contains(const Site *site, Datum value)
 {
-	Asked		asked = {.element = &site->element,.value = value};
+	BfAsked		asked = {.element = &site->element,.value = value};
 	ListCell   *cell;
 
 	foreach(cell, site->leaves)

@@ -236,6 +236,23 @@ bf_live_is_built(Relation index)
 	return RelationGetNumberOfBlocks(index) > 0;
 }
 
+/* Whether a filter that is built has a metapage of the format that we know. */
+bool
+bf_live_has_known_format(Relation index)
+{
+	Buffer		buffer;
+	bool		known;
+
+	if (index->rd_amcache != NULL)
+		return true;
+	buffer = ReadBuffer(index, BF_META_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	known = bf_page_check(index, buffer, BF_PAGE_META) &&
+		((Meta *) PageGetContents(BufferGetPage(buffer)))->version == META_VERSION;
+	UnlockReleaseBuffer(buffer);
+	return known;
+}
+
 /* Read and check the metapage of a filter of such elements. */
 static void
 read_meta(Relation index, const BfElementType *element, BfLive *live)

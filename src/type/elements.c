@@ -256,6 +256,27 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 	return true;
 }
 
+/*
+ * Whether to hash an element cannot raise that it is not valid text, or that
+ * nobody knows what it is as UTF-8: false where that cannot be told at once.
+ */
+bool
+bf_element_is_hashable(BfFunnel funnel, const BfElementType *element,
+					   Datum value)
+{
+	BfElementBytes bytes;
+	bool		hashable;
+
+	if (funnel != BF_FUNNEL_UTF16 &&
+		(funnel != BF_FUNNEL_UTF8 || GetDatabaseEncoding() == PG_UTF8))
+		return true;
+	own_bytes(element, value, &bytes);
+	hashable = bf_text_is_convertible(bytes.data, bytes.length);
+	if (bytes.made != NULL)
+		pfree(bytes.made);
+	return hashable;
+}
+
 /* Raise that an integer cannot be added to a filter of narrower ones. */
 void
 bf_element_does_not_fit(const BfElementType *element, Datum value)

@@ -56,6 +56,8 @@ extern bool bf_element_bytes(const BfStrategy *strategy, BfFunnel funnel,
 extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element, Datum value,
 							BfHash *hash);
+extern bool bf_element_is_hashable(BfFunnel funnel,
+								   const BfElementType *element, Datum value);
 pg_noreturn extern void bf_element_does_not_fit(const BfElementType *element,
 												Datum value);
 

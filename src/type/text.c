@@ -69,6 +69,18 @@ is_ascii(const unsigned char *bytes, size_t length)
 	return true;
 }
 
+/*
+ * Whether text can be converted for sure: what is not ASCII in a database of
+ * another encoding than UTF-8 may have no counterpart.
+ */
+bool
+bf_text_is_convertible(const unsigned char *text, size_t length)
+{
+	return is_ascii(text, length) ||
+		(GetDatabaseEncoding() == PG_UTF8 &&
+		 pg_verify_mbstr(PG_UTF8, (const char *) text, length, true));
+}
+
 /* Whether text is UTF-8 as it is; raise where nobody knows what it is. */
 static bool
 is_utf8(const unsigned char *text, size_t length)

@@ -7,6 +7,7 @@
 
 #include "mb/pg_wchar.h"
 
+extern bool bf_text_is_convertible(const unsigned char *text, size_t length);
 extern const unsigned char *bf_text_to_utf8(const unsigned char *text,
 											size_t *length);
 extern const unsigned char *bf_text_as_utf16(const unsigned char *text,

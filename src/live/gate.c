@@ -1,0 +1,505 @@
+/*
+ * gate.c
+ *	  Have query plans ask a live filter before they read its table.
+ *
+ * A gate is a scan over another one, its child, of which every row satisfies
+ * column = value, where the value is known before the scan starts.  It asks the
+ * column's filter for the value.  If that is surely absent there is no such row,
+ * and the child is not touched; else it hands out the child's rows as they are
+ * (gate_scan.c).  So a plan has the rows that it would have without the gate,
+ * and there is nothing that it must not be used in.
+ *
+ * Who may be the child: PostgreSQL's own scans of a heap, whose rows are known to
+ * the index.  Never another extension's scan, which may read anything.  Which
+ * index is a live filter can be seen from what the planner knows of it.
+ *
+ * What is a question: a clause that the child checks, by an operator that means
+ * equality as the filter has it: one of its operator family, of a deterministic
+ * collation.  It is to be evaluated once a scan, and no earlier than without the
+ * gate, lest there be an error that there was not: by the child, when it looks it
+ * up in an index; or else it cannot fail.
+ *
+ * Where a gate is not: over what is to be locked or changed, as its rows are read
+ * anew when others changed them meanwhile; and in SERIALIZABLE transactions,
+ * where to ask is to have read the whole filter.
+ *
+ * What it costs: an index that plans may ask (plans = on) is no promise that much
+ * is absent.  So a gate costs a little less than its child, and is taken where
+ * that would have been, and where it may pay: in what is scanned again and again
+ * for other values, and where no index finds the value.  It stays beside its
+ * child in the planner's list, by saying a hair more rows: not all that can be
+ * made of a child can be made of a gate.  Where the owner says how many are
+ * absent (absent = 0.9) the costs are what that makes of them, and another plan
+ * may win.  A constant can be asked for at once, which changes costs and nothing
+ * else: what is absent now may be there when the plan is run.  Not so the value of
+ * a parameter, as it would make a plan of its own look better than the plan for
+ * all values, each time.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "live/gate.h"
+#include "live/live.h"
+
+/* Of an index that may be asked, without more being said. */
+#define DECORATED	0.98
+
+/* To ask costs so many operators. */
+#define OPERATORS	30
+
+/* The share that is expected to be absent where a constant is, now. */
+#define ABSENT_NOW	0.99
+
+/* How many more rows a gate says than its child. */
+#define HAIR		(1 + 1e-6)
+
+/* Setting bloomext.enable_gate. */
+bool		bf_gate_enabled = true;
+
+static set_rel_pathlist_hook_type other_hook;
+
+/* What a gate asks, of which filter. */
+typedef struct Question
+{
+	IndexOptInfo *filter;
+	double		absent;			/* -1: unknown */
+	OpExpr	   *clause;			/* column = value, in this order */
+	bool		by_index;		/* the child finds the value by an index */
+} Question;
+
+/* Whether a relation of a query is one that a gate may be before. */
+static bool
+is_gateable(PlannerInfo *root, const RelOptInfo *rel, const RangeTblEntry *rte)
+{
+	ListCell   *cell;
+
+	if (!bf_gate_enabled || IsolationIsSerializable() ||
+		rte->rtekind != RTE_RELATION || rte->inh ||
+		bms_is_member(rel->relid, root->all_result_relids))
+		return false;
+	foreach(cell, root->rowMarks)
+	{
+		if (((PlanRowMark *) lfirst(cell))->rti == rel->relid)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the rows of a table are in its own heap. */
+static bool
+is_own_heap(Oid oid)
+{
+	Relation	table = table_open(oid, NoLock);
+	bool		is_heap = table->rd_rel->relam == HEAP_TABLE_AM_OID;
+
+	table_close(table, NoLock);
+	return is_heap;
+}
+
+/* Whether an index is a live filter that may be asked by plans for all rows. */
+static bool
+is_for_plans(const IndexOptInfo *info)
+{
+	Relation	index = index_open(info->indexoid, NoLock);
+	bool		wanted = bf_live_is_for_plans(index) &&
+		(info->indpred == NIL || info->predOK) &&
+		bf_live_holds_elements(index);
+
+	index_close(index, NoLock);
+	return wanted;
+}
+
+/*
+ * The filters of a relation that may be asked.  The plan depends on what they
+ * say, be it that they may not: that can change.
+ */
+static List *
+filters_of_rel(PlannerInfo *root, const RelOptInfo *rel)
+{
+	List	   *filters = NIL;
+	ListCell   *cell;
+
+	foreach(cell, rel->indexlist)
+	{
+		IndexOptInfo *info = lfirst(cell);
+
+		if (info->amcostestimate != compat_costestimate(bflive_costestimate))
+			continue;
+		root->glob->relationOids = lappend_oid(root->glob->relationOids,
+											   info->indexoid);
+		if (is_for_plans(info))
+			filters = lappend(filters, info);
+	}
+	return filters;
+}
+
+/* Clauses that a path finds its rows by. */
+static const List *
+index_clauses(const Path *path)
+{
+	if (IsA(path, BitmapHeapPath))
+		path = ((const BitmapHeapPath *) path)->bitmapqual;
+	return IsA(path, IndexPath) ? ((const IndexPath *) path)->indexclauses : NIL;
+}
+
+/* Whether a clause is one of those. */
+static bool
+is_by_index(const Path *path, const RestrictInfo *rinfo)
+{
+	const ListCell *cell;
+
+	foreach(cell, index_clauses(path))
+	{
+		const RestrictInfo *other = ((IndexClause *) lfirst(cell))->rinfo;
+
+		if (equal(other->clause, rinfo->clause) ||
+			(rinfo->parent_ec != NULL && other->parent_ec == rinfo->parent_ec))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a parameter is the result of a subquery that is run when it is needed. */
+static bool
+is_of_initplan(const PlannerInfo *root, int paramid)
+{
+	ListCell   *cell;
+
+	for (; root != NULL; root = root->parent_root)
+	{
+		foreach(cell, root->init_plans)
+		{
+			if (list_member_int(((SubPlan *) lfirst(cell))->setParam, paramid))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether to evaluate an expression cannot fail. */
+static bool
+is_harmless(const PlannerInfo *root, const Node *value)
+{
+	const Param *param = (const Param *) value;
+
+	while (IsA(value, RelabelType))
+		value = (const Node *) ((const RelabelType *) value)->arg;
+	if (!IsA(value, Param))
+		return IsA(value, Const) || IsA(value, Var);
+	param = (const Param *) value;
+	return param->paramkind == PARAM_EXTERN ||
+		(param->paramkind == PARAM_EXEC &&
+		 !is_of_initplan(root, param->paramid));
+}
+
+/* A clause with the filter's column on its left; NULL if it is on no side. */
+static OpExpr *
+column_first(const RestrictInfo *rinfo, IndexOptInfo *filter)
+{
+	OpExpr	   *clause = (OpExpr *) rinfo->clause;
+	Index		relid = filter->rel->relid;
+
+	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
+		return NULL;
+	if (match_index_to_operand(linitial(clause->args), 0, filter) &&
+		!bms_is_member(relid, rinfo->right_relids))
+		return clause;
+	if (!match_index_to_operand(lsecond(clause->args), 0, filter) ||
+		bms_is_member(relid, rinfo->left_relids) ||
+		!OidIsValid(get_commutator(clause->opno)))
+		return NULL;
+	clause = copyObject(clause);
+	CommuteOpExpr(clause);
+	return clause;
+}
+
+/*
+ * What a clause asks of a filter; NULL if it is no question.  Who may not see all
+ * rows has them filtered before others' functions see them, as by an index.
+ */
+static OpExpr *
+question_of_clause(RestrictInfo *rinfo, IndexOptInfo *filter)
+{
+	OpExpr	   *clause = rinfo->pseudoconstant ? NULL :
+		column_first(rinfo, filter);
+	Node	   *value;
+
+	if (clause == NULL ||
+		get_op_opfamily_strategy(clause->opno, filter->opfamily[0]) != 1 ||
+		(OidIsValid(clause->inputcollid) &&
+		 !get_collation_isdeterministic(clause->inputcollid)) ||
+		!restriction_is_securely_promotable(rinfo, filter->rel))
+		return NULL;
+	value = lsecond(clause->args);
+	return contain_volatile_functions(value) || contain_subplans(value) ?
+		NULL : clause;
+}
+
+/* The first question among clauses that a path checks; false if there is none. */
+static bool
+find_question(PlannerInfo *root, IndexOptInfo *filter, const List *clauses,
+			  const Path *child, Question *question)
+{
+	const ListCell *cell;
+
+	foreach(cell, clauses)
+	{
+		RestrictInfo *rinfo = lfirst(cell);
+
+		question->filter = filter;
+		question->clause = question_of_clause(rinfo, filter);
+		question->by_index = is_by_index(child, rinfo);
+		if (question->clause != NULL &&
+			(question->by_index ||
+			 is_harmless(root, lsecond(question->clause->args))))
+			return true;
+	}
+	return false;
+}
+
+/* The same, of the clauses of a path, to one of several filters. */
+static bool
+question_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
+				 const Path *child, Question *question)
+{
+	List	   *clauses = rel->baserestrictinfo;
+	const ListCell *cell;
+
+	if (child->param_info != NULL)
+		clauses = list_concat_copy(clauses, child->param_info->ppi_clauses);
+	foreach(cell, filters)
+	{
+		if (find_question(root, lfirst(cell), clauses, child, question))
+			return true;
+	}
+	return false;
+}
+
+/* Whether an expression has another value in each scan of a subquery. */
+static bool
+varies(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC;
+	return expression_tree_walker(node, varies, context);
+}
+
+/* What a filter says now of a constant: the share that is absent. */
+static double
+ask_now(const Question *question, const Const *constant)
+{
+	Relation	index = index_open(question->filter->indexoid, NoLock);
+	double		absent = -1;
+	BfGate		gate;
+
+	if (bf_gate_open(&gate, index, question->clause))
+		absent = bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
+	index_close(index, NoLock);
+	return absent;
+}
+
+/* The share of the answers that are expected to be absent; -1: unknown. */
+static double
+expected_absent(PlannerInfo *root, const Question *question)
+{
+	const Const *constant = lsecond(question->clause->args);
+	Relation	index;
+	double		absent;
+
+	if (IsA(constant, Const) && !constant->constisnull &&
+		root->glob->boundParams == NULL && ActiveSnapshotSet())
+		return ask_now(question, constant);
+	index = index_open(question->filter->indexoid, NoLock);
+	absent = bf_live_absent(index);
+	index_close(index, NoLock);
+	return absent;
+}
+
+/* What is left of a child's cost; what is to discourage it stays. */
+static Cost
+cost_behind(const Path *child, Cost cost, double absent)
+{
+	Cost		kept = compat_disabled_cost(child);
+
+	return absent < 0 ? kept + (cost - kept) * DECORATED :
+		kept + (cost - kept) * (1 - absent) + OPERATORS * cpu_operator_cost;
+}
+
+/* A copy of a path that may be a child, as who made it may free it; or NULL. */
+static Path *
+copy_child(const Path *path)
+{
+	Size		size;
+
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			size = path->pathtype == T_SeqScan ? sizeof(Path) : 0;
+			break;
+		case T_IndexPath:
+			size = sizeof(IndexPath);
+			break;
+		case T_BitmapHeapPath:
+			size = sizeof(BitmapHeapPath);
+			break;
+		case T_TidPath:
+			size = sizeof(TidPath);
+			break;
+		case T_TidRangePath:
+			size = sizeof(TidRangePath);
+			break;
+		default:
+			size = 0;
+	}
+	return size == 0 ? NULL : memcpy(palloc(size), path, size);
+}
+
+static Plan *plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate,
+					   List *tlist, List *clauses, List *children);
+
+static const CustomPathMethods path_methods = {
+	.CustomName = BF_GATE_NAME,
+	.PlanCustomPath = plan_gate
+};
+
+/* A gate before a path; NULL if none fits, or it would not pay. */
+static CustomPath *
+gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
+			 const Path *path)
+{
+	Path	   *child = copy_child(path);
+	CustomPath *gate;
+	Question	question;
+	double		absent;
+
+	if (child == NULL ||
+		!question_of_path(root, rel, filters, child, &question))
+		return NULL;
+	absent = expected_absent(root, &question);
+	if (absent == 0 ||
+		(absent < 0 && question.by_index && child->param_info == NULL &&
+		 !varies(lsecond(question.clause->args), NULL)))
+		return NULL;
+
+	gate = makeNode(CustomPath);
+	gate->path = *child;
+	gate->path.type = T_CustomPath;
+	gate->path.pathtype = T_CustomScan;
+	gate->path.parallel_aware = false;
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL) gate->path.rows *= HAIR;
+	gate->path.startup_cost = cost_behind(child, child->startup_cost, absent);
+	gate->path.total_cost = cost_behind(child, child->total_cost, absent);
+	gate->flags = ExecSupportsMarkRestore(child) ? CUSTOMPATH_SUPPORT_MARK_RESTORE : 0;
+	gate->custom_paths = list_make1(child);
+	gate->custom_private = list_make1_oid(question.filter->indexoid);
+	gate->methods = &path_methods;
+	return gate;
+}
+
+/* Gates before paths, as far as they fit. */
+static List *
+gates_of_paths(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
+			   const List *paths)
+{
+	List	   *gates = NIL;
+	const ListCell *cell;
+
+	foreach(cell, paths)
+	{
+		CustomPath *gate = gate_of_path(root, rel, filters, lfirst(cell));
+
+		if (gate != NULL)
+			gates = lappend(gates, gate);
+	}
+	return gates;
+}
+
+/* set_rel_pathlist_hook: put gates before the scans of a relation. */
+static void
+add_gates(PlannerInfo *root, RelOptInfo *rel, Index relid, RangeTblEntry *rte)
+{
+	List	   *filters;
+	List	   *whole;
+	List	   *partial;
+	ListCell   *cell;
+
+	if (other_hook != NULL)
+		other_hook(root, rel, relid, rte);
+	if (rel->indexlist == NIL || !is_gateable(root, rel, rte))
+		return;
+	filters = filters_of_rel(root, rel);
+	if (filters == NIL || !is_own_heap(rte->relid))
+		return;
+	/* All of them first: to add one may free the paths that it beats. */
+	whole = gates_of_paths(root, rel, filters, rel->pathlist);
+	partial = gates_of_paths(root, rel, filters, rel->partial_pathlist);
+	foreach(cell, whole)
+		add_path(rel, lfirst(cell));
+	foreach(cell, partial)
+		add_partial_path(rel, lfirst(cell));
+}
+
+/* The plan of a gate.  A join of partitions may have adjusted its clauses. */
+static Plan *
+plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
+		  List *clauses, List *children)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Question	question = {0};
+	ListCell   *cell;
+
+	foreach(cell, rel->indexlist)
+	{
+		IndexOptInfo *filter = lfirst(cell);
+
+		if (filter->indexoid == linitial_oid(gate->custom_private) &&
+			find_question(root, filter, clauses, linitial(gate->custom_paths),
+						  &question))
+			break;
+	}
+	if (cell == NULL)
+		elog(ERROR, "no clause is left for a live filter to be asked");
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = gate->flags;
+	if (ExecSupportsBackwardScan(linitial(children)))
+		scan->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	scan->custom_plans = children;
+	scan->custom_exprs = list_make1(question.clause);
+	scan->custom_private = list_make2(gate->custom_private,
+									  makeInteger(question.by_index));
+	scan->methods = &bf_gate_methods;
+	return &scan->scan.plan;
+}
+
+/* Called once, when the module is loaded. */
+void
+bf_gate_init(void)
+{
+	DefineCustomBoolVariable("bloomext.enable_gate",
+							 "Lets query plans ask live filters before they read tables.",
+							 "Those filters that have the option plans = on.",
+							 &bf_gate_enabled, true, PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	RegisterCustomScanMethods(&bf_gate_methods);
+	other_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = add_gates;
+}

@@ -1,0 +1,319 @@
+/*
+ * gate_scan.c
+ *	  What a gate (gate.c) does when a plan is run.
+ *
+ * It asks when the first row of a scan is wanted, and again after each rescan.
+ * Until the filter lets a value through, the child is not told of rescans and
+ * of changed parameters, but told of all at once then.
+ *
+ * Nothing is raised that the child would not raise, but for pages that are
+ * damaged: whatever cannot be asked goes to the child.  That the filter may be
+ * asked at all is looked at when the plan is started, as plans are kept.  A
+ * worker of a parallel plan does not know what its transaction added and did not
+ * store yet (deferred.c), so it asks only where that has not written anything.
+ *
+ * Where an index finds the value in memory, to ask for what is there costs more
+ * than half of what it saves where it is not.  So a gate adapts: where of a window
+ * of questions too few were absent, many scans go to the child without being
+ * asked.  What has to be looked for without an index is always worth a question.
+ *
+ * A slot of the child is handed out as it is; so the gate says of its slots what
+ * the child does.  WHERE CURRENT OF looks for the row in the scan of the relation,
+ * which is what it takes the gate for: it has the slot of the child's scan.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include COMPAT_EXPLAIN_HEADER
+#include "access/genam.h"
+#include "access/parallel.h"
+#include "access/relscan.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "live/gate.h"
+#include "live/live.h"
+
+/* Questions after which it is decided whether they were worth it. */
+#define WINDOW		1024
+
+/* How many of them are to be absent. */
+#define WORTHWHILE	(WINDOW * 2 / 5)
+
+/* How many scans are not asked for, where they were not. */
+#define PAUSE		15000
+
+/* A gate that is run. */
+typedef struct GateState
+{
+	CustomScanState css;
+	PlanState  *child;
+	ScanState  *scan;			/* that of the relation, beneath or the same */
+	ExprState  *value;
+	bool		may_ask;
+	BfGate		gate;			/* index: NULL if it is not open */
+
+	bool		is_decided;		/* since the last rescan */
+	bool		is_open;		/* what was decided */
+	bool		is_behind;		/* has the child yet to be rescanned? */
+
+	bool		adapts;
+	uint32		window;			/* questions in it so far, and their answers */
+	uint32		window_absent;
+	uint32		pause;			/* scans to come that are not asked for */
+
+	uint64		asked;
+	uint64		absent;
+	uint64		skipped;
+} GateState;
+
+/*
+ * Whether an open index can be asked for what a clause compares its column with,
+ * by plans that are made or run now.
+ */
+bool
+bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause)
+{
+	Oid			left;
+	Oid			right;
+
+	if (!bf_gate_enabled || IsolationIsSerializable() ||
+		!bf_is_live_filter(index) || !bf_live_is_for_plans(index) ||
+		(IsParallelWorker() && TransactionIdIsValid(GetTopTransactionIdIfAny())) ||
+		!bf_live_holds_elements(index) ||
+		!bf_live_is_built(index) || !bf_live_has_known_format(index))
+		return false;
+	op_input_types(clause->opno, &left, &right);
+	bf_element_type(right, InvalidOid, &gate->element);
+	gate->index = index;
+	return true;
+}
+
+/* Whether a value may be in the filter's table. */
+bool
+bf_gate_may_contain(BfGate *gate, Datum value)
+{
+	BfAsked		asked = {
+		.element = &gate->element,
+		.value = value,
+		.quietly = true
+	};
+
+	return bf_live_may_contain(gate->index, &asked, NULL);
+}
+
+/* Note an answer, and pause where too few were absent. */
+static void
+adapt(GateState *state, bool absent)
+{
+	state->asked++;
+	state->absent += absent;
+	state->window_absent += absent;
+	if (++state->window < WINDOW)
+		return;
+	if (state->adapts && state->window_absent < WORTHWHILE)
+		state->pause = PAUSE;
+	state->window = 0;
+	state->window_absent = 0;
+}
+
+/* Whether the child may have rows. */
+static bool
+may_have_rows(GateState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext caller;
+	bool		isnull;
+	bool		found = true;
+	Datum		value;
+
+	if (!state->may_ask)
+		return true;
+	if (state->pause > 0)
+	{
+		state->pause--;
+		state->skipped++;
+		return true;
+	}
+	ResetExprContext(econtext);
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	value = ExecEvalExpr(state->value, econtext, &isnull);
+	if (!isnull)
+	{
+		found = bf_gate_may_contain(&state->gate, value);
+		adapt(state, !found);
+	}
+	MemoryContextSwitchTo(caller);
+	return found;
+}
+
+/* Decide about a scan; if it is to be made, tell the child what it missed. */
+static void
+decide(GateState *state)
+{
+	state->is_decided = true;
+	state->is_open = may_have_rows(state);
+	if (state->is_open && state->is_behind)
+	{
+		state->is_behind = false;
+		ExecReScan(state->child);
+	}
+}
+
+/* ExecProcNode: the next row. */
+static TupleTableSlot *
+gate_next(PlanState *node)
+{
+	GateState  *state = (GateState *) node;
+	TupleTableSlot *slot;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!state->is_decided)
+		decide(state);
+	if (!state->is_open)
+		return NULL;
+	slot = ExecProcNode(state->child);
+	/* An index-only scan's slot has no place of the row. */
+	if (IsA(state->scan, IndexOnlyScanState) && !TupIsNull(slot))
+	{
+		TupleTableSlot *row = state->scan->ss_ScanTupleSlot;
+
+		row->tts_tid = ((IndexOnlyScanState *) state->scan)->ioss_ScanDesc->xs_heaptid;
+		row->tts_tableOid = RelationGetRelid(state->scan->ss_currentRelation);
+	}
+	return slot;
+}
+
+/* ExecCustomScan */
+static TupleTableSlot *
+gate_exec(CustomScanState *node)
+{
+	return gate_next(&node->ss.ps);
+}
+
+/* The scan beneath a one-time filter, if there is one. */
+static ScanState *
+scan_of(PlanState *child)
+{
+	while (IsA(child, ResultState))
+		child = outerPlanState(child);
+	return (ScanState *) child;
+}
+
+/* BeginCustomScan */
+static void
+gate_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	GateState  *state = (GateState *) node;
+	PlanState  *ps = &node->ss.ps;
+	CustomScan *plan = (CustomScan *) ps->plan;
+	OpExpr	   *clause = linitial(plan->custom_exprs);
+
+	state->child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	state->scan = scan_of(state->child);
+	state->value = ExecInitExpr(lsecond(clause->args), ps);
+	node->custom_ps = list_make1(state->child);
+	node->ss.ss_ScanTupleSlot = state->scan->ss_ScanTupleSlot;
+	ps->resultops = ExecGetResultSlotOps(state->child, &ps->resultopsfixed);
+	ps->resultopsset = true;
+	ps->ExecProcNode = gate_next;
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state->gate.index = index_open(linitial_oid(linitial(plan->custom_private)),
+								   AccessShareLock);
+	state->may_ask = bf_gate_open(&state->gate, state->gate.index, clause);
+	state->adapts = intVal(lsecond(plan->custom_private)) != 0;
+}
+
+/* EndCustomScan */
+static void
+gate_end(CustomScanState *node)
+{
+	GateState  *state = (GateState *) node;
+
+	ExecEndNode(state->child);
+	if (state->gate.index != NULL)
+		index_close(state->gate.index, NoLock);
+}
+
+/* ReScanCustomScan */
+static void
+gate_rescan(CustomScanState *node)
+{
+	GateState  *state = (GateState *) node;
+	Bitmapset  *changed = node->ss.ps.chgParam;
+
+	/* As all scans do, so that none is taken for being on a row. */
+	if (!TTS_EMPTY(node->ss.ss_ScanTupleSlot))
+		ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (changed != NULL && !bms_is_subset(changed, state->child->chgParam))
+		UpdateChangedParamSet(state->child, changed);
+	state->is_decided = false;
+	state->is_behind = true;
+}
+
+/* MarkPosCustomScan */
+static void
+gate_mark(CustomScanState *node)
+{
+	ExecMarkPos(((GateState *) node)->child);
+}
+
+/* RestrPosCustomScan */
+static void
+gate_restore(CustomScanState *node)
+{
+	ExecRestrPos(((GateState *) node)->child);
+}
+
+/* ExplainCustomScan */
+static void
+gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	GateState  *state = (GateState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												  &plan->scan.plan, ancestors);
+	Oid			index = linitial_oid(linitial(plan->custom_private));
+
+	ExplainPropertyText("Filter Index", get_rel_name(index), es);
+	ExplainPropertyText("Filter Cond",
+						deparse_expression(linitial(plan->custom_exprs),
+										   context, es->verbose, false), es);
+	if (!es->analyze)
+		return;
+	ExplainPropertyUInteger("Asked", NULL, state->asked, es);
+	ExplainPropertyUInteger("Surely Absent", NULL, state->absent, es);
+	ExplainPropertyUInteger("Skipped", NULL, state->skipped, es);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = BF_GATE_NAME,
+	.BeginCustomScan = gate_begin,
+	.ExecCustomScan = gate_exec,
+	.EndCustomScan = gate_end,
+	.ReScanCustomScan = gate_rescan,
+	.MarkPosCustomScan = gate_mark,
+	.RestrPosCustomScan = gate_restore,
+	.ExplainCustomScan = gate_explain
+};
+
+/* CreateCustomScanState */
+static Node *
+create_gate_state(CustomScan *plan)
+{
+	GateState  *state = palloc0(sizeof(GateState));
+
+	NodeSetTag(state, T_CustomScanState);
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+const CustomScanMethods bf_gate_methods = {
+	.CustomName = BF_GATE_NAME,
+	.CreateCustomScanState = create_gate_state
+};
