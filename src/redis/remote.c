@@ -328,12 +328,16 @@ is_filter(BfRemote *candidate, const BfFound *found)
 		note->there;
 }
 
-/* Whether a hash still describes a filter in another layout, which has gone. */
+/*
+ * Whether a hash still describes a filter that has gone, and would go on to do so
+ * beside the wanted one: it is in another layout, or not spread over shards.
+ */
 bool
 bf_remote_is_left_over(const BfRemote *found, const BfRemote *wanted)
 {
 	return found->layout == NULL && found->orphan != NULL &&
-		found->orphan != wanted->layout && found->hash[BF_CONFIG].there;
+		(found->orphan != wanted->layout || wanted->shards > 0) &&
+		found->hash[BF_CONFIG].there;
 }
 
 /*

@@ -270,6 +270,14 @@ for my $layout ('bitmap', 'redisson')
 		  for create($other, 'left'), "bf_mirror(bf_create(1000, 0.01, '$strategy', 'utf8', $expansion), 'cache', 'left', '$other')";
 		is(sql("SELECT bf_redis_drop('cache', 'left'), @{[ create($other, 'left') ]}"), 't|t', "$other: after it was dropped");
 	}
+	# An empty one of Redisson's would come to light where the shards' hash is lost.
+	$redis->cli('FLUSHALL');
+	sql("SELECT @{[ create($layout, 'left') ]}, bf_redis_add('cache', 'left', 'x'::text)");
+	$redis->cli('DEL', 'left');
+	is(state_of('SELECT ' . create("$layout;shards=2", 'left')), '22023', "shards over what is left of $layout");
+	sql("SELECT bf_redis_drop('cache', 'left'), @{[ create(\"$layout;shards=2\", 'left') ]}, bf_redis_add('cache', 'left', 'x'::text)");
+	$redis->cli('DEL', '{left}:bloomext', '{left}:bloomext-shards');
+	is(state_of("SELECT bf_redis_contains('cache', 'left', 'x')"), '42704', "$layout: shards that nothing says there are");
 }
 
 # Two keys whose hashes would have one name.
