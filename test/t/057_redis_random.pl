@@ -21,8 +21,9 @@
 # left of filters.  And "maybe" is the way out, not the rule:
 # of elements that never were added no more are answered true than fpp says.
 #
-# What is excepted: a string of Redisson's that only services filled is empty to
-# everybody when it was evicted.  What a cluster loses because it fails over
+# What is excepted: a string of Redisson's, be it a shard's, that was evicted is
+# empty to everybody where only services filled it, or the note that says that it
+# was filled is gone, too.  What a cluster loses because it fails over
 # unasked, on a machine that is too busy, is forgotten, and counted.
 #
 # BLOOMEXT_REDIS_SECONDS is how long it runs: 120, unless it says otherwise.
@@ -497,6 +498,13 @@ sub bytes_of
 	return $family eq 'bytes' ? pack 'H*', $value : $family eq 'int' && !$decimal ? pack 'q<', $value : $value;
 }
 
+# The key of the shard that has an element, or of the filter.
+sub shard_of
+{
+	my ($f, $family, $value) = @_;
+	return $f->{shards} ? "$f->{key}:" . crc32(bytes_of($family, $value)) % $f->{shards} : $f->{key};
+}
+
 # Where an element's bits are in a filter of so many bits and hashes.
 sub positions
 {
@@ -549,7 +557,7 @@ sub check_read
 		{
 			my @values = grep { defined } (shuffle @{ $kinds->{$kind}{$family} })[ 0 .. 15 ];
 			my %shards;
-			push @{ $shards{ $f->{shards} ? "$f->{key}:" . crc32(bytes_of($family, $_)) % $f->{shards} : $f->{key} } }, $_ foreach @values;
+			push @{ $shards{ shard_of($f, $family, $_) } }, $_ foreach @values;
 			check_string($f, $_, $family, $kind, @{ $shards{$_} }) foreach sort keys %shards;
 		}
 	}
@@ -855,7 +863,21 @@ sub lose
 	else
 	{
 		$f->{state} = 'damaged';
+		forget_emptied($f) if $f->{layout} eq 'redisson' && $f->{shards};
 	}
+}
+
+# What was in strings of Redisson's that are gone, with all that says that they were
+# filled, is forgotten.
+sub forget_emptied
+{
+	my ($f) = @_;
+	my ($server, %empty) = $servers{ $f->{server} };
+	foreach my $key ($f->{shards} ? map { "$f->{key}:$_" } 0 .. $f->{shards} - 1 : $f->{key})
+	{
+		$empty{$key} = !redis($server, $key, 'EXISTS', $key) && !redis($server, $key, 'HEXISTS', beside({ key => $key }, 'bloomext'), 'filled');
+	}
+	delete @{ $f->{elements} }{ grep { $empty{ shard_of($f, split / /, $_, 2) } } keys %{ $f->{elements} } };
 }
 
 # All keys get another name, or in layout guava the string alone; or copies of
@@ -935,6 +957,8 @@ sub squeeze
 	if ($f)
 	{
 		$server->{unsettled} = 1;
+		# A string of Redisson's and its note may both go, and come again with what is added.
+		$f->{elements} = {} if ($f->{layout} // '') eq 'redisson';
 		any(\&mirror, \&add, \&create)->($f);
 		$server->{unsettled} = 0;
 	}
@@ -956,7 +980,7 @@ sub doubt
 	my ($f) = @_;
 	return if $f->{state} eq 'gone';
 	@$f{ 'state', 'changed' } = ('damaged', time);
-	$f->{elements} = {} if $f->{layout} eq 'redisson' && ($f->{shards} || !redis($servers{ $f->{server} }, $f->{key}, 'HEXISTS', beside($f, 'bloomext'), 'filled'));
+	forget_emptied($f) if $f->{layout} eq 'redisson';
 }
 
 sub save
@@ -1205,8 +1229,11 @@ sub swap
 	my ($answer, @lines) = answer_of($one);
 	check_error($f, $state, $other) if $state ne '00000';
 	my $kind = kind_of($spec->{strategy}, $type);
-	appear($f, { %$spec, shards => 0 }, $kind, map { ("$family $_" => $kind) } @values) if $state eq '00000';
-	$f->{filled} = 1;
+	if ($state eq '00000')
+	{
+		appear($f, { %$spec, shards => 0 }, $kind, map { ("$family $_" => $kind) } @values);
+		$f->{filled} = 1;
+	}
 	check_error({ %$f, changed => 0 }, $answer, $one) if $answer ne '00000';
 	wrong($f, 'denied while it was replaced') if grep { /f/ } @lines;
 	$tally{swapped}++;
