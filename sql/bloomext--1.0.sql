@@ -1599,6 +1599,17 @@ CREATE OPERATOR CLASS bloomfilter_macaddr_ops
 COMMENT ON OPERATOR CLASS bloomfilter_macaddr_ops USING bloomfilter IS
 	'live filter of macaddr elements';
 
+-- Integers of all widths hash alike.
+ALTER OPERATOR FAMILY bloomfilter_int2_ops USING bloomfilter ADD
+	OPERATOR 1 = (int2, int4),
+	OPERATOR 1 = (int2, int8);
+ALTER OPERATOR FAMILY bloomfilter_int4_ops USING bloomfilter ADD
+	OPERATOR 1 = (int4, int2),
+	OPERATOR 1 = (int4, int8);
+ALTER OPERATOR FAMILY bloomfilter_int8_ops USING bloomfilter ADD
+	OPERATOR 1 = (int8, int2),
+	OPERATOR 1 = (int8, int4);
+
 -- Every other type, to be refused when the index is built: see validate.c.
 CREATE OPERATOR CLASS bloomfilter_anyelement_ops
 	DEFAULT FOR TYPE anyelement USING bloomfilter AS

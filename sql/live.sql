@@ -12,14 +12,31 @@ CREATE OPERATOR CLASS less_ops FOR TYPE text USING bloomfilter AS
 	OPERATOR 1 < (text, text);
 CREATE OPERATOR CLASS float_ops FOR TYPE float8 USING bloomfilter AS
 	OPERATOR 1 = (float8, float8);
+CREATE OPERATOR CLASS wide_ops FOR TYPE int4 USING bloomfilter AS
+	OPERATOR 1 = (int4, int8);
+CREATE OPERATOR CLASS date_ops FOR TYPE date USING bloomfilter AS
+	OPERATOR 1 = (date, date), OPERATOR 1 = (date, timestamp);
+CREATE OPERATOR CLASS left_ops FOR TYPE int4 USING bloomfilter AS
+	OPERATOR 1 = (int4, int4), OPERATOR 1 = (int8, int4);
+CREATE OPERATOR CLASS unlike_ops FOR TYPE int4 USING bloomfilter AS
+	OPERATOR 1 = (int4, int4), OPERATOR 1 <> (int4, int8);
 SET client_min_messages = error;
 SELECT opcname, amvalidate(c.oid) FROM pg_opclass AS c
 JOIN pg_am AS a ON a.oid = c.opcmethod
-WHERE a.amname = 'bloomfilter' AND opcname IN ('less_ops', 'float_ops')
+WHERE a.amname = 'bloomfilter' AND NOT opcdefault
 ORDER BY opcname;
 RESET client_min_messages;
 DROP OPERATOR FAMILY less_ops USING bloomfilter;
 DROP OPERATOR FAMILY float_ops USING bloomfilter;
+DROP OPERATOR FAMILY wide_ops USING bloomfilter;
+DROP OPERATOR FAMILY date_ops USING bloomfilter;
+DROP OPERATOR FAMILY left_ops USING bloomfilter;
+DROP OPERATOR FAMILY unlike_ops USING bloomfilter;
+
+-- Another type is in a family only where it hashes alike.
+SELECT amoplefttype::regtype AS "left", string_agg(amoprighttype::regtype::text, ' ' ORDER BY amoprighttype) AS "right"
+FROM pg_amop AS o JOIN pg_am AS a ON a.oid = o.amopmethod
+WHERE a.amname = 'bloomfilter' AND amoplefttype <> amoprighttype GROUP BY 1 ORDER BY 1;
 
 -- No scans, no order, nothing unique.
 SELECT pg_indexam_has_property(oid, p) AS has, count(*)
