@@ -47,6 +47,13 @@ EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build t
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
+
+# Not every package of PostgreSQL has the tester.
+ifneq ($(wildcard $(dir $(PGXS))../test/isolation/isolationtester*),)
+ISOLATION = $(patsubst test/isolation/specs/%.spec,%,$(call files,test/isolation/specs/*.spec))
+endif
+ISOLATION_OPTS := --inputdir=$(SOURCE)test/isolation $(REGRESS_OPTS)
+
 include $(PGXS)
 
 # By absolute paths, or make would take the source's folders for them.
