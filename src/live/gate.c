@@ -9,9 +9,10 @@
  * (gate_scan.c).  So a plan has the rows that it would have without the gate,
  * and there is nothing that it must not be used in.
  *
- * Who may be the child: PostgreSQL's own scans of a heap, whose rows are known to
- * the index.  Never another extension's scan, which may read anything.  Which
- * index is a live filter can be seen from what the planner knows of it.
+ * Who may be the child: PostgreSQL's own scans of a heap, all of whose rows the
+ * index knows, even if there are others elsewhere (rows.c), as other scans read
+ * those.  Never another extension's scan, which may read anything.  Which index
+ * is a live filter can be seen from what the planner knows of it.
  *
  * What is a question: a clause that the child checks, by an operator that means
  * equality as the filter has it: one of its operator family, of a deterministic
@@ -26,9 +27,9 @@
  * What it costs: an index that plans may ask (plans = on) is no promise that much
  * is absent.  So a gate costs a little less than its child, and is taken where
  * that would have been, and where it may pay: in what is scanned again and again
- * for other values, and where no index finds the value.  It stays beside its
- * child in the planner's list, by saying a hair more rows: not all that can be
- * made of a child can be made of a gate.  Where the owner says how many are
+ * for other values, and where no index finds the value.  Where PostgreSQL can make
+ * more of a child than of a gate, both stay in its list, as the gate says a hair
+ * more rows.  Where the owner says how many are
  * absent (absent = 0.9) the costs are what that makes of them, and another plan
  * may win.  A constant can be asked for at once, which changes costs and nothing
  * else: what is absent now may be there when the plan is run.  Not so the value of
@@ -42,6 +43,7 @@
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -101,15 +103,38 @@ is_gateable(PlannerInfo *root, const RelOptInfo *rel, const RangeTblEntry *rte)
 	return true;
 }
 
-/* Whether the rows of a table are in its own heap. */
+/* Whether what reads a table reads its heap. */
 static bool
-is_own_heap(Oid oid)
+is_heap(Oid oid)
 {
 	Relation	table = table_open(oid, NoLock);
-	bool		is_heap = table->rd_rel->relam == HEAP_TABLE_AM_OID;
+	Oid			method = table->rd_rel->relam;
 
 	table_close(table, NoLock);
-	return is_heap;
+	return method == HEAP_TABLE_AM_OID;
+}
+
+/*
+ * Whether PostgreSQL can make more of a child than of a gate before it: a scan of
+ * a table among others that are appended can be given their parameters, and where
+ * a join looks for one of several rows it knows what an index scan costs then.
+ */
+static bool
+needs_child(const PlannerInfo *root, const RelOptInfo *rel, const Path *child)
+{
+	ListCell   *cell;
+
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		return true;
+	foreach(cell, root->join_info_list)
+	{
+		const SpecialJoinInfo *join = lfirst(cell);
+
+		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
+			child->rows > 1 && bms_is_member(rel->relid, join->min_righthand))
+			return true;
+	}
+	return false;
 }
 
 /* Whether an index is a live filter that may be asked by plans for all rows. */
@@ -404,7 +429,8 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	gate->path.type = T_CustomPath;
 	gate->path.pathtype = T_CustomScan;
 	gate->path.parallel_aware = false;
-	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL) gate->path.rows *= HAIR;
+	if (needs_child(root, rel, child))
+		gate->path.rows *= HAIR;
 	gate->path.startup_cost = cost_behind(child, child->startup_cost, absent);
 	gate->path.total_cost = cost_behind(child, child->total_cost, absent);
 	gate->flags = ExecSupportsMarkRestore(child) ? CUSTOMPATH_SUPPORT_MARK_RESTORE : 0;
@@ -446,7 +472,7 @@ add_gates(PlannerInfo *root, RelOptInfo *rel, Index relid, RangeTblEntry *rte)
 	if (rel->indexlist == NIL || !is_gateable(root, rel, rte))
 		return;
 	filters = filters_of_rel(root, rel);
-	if (filters == NIL || !is_own_heap(rte->relid))
+	if (filters == NIL || !is_heap(rte->relid))
 		return;
 	/* All of them first: to add one may free the paths that it beats. */
 	whole = gates_of_paths(root, rel, filters, rel->pathlist);

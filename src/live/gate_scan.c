@@ -31,7 +31,7 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "pgstat.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
@@ -225,6 +225,8 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 		return;
 	state->gate.index = index_open(linitial_oid(linitial(plan->custom_private)),
 								   AccessShareLock);
+	/* Whether it still may is what other sessions said last. */
+	AcceptInvalidationMessages();
 	state->may_ask = bf_gate_open(&state->gate, state->gate.index, clause);
 	state->adapts = intVal(lsecond(plan->custom_private)) != 0;
 }
@@ -240,18 +242,27 @@ gate_end(CustomScanState *node)
 		index_close(state->gate.index, NoLock);
 }
 
-/* ReScanCustomScan */
+/*
+ * ReScanCustomScan.  The child gets the set of parameters that changed as it is:
+ * a scan needs no more than that there are some.
+ */
 static void
 gate_rescan(CustomScanState *node)
 {
 	GateState  *state = (GateState *) node;
-	Bitmapset  *changed = node->ss.ps.chgParam;
+	PlanState  *ps = &node->ss.ps;
 
 	/* As all scans do, so that none is taken for being on a row. */
 	if (!TTS_EMPTY(node->ss.ss_ScanTupleSlot))
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	if (changed != NULL && !bms_is_subset(changed, state->child->chgParam))
-		UpdateChangedParamSet(state->child, changed);
+	if (state->child->chgParam == NULL)
+	{
+		state->child->chgParam = ps->chgParam;
+		ps->chgParam = NULL;
+	}
+	else
+		state->child->chgParam = bms_add_members(state->child->chgParam,
+												 ps->chgParam);
 	state->is_decided = false;
 	state->is_behind = true;
 }
