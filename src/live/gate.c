@@ -80,9 +80,7 @@ static set_rel_pathlist_hook_type other_hook;
 typedef struct Question
 {
 	IndexOptInfo *filter;
-	double		absent;			/* -1: unknown */
 	OpExpr	   *clause;			/* column = value, in this order */
-	bool		by_index;		/* the child finds the value by an index */
 } Question;
 
 /* Whether a relation of a query is one that a gate may be before. */
@@ -254,12 +252,23 @@ column_first(const RestrictInfo *rinfo, IndexOptInfo *filter)
 	return clause;
 }
 
+/* Whether to evaluate an expression a second time is no more than to ask. */
+static bool
+is_cheap(PlannerInfo *root, Node *value)
+{
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, value, root);
+	return cost.startup + cost.per_tuple <= OPERATORS * cpu_operator_cost;
+}
+
 /*
  * What a clause asks of a filter; NULL if it is no question.  Who may not see all
  * rows has them filtered before others' functions see them, as by an index.
  */
 static OpExpr *
-question_of_clause(RestrictInfo *rinfo, IndexOptInfo *filter)
+question_of_clause(PlannerInfo *root, RestrictInfo *rinfo,
+				   IndexOptInfo *filter)
 {
 	OpExpr	   *clause = rinfo->pseudoconstant ? NULL :
 		column_first(rinfo, filter);
@@ -272,8 +281,8 @@ question_of_clause(RestrictInfo *rinfo, IndexOptInfo *filter)
 		!restriction_is_securely_promotable(rinfo, filter->rel))
 		return NULL;
 	value = lsecond(clause->args);
-	return contain_volatile_functions(value) || contain_subplans(value) ?
-		NULL : clause;
+	return contain_volatile_functions(value) || contain_subplans(value) ||
+		!is_cheap(root, value) ? NULL : clause;
 }
 
 /* The first question among clauses that a path checks; false if there is none. */
@@ -288,10 +297,9 @@ find_question(PlannerInfo *root, IndexOptInfo *filter, const List *clauses,
 		RestrictInfo *rinfo = lfirst(cell);
 
 		question->filter = filter;
-		question->clause = question_of_clause(rinfo, filter);
-		question->by_index = is_by_index(child, rinfo);
+		question->clause = question_of_clause(root, rinfo, filter);
 		if (question->clause != NULL &&
-			(question->by_index ||
+			(is_by_index(child, rinfo) ||
 			 is_harmless(root, lsecond(question->clause->args))))
 			return true;
 	}
@@ -316,15 +324,22 @@ question_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	return false;
 }
 
-/* Whether an expression has another value in each scan of a subquery. */
+/*
+ * Whether an expression has another value when it is scanned again: for another
+ * row of another relation, or of a query around this one.
+ */
 static bool
 varies(Node *node, void *context)
 {
+	const PlannerInfo *root = context;
+	const Param *param = (const Param *) node;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param))
-		return ((Param *) node)->paramkind == PARAM_EXEC;
-	return expression_tree_walker(node, varies, context);
+		return param->paramkind == PARAM_EXEC &&
+			!is_of_initplan(root, param->paramid);
+	return IsA(node, Var) || expression_tree_walker(node, varies, context);
 }
 
 /* What a filter says now of a constant: the share that is absent. */
@@ -420,8 +435,8 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 		return NULL;
 	absent = expected_absent(root, &question);
 	if (absent == 0 ||
-		(absent < 0 && question.by_index && child->param_info == NULL &&
-		 !varies(lsecond(question.clause->args), NULL)))
+		(absent < 0 && child->pathtype != T_SeqScan &&
+		 !varies(lsecond(question.clause->args), root)))
 		return NULL;
 
 	gate = makeNode(CustomPath);
@@ -510,8 +525,7 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 		scan->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	scan->custom_plans = children;
 	scan->custom_exprs = list_make1(question.clause);
-	scan->custom_private = list_make2(gate->custom_private,
-									  makeInteger(question.by_index));
+	scan->custom_private = gate->custom_private;
 	scan->methods = &bf_gate_methods;
 	return &scan->scan.plan;
 }

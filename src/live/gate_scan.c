@@ -12,10 +12,10 @@
  * worker of a parallel plan does not know what its transaction added and did not
  * store yet (deferred.c), so it asks only where that has not written anything.
  *
- * Where an index finds the value in memory, to ask for what is there costs more
+ * Where an index finds the rows in memory, to ask for what is there costs more
  * than half of what it saves where it is not.  So a gate adapts: where of a window
  * of questions too few were absent, many scans go to the child without being
- * asked.  What has to be looked for without an index is always worth a question.
+ * asked.  To read a whole table is always worth a question.
  *
  * A slot of the child is handed out as it is; so the gate says of its slots what
  * the child does.  WHERE CURRENT OF looks for the row in the scan of the relation,
@@ -61,7 +61,6 @@ typedef struct GateState
 	bool		is_open;		/* what was decided */
 	bool		is_behind;		/* has the child yet to be rescanned? */
 
-	bool		adapts;
 	uint32		window;			/* questions in it so far, and their answers */
 	uint32		window_absent;
 	uint32		pause;			/* scans to come that are not asked for */
@@ -115,7 +114,7 @@ adapt(GateState *state, bool absent)
 	state->window_absent += absent;
 	if (++state->window < WINDOW)
 		return;
-	if (state->adapts && state->window_absent < WORTHWHILE)
+	if (!IsA(state->scan, SeqScanState) && state->window_absent < WORTHWHILE)
 		state->pause = PAUSE;
 	state->window = 0;
 	state->window_absent = 0;
@@ -223,12 +222,11 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 	ps->ExecProcNode = gate_next;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	state->gate.index = index_open(linitial_oid(linitial(plan->custom_private)),
+	state->gate.index = index_open(linitial_oid(plan->custom_private),
 								   AccessShareLock);
 	/* Whether it still may is what other sessions said last. */
 	AcceptInvalidationMessages();
 	state->may_ask = bf_gate_open(&state->gate, state->gate.index, clause);
-	state->adapts = intVal(lsecond(plan->custom_private)) != 0;
 }
 
 /* EndCustomScan */
@@ -289,7 +287,7 @@ gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												  &plan->scan.plan, ancestors);
-	Oid			index = linitial_oid(linitial(plan->custom_private));
+	Oid			index = linitial_oid(plan->custom_private);
 
 	ExplainPropertyText("Filter Index", get_rel_name(index), es);
 	ExplainPropertyText("Filter Cond",
