@@ -22,6 +22,15 @@
 
 #define TAIL_OFFSET		(BLCKSZ - MAXALIGN(sizeof(BfPageTail)))
 
+/* Say what to do about a damaged page. */
+static int
+hint_to_rebuild(Relation index)
+{
+	if (bf_live_is_for_plans(index))
+		return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, queries do without it after SET bloomext.enable_gate = off.");
+	return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY.");
+}
+
 /* Raise XX002: a page that cannot be one of a live filter's. */
 void
 bf_page_corrupted(Relation index, BlockNumber block)
@@ -30,7 +39,7 @@ bf_page_corrupted(Relation index, BlockNumber block)
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("block %u of live filter \"%s\" is corrupted",
 					block, RelationGetRelationName(index)),
-			 errhint("Rebuild it with REINDEX INDEX CONCURRENTLY.")));
+			 hint_to_rebuild(index)));
 }
 
 /* Make an empty page.  Only pending pages have a hole, which grows smaller. */
@@ -85,7 +94,7 @@ check_pointers(Relation index, Buffer buffer, BfPageKind kind)
 					BufferGetBlockNumber(buffer),
 					RelationGetRelationName(index), header->pd_lower,
 					header->pd_upper, header->pd_special),
-			 errhint("Rebuild it with REINDEX INDEX CONCURRENTLY.")));
+			 hint_to_rebuild(index)));
 }
 
 /* Check a locked page; false where it is a new one, all zeros. */

@@ -113,7 +113,18 @@ foreach my $page (1 .. $pages)
 close $file or die "$path: $!";
 $node->start;
 $test->fails("damaged: $_", "SELECT bf_live_contains('t', $_) FROM generate_series(1, 10) g", 'XX002') foreach q('t ' || g), q('absent ' || g);
+# Nor by a plan, which says how to do without.
+$sql->('ALTER INDEX t_bf SET (plans = on, absent = 0.9)');
+my $asked = q(SELECT count(*) FROM unnest('{t 1,t 2}'::text[]) e, LATERAL (SELECT FROM t WHERE title = e OFFSET 0) l);
+my $remedy = 'Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, queries do without it after SET bloomext.enable_gate = off.';
+foreach ($asked, q(SELECT FROM t WHERE title = 'absent'), q(EXPLAIN SELECT FROM t WHERE title = 'absent'))
+{
+	$test->fails("damaged: $_", $_, 'XX002');
+	like($test->said($_), qr/block \d+ of live filter "t_bf" is corrupted\nHINT:  \Q$remedy\E/, "the hint of $_");
+}
+is($sql->("SET bloomext.enable_gate = off; $asked"), 2, 'without');
 $sql->('REINDEX INDEX t_bf');
+is($sql->($asked), 2, 'rebuilt');
 
 # A standby, to a session that knows its pages while it replays changes, images and new files.
 $node->backup('base');
