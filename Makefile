@@ -39,11 +39,12 @@ PG_CPPFLAGS += -I$(SOURCE)src -I$(CURDIR)/src
 PG_CFLAGS = -ffp-contract=off
 
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(call files,sql/*.sql)))
-REGRESS_PREP = $(CURDIR)/test/vectors $(CURDIR)/test/nodes/build/nodes.so
+TEST_MODULES = $(CURDIR)/test/nodes/build/nodes.so $(CURDIR)/test/provider/build/provider.so
+REGRESS_PREP = $(CURDIR)/test/vectors $(TEST_MODULES)
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
-EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build test/nodes/build results
+EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build test/nodes/build test/provider/build results
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -76,6 +77,9 @@ $(CURDIR)/test/vectors:
 
 # What calls aggregates as another one does, for sql/agg_nodes.sql.
 $(CURDIR)/test/nodes/build/nodes.so: $(SOURCE)test/nodes/nodes.c
+# What puts its own paths next to a gate's, for test/t/081_gate_providers.pl.
+$(CURDIR)/test/provider/build/provider.so: $(SOURCE)test/provider/provider.c
+$(TEST_MODULES):
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CFLAGS_SL) $(CPPFLAGS) -shared -o $@ $< $(LDFLAGS)
 
