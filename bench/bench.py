@@ -128,7 +128,7 @@ def head(scale, setting, took):
 
 
 SECTIONS = {rows.aggregates: None, rows.lookups: None, rows.guava: 'java', rows.redis: 'hiredis', rows.live: None, rows.growing: None,
-            rows.memory: None, rows.ingest: None}
+            rows.gate: None, rows.single: None, rows.memory: None, rows.ingest: None}
 
 
 def unit(row):

@@ -1,5 +1,7 @@
 """How script/bench measures: statements by psql, other programs by a word and its answer, in turns."""
 import contextlib
+import glob
+import json
 import os
 import shlex
 import statistics
@@ -42,6 +44,17 @@ def restart(data, options):
                    check=True, cwd=data, **owner)
 
 
+def forget(relations):
+    """Neither the server nor the system's cache has anything of these any more, if the server was just started."""
+    data = sql('SHOW data_directory')
+    for path in sql(f"CHECKPOINT; SELECT pg_relation_filepath(name) FROM unnest('{{{relations}}}'::regclass[]) AS name").split():
+        for file in glob.glob(os.path.join(data, path + '*')):
+            descriptor = os.open(file, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(descriptor)
+
+
 class Sql:
     """A statement, in a session of its own, times times after one another; its cost is that of one of each elements,
     less what an element of another statement takes."""
@@ -54,6 +67,29 @@ class Sql:
                           f'{self.query} \\g /dev/null\n' * self.times +
                           f'SELECT {metric} - :start FROM reading();\n').split('\n')[-1])
         return taken / self.times / self.each - (self.less.take(metric) if self.less else 0)
+
+
+class Pages:
+    """What a statement reads from outside shared buffers, for each of so many rows."""
+
+    def __init__(self, statement):
+        self.statement = statement
+
+    def take(self, _):
+        plan = sql(f'{PRELUDE}{self.statement.before};\nEXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT json) {self.statement.query};')
+        return max(json.loads(plan)[0]['Plan']['Shared Read Blocks'], 1) / self.statement.each
+
+
+class Cold:
+    """A statement, of which some relations' files are read from the disk."""
+
+    def __init__(self, statement, relations, setting):
+        self.statement, self.relations, self.setting = statement, relations, setting
+
+    def take(self, metric):
+        with restarted(self.setting):
+            forget(self.relations)
+            return self.statement.take(metric)
 
 
 class Value:
@@ -96,16 +132,16 @@ class Answer:
 
 class Row:
     """A line of the table: work over its anchor, by a metric.  The goal is 'at most' so much where it is
-    positive, 'at least' so much of anchor over work ('times as fast') where faster is set."""
+    positive, 'at least' so much of anchor over work ('times as fast') where faster is set.  It is measured in so many turns at least."""
 
-    def __init__(self, name, over, work, anchor, goal=None, metric='cpu', faster=False):
+    def __init__(self, name, over, work, anchor, goal=None, metric='cpu', faster=False, turns=1):
         self.name, self.over, self.work, self.anchor = name, over, work, anchor
-        self.goal, self.metric, self.faster = goal, metric, faster
+        self.goal, self.metric, self.faster, self.turns = goal, metric, faster, turns
 
     def measure(self, turns):
         """In turns, the anchor and the work: what else the machine does at times, it does to both."""
         self.ratios, self.costs = [], []
-        for _ in range(turns):
+        for _ in range(max(turns, self.turns)):
             anchor, work = self.anchor.take(self.metric), self.work.take(self.metric)
             self.costs.append(work)
             self.ratios.append(anchor / work if self.faster else work / anchor)

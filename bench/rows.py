@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from measure import Row, Sql, Value, restarted, sql
+from measure import Cold, Pages, Row, Sql, Value, restarted, sql
 
 PARALLEL = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0'
 TWO = "filters a JOIN filters b ON a.name = 'large' AND b.name = 'larger'"
@@ -315,6 +315,11 @@ def growing(s):
     tables.drop()
 
 
+def small_buffers(s):
+    """A fifth of a btree over n titles."""
+    return f'shared_buffers={max(s.live * 13 // 1024, 1024)}kB'
+
+
 class Batch:
     """A statement's cost for each row of a batch, of which some percent are in the table of n titles already; 'pages' are
     those of the table and its index that it read from outside shared buffers, in a turn whose time was taken before."""
@@ -347,7 +352,7 @@ def ingest(s):
         CREATE TABLE i_live {table}; CREATE INDEX ON i_live USING bloomfilter (title) WITH (fpp = 0.0001);
         CREATE TABLE i_btree {table}; CREATE UNIQUE INDEX ON i_btree (title);
         VACUUM ANALYZE i_live, i_btree;""")
-    with restarted(f'shared_buffers={max(s.live * 13 // 1024, 1024)}kB'):
+    with restarted(small_buffers(s)):
         for duplicates in 0, 50, 95:
             work = Batch(s.live, 'i_live', duplicates,
                          "INSERT INTO i_live SELECT DISTINCT title FROM batch WHERE NOT bf_live_contains('i_live', title)")
@@ -355,6 +360,109 @@ def ingest(s):
             yield Row(f'SELECT DISTINCT ... WHERE NOT bf_live_contains, {duplicates} % there already, a row', 'ON CONFLICT DO NOTHING', work, over)
             yield Row('pages read, a row', "the btree's", work, over, metric='pages')
     sql('DROP TABLE i_live, i_btree; DROP SEQUENCE numbers')
+
+
+class Gate:
+    """A table of n titles with a btree and a filter that plans ask, and n/10 titles that are asked for, share percent of
+    which are in it."""
+    shares = (0, 25, 50, 75, 100)
+    relations = 'g_titles,g_titles_btree'
+    plain = 'NOT EXISTS (SELECT FROM g_titles AS t WHERE t.title = s.title)'
+    by_hand = f"CASE WHEN bf_live_contains('g_titles', s.title) THEN {plain} ELSE true END"
+
+    def __init__(self, n):
+        self.rows = n // 10
+        sql(f"""CREATE TABLE g_titles AS SELECT (md5(i::text) || ' ' || i) {collation()} AS title FROM generate_series(1, {n}) AS i;
+            CREATE INDEX g_titles_btree ON g_titles (title);
+            CREATE INDEX g_titles_filter ON g_titles USING bloomfilter (title) WITH (fpp = 0.0001, plans = on);
+            VACUUM ANALYZE g_titles;""" + ''.join(f"""
+            CREATE TABLE g_asked_{share} AS SELECT (md5(j::text) || ' ' || j) {collation()} AS title
+            FROM (SELECT CASE WHEN random() * 100 < {share} THEN 1 ELSE {n} + 1 END + floor(random() * {n})::bigint AS j
+                  FROM generate_series(1, {self.rows})) AS drawn;
+            VACUUM ANALYZE g_asked_{share};""" for share in self.shares))
+
+    def join(self, share, condition=plain, gate='on', rows=None):
+        """A row of those asked for, by a nested loop."""
+        rows = rows or self.rows
+        return Sql(f'SELECT count(*) FROM (SELECT title FROM g_asked_{share} LIMIT {rows}) AS s WHERE {condition}', rows,
+                   before=f'SET enable_hashjoin = off; SET enable_mergejoin = off; SET bloomext.enable_gate = {gate}')
+
+
+def gate(s):
+    """PostgreSQL asks by itself: n/10 titles against n, NOT EXISTS by a nested loop over a btree, over the same plan without asking"""
+    tables, over = Gate(s.live), 'not asked'
+    for share in tables.shares:
+        yield Row(f'{share} % there, a row', over, tables.join(share), tables.join(share, gate='off'), 0.25 if share == 0 else 1.05)
+    for share in 0, 50, 100:
+        yield Row(f'asked by hand, CASE WHEN bf_live_contains, {share} % there, a row', over,
+                  tables.join(share, tables.by_hand, 'off'), tables.join(share, gate='off'))
+    with restarted(small_buffers(s)):
+        for share in 0, 50, 100:
+            work, anchor = tables.join(share), tables.join(share, gate='off')
+            yield Row(f'{share} % there, shared buffers a fifth of the btree, a row', over, work, anchor)
+            yield Row('pages read, a row', over, Pages(work), Pages(anchor), metric='pages')
+    for share in 0, 100:
+        work, anchor = (Cold(tables.join(share, gate=gate, rows=max(s.live // 500, 1)), tables.relations, small_buffers(s)) for gate in ('on', 'off'))
+        yield Row(f'{share} % there, n/500 titles, table and btree on the disk, by the clock, a row', over, work, anchor, metric='clock')
+
+
+def single(s):
+    """A prepared look-up in the same n titles, in a loop of PL/pgSQL, and planning, over the same without the filters"""
+    yield from look_ups(max(s.asked // 4000, 1))
+    yield from planning(s.asked // 2000)
+
+
+def look_ups(times):
+    """Of a generic plan.  There is no filter in a transaction that drops it."""
+    sql("""CREATE PROCEDURE look_up(titles text[], times int) LANGUAGE plpgsql AS $$
+        DECLARE
+            wanted text;
+        BEGIN
+            FOR i IN 1 .. times LOOP
+                FOREACH wanted IN ARRAY titles LOOP
+                    PERFORM FROM g_titles WHERE title = wanted;
+                END LOOP;
+            END LOOP;
+        END $$""")
+
+    def look_up(share, definition):
+        return Sql('CALL look_up(:titles, %d)' % times, times * 1000, before=f"""SET plan_cache_mode = force_generic_plan;
+            SELECT quote_literal(array_agg(title)) AS titles FROM (SELECT title FROM g_asked_{share} LIMIT 1000) AS s \\gset
+            BEGIN; LOCK TABLE g_titles; {definition}; CALL look_up(:titles, 1)""")
+
+    for options, goal in ('plans = off', 1.02), ('plans = on', 1.02), ('plans = on, absent = 0.9', None):
+        for share, there in (0, 'absent'), (100, 'present'):
+            yield Row(f'a prepared look-up, {there}, {options}', 'without the filter', look_up(share, f'ALTER INDEX g_titles_filter SET ({options})'),
+                      look_up(share, 'DROP INDEX g_titles_filter'), goal, turns=7)
+    sql('DROP PROCEDURE look_up; DROP TABLE g_titles, ' + ', '.join(f'g_asked_{share}' for share in Gate.shares))
+
+
+def planning(times):
+    """Of a join of five tables by the column that each has a filter of: the median of many times, by the clock."""
+    sql(f"""CREATE FUNCTION planning_ns(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+        DECLARE
+            plan json;
+            taken numeric[];
+        BEGIN
+            FOR i IN 1 .. {times} LOOP
+                EXECUTE 'EXPLAIN (SUMMARY, FORMAT json) ' || query INTO plan;
+                taken[i] := plan -> 0 ->> 'Planning Time';
+            END LOOP;
+            RETURN (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY t) * 1e6 FROM unnest(taken) AS t);
+        END $$;""" + ''.join(f"""
+        CREATE TABLE j_{i} AS SELECT j AS id, md5(j::text) AS title FROM generate_series(1, 10000) AS j;
+        CREATE INDEX ON j_{i} (title);
+        CREATE INDEX j_{i}_filter ON j_{i} USING bloomfilter (title) WITH (plans = on);
+        VACUUM ANALYZE j_{i};""" for i in range(5)))
+    join = "SELECT count(*) FROM j_0 JOIN j_1 USING (title) JOIN j_2 USING (title) JOIN j_3 USING (title) JOIN j_4 USING (title) WHERE j_0.id < 100"
+    filters = ', '.join(f'j_{i}_filter' for i in range(5))
+
+    def plan(definition):
+        return Value(f"{definition}; SELECT planning_ns('{join}')")
+
+    yield Row('planning of a join of five tables, plans = on, by the clock', 'without the filters',
+              plan('BEGIN'), plan(f'BEGIN; DROP INDEX {filters}'), 1.05, turns=7)
+    sql('DROP TABLE ' + ', '.join(f'j_{i}' for i in range(5)) + '; DROP FUNCTION planning_ns')
 
 
 def partitions(count):
