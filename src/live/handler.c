@@ -2,9 +2,9 @@
  * handler.c
  *	  The access method "bloomfilter", and the options of its indexes.
  *
- * It offers no scans: what a Bloom filter can say, it is asked for by
- * function.  A bitmap scan that visits all pages, or none, has a cost that the
- * planner cannot be told.
+ * It offers no scans: what a Bloom filter can say, it is asked for by function,
+ * or before another scan (gate.c).  A bitmap scan that visits all pages, or none,
+ * has a cost that the planner cannot be told.
  */
 #include "postgres.h"
 

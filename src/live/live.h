@@ -43,6 +43,9 @@
  *	  sure.c		does a filter know every row that this snapshot can see?
  *	  epoch.c		and for how long may that be believed?
  *
+ * Query plans ask by a gate before a scan of the table: gate.c plans it, and
+ * gate_scan.c runs it.
+ *
  * VACUUM (vacuum.c) and monitors (monitor.c) are told what is due (due.c).
  *
  * Elements go into the newest layer, and stay in the layer that they went into:
