@@ -15,7 +15,8 @@
  * Where an index finds the rows in memory, to ask for what is there costs more
  * than half of what it saves where it is not.  So a gate adapts: where of a window
  * of questions too few were absent, many scans go to the child without being
- * asked.  To read a whole table is always worth a question.
+ * asked; fewer need be where the index is read from outside of shared buffers.  To
+ * read a whole table is always worth a question.
  *
  * A slot of the child is handed out as it is; so the gate says of its slots what
  * the child does.  WHERE CURRENT OF looks for the row in the scan of the relation,
@@ -30,6 +31,7 @@
 #include "access/relscan.h"
 #include "access/xact.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -41,7 +43,7 @@
 /* Questions after which it is decided whether they were worth it. */
 #define WINDOW		1024
 
-/* How many of them are to be absent. */
+/* How many of them are to be absent where all is in memory. */
 #define WORTHWHILE	(WINDOW * 2 / 5)
 
 /* How many scans are not asked for, where they were not. */
@@ -63,12 +65,21 @@ typedef struct GateState
 
 	uint32		window;			/* questions in it so far, and their answers */
 	uint32		window_absent;
+	int64		before;			/* blocks that were read before it began */
+	int64		by_filter;		/* and since, by its questions */
 	uint32		pause;			/* scans to come that are not asked for */
 
 	uint64		asked;
 	uint64		absent;
 	uint64		skipped;
 } GateState;
+
+/* Blocks that this backend read into shared buffers. */
+static inline int64
+blocks_read(void)
+{
+	return pgBufferUsage.shared_blks_read;
+}
 
 /*
  * Whether an open index can be asked for what a clause compares its column with,
@@ -105,19 +116,46 @@ bf_gate_may_contain(BfGate *gate, Datum value)
 	return bf_live_may_contain(gate->index, &asked, NULL);
 }
 
-/* Note an answer, and pause where too few were absent. */
-static void
-adapt(GateState *state, bool absent)
+/*
+ * Whether the questions of a window were worth it.  A scan of the child is the
+ * unit: a block from outside of shared buffers takes another one at least.  The
+ * first window reads the filter for the others, too.
+ */
+static bool
+was_worthwhile(const GateState *state)
 {
+	double		absent = state->window_absent;
+	double		scans = WINDOW - absent;
+	double		reads = blocks_read() - state->before - state->by_filter;
+
+	return IsA(state->scan, SeqScanState) || scans == 0 ||
+		absent * (1 + reads / scans) >= WORTHWHILE +
+		(state->asked > WINDOW ? state->by_filter : 0);
+}
+
+/* Ask the filter, and pause after a window in which too few were absent. */
+static bool
+ask(GateState *state, Datum value)
+{
+	int64		before = blocks_read();
+	bool		found = bf_gate_may_contain(&state->gate, value);
+
+	if (state->window == 0)
+	{
+		state->before = before;
+		state->by_filter = 0;
+		state->window_absent = 0;
+	}
+	state->by_filter += blocks_read() - before;
 	state->asked++;
-	state->absent += absent;
-	state->window_absent += absent;
-	if (++state->window < WINDOW)
-		return;
-	if (!IsA(state->scan, SeqScanState) && state->window_absent < WORTHWHILE)
-		state->pause = PAUSE;
-	state->window = 0;
-	state->window_absent = 0;
+	state->absent += !found;
+	state->window_absent += !found;
+	if (++state->window == WINDOW)
+	{
+		state->window = 0;
+		state->pause = was_worthwhile(state) ? 0 : PAUSE;
+	}
+	return found;
 }
 
 /* Whether the child may have rows. */
@@ -142,10 +180,7 @@ may_have_rows(GateState *state)
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	value = ExecEvalExpr(state->value, econtext, &isnull);
 	if (!isnull)
-	{
-		found = bf_gate_may_contain(&state->gate, value);
-		adapt(state, !found);
-	}
+		found = ask(state, value);
 	MemoryContextSwitchTo(caller);
 	return found;
 }
