@@ -121,6 +121,9 @@ typedef PGAlignedBlock CompatBlock;
 	pg_foreign_server_aclcheck(server, role, ACL_USAGE)
 #endif
 
+/* 15 asks whether a custom scan projects; others take it that it does. */
+#define compat_asks_for_projection	(PG_VERSION_NUM >= 150000)
+
 /* 18 counts what is disabled, where others made it cost too much. */
 #if PG_VERSION_NUM >= 180000
 #define compat_disabled_cost(path)	((void) (path), 0)

@@ -540,6 +540,8 @@ bf_gate_init(void)
 							 &bf_gate_enabled, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	RegisterCustomScanMethods(&bf_gate_methods);
+	if (!compat_asks_for_projection)
+		return;
 	other_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = add_gates;
 }
