@@ -135,7 +135,7 @@ was_worthwhile(const GateState *state)
 
 /* Ask the filter, and pause after a window in which too few were absent. */
 static bool
-ask(GateState *state, Datum value)
+ask_filter(GateState *state, Datum value)
 {
 	int64		before = blocks_read();
 	bool		found = bf_gate_may_contain(&state->gate, value);
@@ -180,7 +180,7 @@ may_have_rows(GateState *state)
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	value = ExecEvalExpr(state->value, econtext, &isnull);
 	if (!isnull)
-		found = ask(state, value);
+		found = ask_filter(state, value);
 	MemoryContextSwitchTo(caller);
 	return found;
 }
