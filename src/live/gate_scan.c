@@ -4,7 +4,9 @@
  *
  * It asks when the first row of a scan is wanted, and again after each rescan.
  * Until the filter lets a value through, the child is not told of rescans and
- * of changed parameters, but told of all at once then.
+ * of changed parameters, but told of all at once then.  A child that was scanned is
+ * told of the next one at once, lest it keep pages pinned while values are absent:
+ * VACUUM waits for those, and so does replay, until it cancels the query.
  *
  * Nothing is raised that the child would not raise, but for pages that are
  * damaged: whatever cannot be asked goes to the child.  That the filter may be
@@ -185,17 +187,22 @@ may_have_rows(GateState *state)
 	return found;
 }
 
-/* Decide about a scan; if it is to be made, tell the child what it missed. */
+/* Tell the child what it missed. */
+static void
+rescan_child(GateState *state)
+{
+	state->is_behind = false;
+	ExecReScan(state->child);
+}
+
+/* Decide about a scan, and have the child ready if it is to be made. */
 static void
 decide(GateState *state)
 {
 	state->is_decided = true;
 	state->is_open = may_have_rows(state);
 	if (state->is_open && state->is_behind)
-	{
-		state->is_behind = false;
-		ExecReScan(state->child);
-	}
+		rescan_child(state);
 }
 
 /* ExecProcNode: the next row. */
@@ -296,8 +303,10 @@ gate_rescan(CustomScanState *node)
 	else
 		state->child->chgParam = bms_add_members(state->child->chgParam,
 												 ps->chgParam);
-	state->is_decided = false;
 	state->is_behind = true;
+	if (state->is_decided && state->is_open)
+		rescan_child(state);
+	state->is_decided = false;
 }
 
 /* MarkPosCustomScan */
