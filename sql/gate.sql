@@ -608,6 +608,11 @@ SET ROLE gated_reader;
 SELECT * FROM gated('SELECT n, (SELECT id FROM hidden AS h WHERE h.title = s.title) FROM staged AS s');
 SELECT n, (SELECT id FROM hidden AS h WHERE h.title = s.title AND leak(h.title) <> '') FROM staged AS s WHERE n BETWEEN 9 AND 12;
 RESET ROLE;
+-- Nor do plans tell which constants are there.
+SET ROLE gated_reader;
+SELECT * FROM gated('SELECT id FROM hidden WHERE title = ''title 500''');
+SELECT * FROM gated('SELECT id FROM hidden WHERE title = ''none''');
+RESET ROLE;
 -- Nor is a function of the table's rows called before, be it by a filter of its results.
 CREATE INDEX hidden_lower_bf ON hidden USING bloomfilter (lower(title)) WITH (expected = 10000, fpp = 0.0001, plans = on);
 SELECT * FROM gated('SELECT id FROM hidden AS h WHERE lower(h.title) = ''new''');

@@ -34,7 +34,7 @@
  * may win.  A constant can be asked for at once, which changes costs and nothing
  * else: what is absent now may be there when the plan is run.  Not so the value of
  * a parameter, as it would make a plan of its own look better than the plan for
- * all values, each time.
+ * all values, each time; nor where rows are hidden from who may see the plan.
  */
 #include "postgres.h"
 
@@ -365,7 +365,8 @@ expected_absent(PlannerInfo *root, const Question *question)
 	double		absent;
 
 	if (IsA(constant, Const) && !constant->constisnull &&
-		root->glob->boundParams == NULL && ActiveSnapshotSet())
+		root->glob->boundParams == NULL && root->qual_security_level == 0 &&
+		ActiveSnapshotSet())
 		return ask_now(question, constant);
 	index = index_open(question->filter->indexoid, NoLock);
 	absent = bf_live_absent(index);
