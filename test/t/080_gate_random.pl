@@ -41,7 +41,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 my $mutant = $ENV{BLOOMEXT_GATE_MUTANT};
-my $seconds = $mutant ? 60 : $ENV{BLOOMEXT_GATE_SECONDS} || 120;
+my $seconds = $ENV{BLOOMEXT_GATE_SECONDS} || ($mutant ? 60 : 120);
 my $seed = $ENV{BLOOMEXT_SEED} || int(rand(2**31));
 srand($seed);
 diag("BLOOMEXT_SEED=$seed");
@@ -58,7 +58,7 @@ autovacuum = off
 jit = off
 deadlock_timeout = 100ms
 lock_timeout = 1s
-statement_timeout = 30s
+statement_timeout = 10s
 max_connections = 40
 max_worker_processes = 16
 max_parallel_workers = 8
@@ -75,7 +75,7 @@ sub build_mutant
 	my $log = "$dir/mutant.log";
 	delete local @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
 	chdir "$FindBin::RealBin/../..";
-	system("mkdir '$tree' && cp -r Makefile src sql bloomext.control '$tree' && rm -f '$tree'/src/live/*.o") == 0
+	system("mkdir '$tree' && cp -rp Makefile src sql bloomext.control '$tree' && rm -f '$tree'/src/live/*.o") == 0
 	  or die 'cannot copy the source';
 	system('sed', '-i', $mutant, glob "$tree/src/live/*.c") == 0 or die 'cannot make the mutant';
 	system("diff -r src/live '$tree/src/live' >'$log'") != 0 or die 'the mutant is none';
@@ -104,11 +104,11 @@ $node->safe_psql('postgres', q(
 	CREATE FUNCTION val_bytea(i int) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 		SELECT decode(md5(i::text), 'hex') $$;
 
-	-- What may be called before the filter is asked, and what not.
+	-- What is dear to call, or may not be called before.
 	CREATE FUNCTION im(x anyelement) RETURNS anyelement LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS 'BEGIN RETURN x; END';
 	CREATE FUNCTION st(x anyelement) RETURNS anyelement LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RETURN x; END';
 	CREATE FUNCTION vo(x anyelement) RETURNS anyelement LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN x; END';
-	CREATE FUNCTION tag(x text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN '<' || x || '>'; END $$;
+	CREATE FUNCTION tag(x text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT '<' || x || '>' $$;
 
 	CREATE TABLE src (id int, i int, n int,
 		t text GENERATED ALWAYS AS (val_text(i)) STORED,
@@ -145,7 +145,7 @@ if ($mutant)
 # computed, and what does not fit it, or may not be asked before.
 my %kinds = (
 	text => { types => [qw(text varchar varchar(60) dom_text)], value => 'val_text(#)',
-		fits => [qw(s.t s.v s.dt)], computed => [ 's.c', q(s.t || ''), 'tag(s.t)' ], other => ['s.nm'] },
+		fits => [qw(s.t s.v s.dt)], computed => [ 's.c', 'tag(s.t)', q(s.t || '') ], other => ['s.nm'] },
 	char => { types => [qw(char(20) char(30) bpchar)], value => 'val_text(#)::bpchar',
 		fits => ['s.c'], computed => [ 's.t::char(20)', 's.t::char(5)' ], other => [qw(s.t s.nm)] },
 	name => { types => ['name'], value => 'val_text(#)::name', fits => ['s.nm'], computed => ['s.t::name'], other => [qw(s.t s.v)] },
@@ -222,11 +222,13 @@ sub random_table
 {
 	my ($number) = @_;
 	my $name = "t$number";
-	my $kind = any(('text') x 5, ('int') x 4, sort keys %kinds);
-	my $form = any(('plain') x 4, sort keys %forms);
+	# In one, all is found, and by a btree: there a gate stops asking.
+	my $full = $number == 1;
+	my $kind = $full ? 'text' : any(('text') x 4, ('int') x 4, sort keys %kinds);
+	my $form = $full ? 'plain' : any(('plain') x 3, sort keys %forms);
 	my $type = any(@{ $kinds{$kind}{types} }) . ($kind eq 'text' && chance(0.2) ? any(' COLLATE "C"', ' COLLATE "POSIX"', @icu) : '');
 	my $table = { name => $name, kind => $kind, form => $form, bounds => $bounds{$form}, filters => random_filters($kind),
-		write => $form eq 'matview' ? "${name}_base" : $name, every => any(1, 1, 3, 3, 10), views => [], unique => $form =~ /plain|unlogged|temp/ && chance(0.2) };
+		write => $form eq 'matview' ? "${name}_base" : $name, every => $full ? 1 : any(1, 3, 3, 10), views => [], unique => $form =~ /plain|unlogged|temp/ && chance(0.2) };
 	my $columns = "id int NOT NULL, k int, n int, title $type, note text";
 	my $persistence = $form eq 'unlogged' ? 'UNLOGGED' : $form eq 'temp' ? 'TEMP' : '';
 	my @sql = ("CREATE $persistence TABLE $table->{write} ($columns) $forms{$form};");
@@ -241,6 +243,7 @@ sub random_table
 	push @sql, insert($table, $table->{every} == 1 ? 900 : any(0, 1, 30, 300, 300, 900)) . ';' unless chance(0.1);
 	push @sql, "CREATE MATERIALIZED VIEW $name AS SELECT * FROM ${name}_base;" if $form eq 'matview';
 	push @sql, indexes($table);
+	push @sql, "CREATE INDEX ON $name (title);" if $full;
 	push @sql, guards($table) unless $form eq 'temp';
 	push @sql, functions($table);
 	push @sql, "ANALYZE $table->{write}, $name;" unless chance(0.3);
@@ -305,6 +308,19 @@ sub functions
 				\$\$ BEGIN RETURN (SELECT count(*) FROM $name a WHERE $over = x); END \$\$;
 			CREATE FUNCTION $filter->{look}_ids_$_(x $type) RETURNS SETOF int LANGUAGE sql STABLE AS
 				\$\$ SELECT a.id FROM $name a WHERE $over = x \$\$;
+			CREATE FUNCTION $filter->{look}_current_$_(x $type) RETURNS bigint LANGUAGE plpgsql AS
+				\$\$ DECLARE
+					c CURSOR FOR SELECT true FROM $name a WHERE $over = x;
+					found int := 0;
+					changed int;
+				BEGIN
+					FOR r IN c LOOP
+						UPDATE $table->{write} SET n = 55 WHERE CURRENT OF c;
+						GET DIAGNOSTICS changed = ROW_COUNT;
+						found := found + changed;
+					END LOOP;
+					RETURN found;
+				END \$\$;
 			CREATE FUNCTION $filter->{look}_add_$_(i int, x $type) RETURNS bigint LANGUAGE plpgsql AS
 				\$\$ BEGIN
 					IF NOT EXISTS (SELECT FROM $name a WHERE $over = x) THEN
@@ -324,7 +340,7 @@ sub insert
 	my ($table, $rows) = @_;
 	my $i = chance(0.1) ? 'nullif(i, i / 10 * 10)' : 'i';
 	my ($id, $from) = (int(rand(2000)), int(rand($universe)));
-	my $number = "$table->{every} * (($from + g * " . any(1, 1, 7, 40) . ") % ($universe / $table->{every}))";
+	my $number = "$table->{every} * (($from + g * " . any(1, 1, 1, 7, 7, 25) . ") % ($universe / $table->{every}))";
 	return "INSERT INTO $table->{write} (id, k, n, title, note) SELECT " . ($table->{form} eq 'matview' ? "nextval('ids')" : "$id + g")
 	  . ', i % 50, i % 10 + g % 2, ' . value($table->{kind}, $i) . ", val_text(i / 2) FROM (SELECT g, $number AS i FROM generate_series(1, $rows) g) x"
 	  . ($table->{unique} ? ' ON CONFLICT DO NOTHING' : '');
@@ -350,11 +366,11 @@ sub clause
 	my ($table, $alias) = @_;
 	my $filter = any(@{ $table->{filters} });
 	my $kind = $kinds{ $filter->{kind} };
-	my ($fits, $expr) = any(([ 'scan', any(@{ $kind->{fits} }) ]) x 4, [ 'index', any(@{ $kind->{computed} }) ], [ 'index', wrapped($kind) ],
-		[ '', any(@{ $kind->{other} }, "vo($kind->{fits}[0])", "(SELECT $kind->{fits}[0])") ])->@*;
+	my ($fits, $expr) = any(([ 'scan', any(@{ $kind->{fits} }) ]) x 4, [ 'index', any(@{ $kind->{computed} }) ], [ 'index', "CASE WHEN s.n < 5 THEN $kind->{fits}[0] END" ],
+		([ '', any(@{ $kind->{other} }, map { "$_$kind->{fits}[0])" } 'im(', 'st(', 'vo(', '(SELECT ') ]) x 2)->@*;
 	my $over = $filter->{over} =~ s/@/$alias./gr;
 	my $implies = $filter->{predicate} && chance(0.8) ? $filter->{predicate}[ 1 + rand($filter->{predicate}->$#*) ] =~ s/@/$alias./gr : '';
-	my $also = any('true', 'true', 'true', "$alias.n < 7", "$alias.k % 3 <> 1", "$alias.title IS NOT NULL", "$alias.id <> s.id", "$alias.n = s.n");
+	my $also = any('true', 'true', 'true', "$alias.n < 7", "$alias.k % 3 <> 1", "$alias.title IS NOT NULL", "$alias.id <> s.id", "$alias.n = s.n", "$over >= $kind->{fits}[0]");
 	my $and = $implies ? "($implies) AND $also" : $also;
 	my $from = any($table->{name}, $table->{name}, $table->{name}, @{ $table->{views} });
 	$from = "ONLY $from" if $table->{form} eq 'inherits' && chance(0.2);
@@ -363,12 +379,11 @@ sub clause
 	return {
 		table => $table->{name}, write => $table->{write}, from => "$from $alias$sample", fits => $fits, expr => $expr, over => $over,
 		where => (chance(0.7) ? "$over = $expr" : "$expr = $over") . " AND $and", and => $and,
-		alone => $and =~ s/ AND \S+ \S+ s\.\w+$| \S+ \S+ s\.\w+$//r =~ s/^\S+ \S+ s\.\w+$/true/r,
+		alone => $also =~ /\bs\./ ? $implies ? "($implies)" : 'true' : $and,
 		other => $filter->{over} =~ s/@/x./gr, plain => $kind->{fits}[0], look => $filter->{look},
 		value => value($table->{kind}, 's.i') };
 }
 
-sub wrapped { my ($kind) = @_; my $expr = $kind->{fits}[0]; return any("im($expr)", "st($expr)", "CASE WHEN s.n < 5 THEN $expr END", "coalesce($expr, NULL)"); }
 sub constant { my ($clause, $kind) = @_; return value($kind, int(rand($universe))); }
 
 # {x|y} is one of them, [a.x] of the clause, [s] a condition on what is looked for,
@@ -400,13 +415,14 @@ my @selects = (
 	'SELECT DISTINCT s.n, a.n FROM src s {LEFT |}JOIN [a.from] ON [a.where] WHERE [s]',
 	'SELECT s.id, a.id, row_number() OVER (PARTITION BY s.n ORDER BY s.id, a.id), count(a.id) OVER (PARTITION BY s.n) FROM src s {LEFT |}JOIN [a.from] ON [a.where] WHERE [s]',
 	'SELECT s.id, a.id, b.id FROM src s {LEFT |}JOIN [a.from] ON [a.where] {LEFT |}JOIN [b.from] ON [b.where] WHERE [s] AND s.id % 4 = 0',
-	('SELECT count(*), sum(s.id) FROM generate_series(1, 12) g CROSS JOIN src s WHERE {NOT |}EXISTS (SELECT FROM [a.from] WHERE [a.where] AND a.n <> g){| OR s.n = 3}') x 2,
-	'SELECT s.n, sum(l.n) FROM generate_series(1, 12) g, src s, LATERAL (SELECT count(*) AS n FROM [a.from] WHERE [a.where] AND a.n <> g) l GROUP BY s.n',
+	('SELECT count(*), sum(s.id) FROM generate_series(1, 6) g CROSS JOIN src s WHERE {NOT |}EXISTS (SELECT FROM [a.from] WHERE [a.where] AND a.n <> g){| OR s.n = 3}') x 2,
+	'SELECT s.n, sum(l.n) FROM generate_series(1, 6) g, src s, LATERAL (SELECT count(*) AS n FROM [a.from] WHERE [a.where] AND a.n <> g) l GROUP BY s.n',
 	'SELECT a.id FROM [a.from] WHERE [a.alone] AND {NOT |}EXISTS (SELECT FROM src s WHERE [a.where] AND [s])',
 	'SELECT x.id, a.id FROM [a.table] x {LEFT |}JOIN [a.from] ON [a.over] = {[a.other]|im([a.other])} AND [a.alone] WHERE x.n < 3',
 	'SELECT x.id, l.* FROM [a.table] x, LATERAL (SELECT count(*), min(a.n) FROM [a.from] WHERE [a.over] = [a.other] AND [a.alone]) l WHERE x.id % 5 = 0',
 	'SELECT x.id FROM [a.table] x WHERE x.id % 5 = 0 AND {NOT |}EXISTS (SELECT FROM [a.from] WHERE [a.over] = [a.other] AND a.id <> x.id AND [a.alone])',
 	'SELECT a.id, a.title FROM [a.from] WHERE [a.over] = [const] AND [a.alone]',
+	'SELECT s.id, a.id FROM src s {LEFT |}JOIN [a.from] ON [a.over] = [const] AND a.n <> s.n WHERE [s]',
 	'SELECT a.id, a.title FROM [a.from] WHERE [a.over] = ANY (ARRAY[[const], [const], [const]])',
 	'SELECT a.id, a.title FROM [a.from] WHERE ([a.over] = [const] {OR|AND} [a.over] = [const]) AND [a.alone]',
 	'SELECT a.id FROM [a.from] WHERE [a.over] = (SELECT [a.plain] FROM src s WHERE s.id = 7) AND [a.alone]',
@@ -426,6 +442,7 @@ my @changes = (
 	'SELECT s.id, a.id FROM src s JOIN [a.from] ON [a.where] WHERE [s] FOR {UPDATE|SHARE} OF {s|a}',
 	"WITH i AS (INSERT INTO [a.write] (id, k, n, title) SELECT 0, 1, 2, [a.value] FROM src s WHERE [s] AND $exists RETURNING title) SELECT s.id, (SELECT count(*) FROM i) FROM src s WHERE $exists",
 	'SELECT [a.look]_add_~(s.i, [a.plain]) FROM (SELECT * FROM src s WHERE [s] AND s.i IS NOT NULL ORDER BY id) s',
+	'SELECT s.id, [a.look]_current_~([a.plain]) FROM src s WHERE [s] AND s.id % 10 = 1',
 	$version >= 150000 ? (
 		'MERGE INTO [a.write] a USING (SELECT * FROM src s WHERE [s]) s ON [a.where] WHEN MATCHED THEN UPDATE SET n = 66 WHEN NOT MATCHED THEN INSERT (id, n, title) VALUES (0, 5, [a.value])',
 		'MERGE INTO src s USING [a.from] ON [a.where] WHEN MATCHED AND s.n > 3 THEN DELETE') : ());
@@ -456,7 +473,7 @@ sub cursor
 	my $meanwhile = sub { return chance(0.4) ? write_rows($table) . ';' : '' };
 	my @steps = chance(0.5)
 	  ? map { any('FETCH', 'FETCH', 'MOVE') . ' ' . any('3', 'FORWARD 2', 'BACKWARD 2', 'ABSOLUTE 4', 'RELATIVE -1', 'PRIOR', 'LAST', 'FIRST', 'ALL', 'BACKWARD ALL') } 1 .. 8
-	  : ('FETCH ' . any(1, 2, 9), 'FETCH ALL', any('FETCH BACKWARD ALL', 'MOVE BACKWARD ALL'), 'FETCH ALL');
+	  : ('FETCH ' . any(1, 2, 9), 'FETCH ALL', any('FETCH BACKWARD ALL', 'MOVE BACKWARD ALL', 'MOVE ABSOLUTE 0'), 'FETCH ALL');
 	my $sql = @steps == 8 ? ordered($query->{sql}) : $query->{sql};
 	return { sql => "DECLARE c SCROLL CURSOR FOR $sql; " . join(' ', map { "$_ FROM c;" . $meanwhile->() } @steps), in_order => @steps == 8 };
 }
@@ -642,13 +659,13 @@ sub settings
 	my @names = map { "enable_$_" } qw(hashjoin mergejoin nestloop seqscan indexscan indexonlyscan bitmapscan material memoize sort hashagg tidscan parallel_hash partition_pruning);
 	my %settings = map { $_ => 'off' } grep { chance(0.15) } @names;
 	@settings{qw(enable_hashjoin enable_mergejoin)} = ('off', 'off') if chance(0.6);
-	$settings{enable_memoize} = 'off' if chance(0.4);
+	$settings{$_} = 'off' foreach grep { chance(0.4) } qw(enable_memoize enable_material);
 	$settings{"enable_partitionwise_$_"} = any('on', 'off') foreach 'join', 'aggregate';
 	$settings{plan_cache_mode} = any('auto', 'force_generic_plan', 'force_custom_plan');
 	$settings{work_mem} = any("'64kB'", "'4MB'");
 	$settings{from_collapse_limit} = 1 if chance(0.05);
 	@settings{qw(max_parallel_workers_per_gather parallel_setup_cost parallel_tuple_cost min_parallel_table_scan_size min_parallel_index_scan_size)} = (any(1, 2), 0, 0, 0, 0)
-	  if chance(0.15);
+	  if chance(0.25);
 	$settings{ $version >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode' } = 'on' if chance(0.03);
 	return join ' ', map { "SET LOCAL $_ = $settings{$_};" } sort keys %settings;
 }
@@ -797,7 +814,7 @@ while (time < $end && !-e "$dir/wrong" && !@failed)
 {
 	$round++;
 	srand($seed + 1000 * $round);
-	@tables = map { random_table($_) } 1 .. 7;
+	@tables = map { random_table($_) } 1 .. 6;
 	$number = 0;
 	$node->safe_psql('postgres', join "\n", 'SET client_min_messages = error; DROP SCHEMA r CASCADE; CREATE SCHEMA r; GRANT ALL ON SCHEMA r TO public; CREATE SEQUENCE r.ids; GRANT ALL ON SEQUENCE r.ids TO public; SELECT FROM setseed(' . rand() . ');',
 		map { $_->{sql} } grep { $_->{form} ne 'temp' } @tables);
@@ -814,6 +831,7 @@ foreach my $file (glob "$dir/count.*")
 my $wrong = -e "$dir/wrong" ? slurp_file("$dir/wrong") : '';
 if ($mutant)
 {
+	note $wrong;
 	isnt($wrong, '', sprintf('the mutant was found out, after %.0f s', time - $begun));
 }
 else
@@ -825,7 +843,7 @@ else
 	cmp_ok($count{gated} // 0, '>=', 0.5 * ($count{gateable} // 0), 'of the gateable queries at least half were gated');
 	cmp_ok($count{absent} // 0, '>=', ($count{asked} // 0) / 3, 'and of the questions a third were surely absent');
 	cmp_ok($count{gated} // 0, '>=', 50, 'there were some');
-	cmp_ok($count{skipped} // 0, '>', 0, 'and some that stopped asking for a while');
+	cmp_ok($count{skipped} // 0, '>', 0, 'and some that stopped asking for a while') if $count{gated} > 200;
 }
 note "$round rounds; " . join ', ', map { "$_: $count{$_}" } sort keys %count;
 diag("BLOOMEXT_SEED=$seed") if !Test::More->builder->is_passing;
