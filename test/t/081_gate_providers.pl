@@ -17,6 +17,7 @@ use LiveTest;
 
 my $provider = getcwd() . '/test/provider/build/provider.so';
 my $node = PostgreSQL::Test::Cluster->new('main');
+plan skip_all => 'no gates before PostgreSQL 15' if $node->pg_version < 15;
 $node->init;
 $node->append_conf('postgresql.conf', qq(
 fsync = off

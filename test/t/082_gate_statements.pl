@@ -15,6 +15,8 @@ use PostgreSQL::Test::Utils;
 use LiveTest;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
+my $version = $primary->pg_version;
+plan skip_all => 'no gates before PostgreSQL 15' if $version < 15;
 $primary->init(allows_streaming => 1);
 $primary->append_conf('postgresql.conf', qq(
 fsync = off
@@ -26,7 +28,6 @@ max_wal_size = 1GB
 wal_keep_size = 1GB
 ));
 $primary->start;
-my $version = $primary->pg_version;
 my $test = LiveTest->new($primary);
 $test->install;
 $test->sql(q(
