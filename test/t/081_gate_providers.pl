@@ -1,5 +1,5 @@
 # Gates among scans of others: custom scans of a provider (test/provider/provider.c)
-# that is loaded before bloomext or after it, and foreign tables.  A query has the
+# that is loaded before bloomext or after it, and TimescaleDB's; foreign tables.  A query has the
 # rows that it has of tables that are what the provider makes of ours, without a
 # gate; no gate is over the scan of somebody else.
 use strict;
@@ -214,6 +214,40 @@ $test->sql('ALTER INDEX remote_title_idx1 SET (absent = 0.9); SELECT pg_stat_res
 is($test->sql(q(SELECT count(*) FROM parts_loop WHERE title = (SELECT 'nowhere 7' OFFSET 0))), 0, 'what is nowhere');
 ok($node->poll_query_until('postgres', q(SELECT idx_scan = 1 FROM pg_stat_user_indexes WHERE indexrelid = 'remote_title_idx1'::regclass)),
 	'the other end asks');
+
+# TimescaleDB itself, where the server has it with compression: a hypertable with
+# chunks that are compressed in part.
+SKIP:
+{
+	my ($shared, $libraries) = map { chomp(my $dir = `pg_config --$_`); $dir } 'sharedir', 'pkglibdir';
+	skip 'the server has no TimescaleDB', 1
+	  if !-e "$shared/extension/timescaledb.control" || !glob "$libraries/timescaledb-tsl-*";
+	$node->append_conf('postgresql.conf', qq(
+shared_preload_libraries = 'timescaledb'
+timescaledb.telemetry_level = off
+client_min_messages = error
+));
+	$node->restart;
+	my $truth = $test->sql(questions('parts_rows'));
+	$test->sql(q(
+		CREATE EXTENSION timescaledb;
+		CREATE TABLE hyper (LIKE parts);
+		ALTER TABLE hyper ALTER id SET NOT NULL;
+		SELECT create_hypertable('hyper', 'id', chunk_time_interval => 1000);
+		ALTER TABLE hyper SET (timescaledb.compress, timescaledb.compress_segmentby = 'kind', timescaledb.compress_orderby = 'id');
+		INSERT INTO hyper SELECT * FROM parts_rows WHERE id % 50 <> 7;
+		CREATE INDEX ON hyper (title);
+		CREATE INDEX ON hyper USING bloomfilter (title) WITH (plans = on);
+		ANALYZE;
+	));
+	$test->sql(q(SELECT compress_chunk(c) FROM (SELECT show_chunks('hyper') AS c ORDER BY 1 LIMIT 2) q));
+	$test->sql(q(INSERT INTO hyper SELECT * FROM parts_rows WHERE id % 50 = 7; ANALYZE));
+	my $plan = $test->sql("$settings{loops}; EXPLAIN (COSTS off) " . $queries{scalar} =~ s/\barticles\b/hyper/r);
+	my ($gates, $over) = gates($plan);
+	cmp_ok($gates, '>=', 4, 'gates before the chunks that are not compressed') or diag $plan;
+	is($over, 0, 'and before nothing of its own') or diag $plan;
+	is($test->sql("SET bloomext.enable_gate = $_;\n" . questions('hyper')), $truth, "a hypertable, gate $_") foreach 'on', 'off';
+}
 
 $node->stop;
 done_testing();
