@@ -51,6 +51,11 @@
 /* How many scans are not asked for, where they were not. */
 #define PAUSE		15000
 
+/* EXPLAIN ANALYZE's counts, which workers hand to the leader as their plan's. */
+#define CountAsked		InstrCountTuples2
+#define CountAbsent		InstrCountFiltered1
+#define CountSkipped	InstrCountFiltered2
+
 /* A gate that is run. */
 typedef struct GateState
 {
@@ -71,9 +76,7 @@ typedef struct GateState
 	int64		by_filter;		/* and since, by its questions */
 	uint32		pause;			/* scans to come that are not asked for */
 
-	uint64		asked;
-	uint64		absent;
-	uint64		skipped;
+	bool		is_read;		/* has a window been completed? */
 } GateState;
 
 /* Blocks that this backend read into shared buffers. */
@@ -132,7 +135,7 @@ was_worthwhile(const GateState *state)
 
 	return IsA(state->scan, SeqScanState) || scans == 0 ||
 		absent * (1 + reads / scans) >= WORTHWHILE +
-		(state->asked > WINDOW ? state->by_filter : 0);
+		(state->is_read ? state->by_filter : 0);
 }
 
 /* Ask the filter, and pause after a window in which too few were absent. */
@@ -149,13 +152,14 @@ ask_filter(GateState *state, Datum value)
 		state->window_absent = 0;
 	}
 	state->by_filter += blocks_read() - before;
-	state->asked++;
-	state->absent += !found;
+	CountAsked(state, 1);
+	CountAbsent(state, !found);
 	state->window_absent += !found;
 	if (++state->window == WINDOW)
 	{
 		state->window = 0;
 		state->pause = was_worthwhile(state) ? 0 : PAUSE;
+		state->is_read = true;
 	}
 	return found;
 }
@@ -175,7 +179,7 @@ may_have_rows(GateState *state)
 	if (state->pause > 0)
 	{
 		state->pause--;
-		state->skipped++;
+		CountSkipped(state, 1);
 		return true;
 	}
 	ResetExprContext(econtext);
@@ -327,7 +331,7 @@ gate_restore(CustomScanState *node)
 static void
 gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	GateState  *state = (GateState *) node;
+	const Instrumentation *counts = node->ss.ps.instrument;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												  &plan->scan.plan, ancestors);
@@ -339,9 +343,9 @@ gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 										   context, es->verbose, false), es);
 	if (!es->analyze)
 		return;
-	ExplainPropertyUInteger("Asked", NULL, state->asked, es);
-	ExplainPropertyUInteger("Surely Absent", NULL, state->absent, es);
-	ExplainPropertyUInteger("Skipped", NULL, state->skipped, es);
+	ExplainPropertyUInteger("Asked", NULL, (uint64) counts->ntuples2, es);
+	ExplainPropertyUInteger("Surely Absent", NULL, (uint64) counts->nfiltered1, es);
+	ExplainPropertyUInteger("Skipped", NULL, (uint64) counts->nfiltered2, es);
 }
 
 static const CustomExecMethods exec_methods = {
