@@ -154,6 +154,29 @@ EXECUTE indexed('title 7');
 ALTER INDEX articles_title_bf RESET (absent);
 SELECT * FROM gates('EXECUTE indexed(''new'')');
 
+-- A field that a record of PL/pgSQL does not have is no error where no row is read.
+CREATE TABLE unread (title text) WITH (autovacuum_enabled = off);
+CREATE INDEX unread_bf ON unread USING bloomfilter (title) WITH (expected = 10000, plans = on);
+CREATE FUNCTION count_fields(OUT counts text) LANGUAGE plpgsql AS $$
+DECLARE
+	field record;
+	n bigint;
+BEGIN
+	counts := '';
+	FOR i IN 1..4 LOOP
+		IF i IN (1, 4) THEN
+			SELECT 'new'::text AS f INTO field;
+		ELSIF i = 2 THEN
+			field := NULL;
+		ELSE
+			SELECT 7 AS f INTO field;
+		END IF;
+		SELECT count(*) INTO n FROM unread WHERE title = field.f;
+		counts := counts || n || ' ';
+	END LOOP;
+END $$;
+SELECT pg_stat_get_xact_numscans('unread_bf'::regclass) AS before, count_fields(), pg_stat_get_xact_numscans('unread_bf'::regclass) AS after;
+
 -- Who is SERIALIZABLE does not ask, as that is to read the whole filter, by plans made before neither.
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT * FROM gates('EXECUTE by_title(''newer'')', 'ANALYZE, TIMING off');

@@ -240,6 +240,26 @@ gate_exec(CustomScanState *node)
 	return gate_next(&node->ss.ps);
 }
 
+/*
+ * Whether a parameter has a value of its type.  That of PL/pgSQL may be a field
+ * that a record does not have now, which is an error for who reads a row.
+ */
+static bool
+has_value(const Node *value, ParamListInfo params)
+{
+	const Param *param;
+	ParamExternData workspace;
+
+	while (IsA(value, RelabelType))
+		value = (const Node *) ((const RelabelType *) value)->arg;
+	param = (const Param *) value;
+	if (!IsA(value, Param) || param->paramkind != PARAM_EXTERN ||
+		params == NULL || params->paramFetch == NULL)
+		return true;
+	return params->paramFetch(params, param->paramid, true,
+							  &workspace)->ptype == param->paramtype;
+}
+
 /* The scan beneath a one-time filter, if there is one. */
 static ScanState *
 scan_of(PlanState *child)
@@ -272,7 +292,8 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 								   AccessShareLock);
 	/* Whether it still may is what other sessions said last. */
 	AcceptInvalidationMessages();
-	state->may_ask = bf_gate_open(&state->gate, state->gate.index, clause);
+	state->may_ask = has_value(lsecond(clause->args), estate->es_param_list_info) &&
+		bf_gate_open(&state->gate, state->gate.index, clause);
 }
 
 /* EndCustomScan */
