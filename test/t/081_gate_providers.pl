@@ -1,7 +1,7 @@
 # Gates among scans of others: custom scans of a provider (test/provider/provider.c)
-# that is loaded before bloomext or after it, and TimescaleDB's; foreign tables.  A query has the
-# rows that it has of tables that are what the provider makes of ours, without a
-# gate; no gate is over the scan of somebody else.
+# that is loaded before bloomext or after it, TimescaleDB's, and foreign tables.  A
+# query has the rows that it has of tables that are what the provider makes of ours,
+# without a gate; no gate is over the scan of somebody else.
 use strict;
 use warnings;
 
