@@ -25,13 +25,14 @@
  * where to ask is to have read the whole filter.
  *
  * What it costs: an index that plans may ask (plans = on) is no promise that much
- * is absent.  So a gate costs a little less than its child, and is taken where
- * that would have been, and where it may pay: in what is scanned again and again
- * for other values, and where no index finds the value.  Where PostgreSQL can make
- * more of a child than of a gate, both stay in its list, as the gate says a hair
- * more rows.  Where the owner says how many are
- * absent (absent = 0.9) the costs are what that makes of them, and another plan
- * may win.  A constant can be asked for at once, which changes costs and nothing
+ * is absent.  So a gate costs what its child does, and takes its place, so that it
+ * is in the plan where that would have been and no other plan wins; but only where
+ * it may pay: in what is scanned again and again for other values, and where no
+ * index finds the value.  Where PostgreSQL can make more of a child than of a gate,
+ * both stay in its list, the gate first, as of two equals that is taken.  Where the
+ * owner says how many are absent (absent = 0.9) the costs are what that makes of
+ * them, and another plan may win; a child that is needed stays as the gate says a
+ * hair more rows.  A constant can be asked for at once, which changes costs and nothing
  * else: what is absent now may be there when the plan is run.  Not so the value of
  * a parameter, as it would make a plan of its own look better than the plan for
  * all values, each time; nor where rows are hidden from who may see the plan.
@@ -58,9 +59,6 @@
 
 #include "live/gate.h"
 #include "live/live.h"
-
-/* Of an index that may be asked, without more being said. */
-#define DECORATED	0.98
 
 /* To ask costs so many operators. */
 #define OPERATORS	30
@@ -374,13 +372,13 @@ expected_absent(PlannerInfo *root, const Question *question)
 	return absent;
 }
 
-/* What is left of a child's cost; what is to discourage it stays. */
+/* What is left of a child's cost, if that is known; what is to discourage it stays. */
 static Cost
 cost_behind(const Path *child, Cost cost, double absent)
 {
 	Cost		kept = compat_disabled_cost(child);
 
-	return absent < 0 ? kept + (cost - kept) * DECORATED :
+	return absent < 0 ? cost :
 		kept + (cost - kept) * (1 - absent) + OPERATORS * cpu_operator_cost;
 }
 
@@ -445,7 +443,7 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	gate->path.type = T_CustomPath;
 	gate->path.pathtype = T_CustomScan;
 	gate->path.parallel_aware = false;
-	if (needs_child(root, rel, child))
+	if (absent >= 0 && needs_child(root, rel, child))
 		gate->path.rows *= HAIR;
 	gate->path.startup_cost = cost_behind(child, child->startup_cost, absent);
 	gate->path.total_cost = cost_behind(child, child->total_cost, absent);
@@ -456,22 +454,34 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	return gate;
 }
 
-/* Gates before paths, as far as they fit. */
+/*
+ * Put gates before paths, as far as they fit: those that cost what their children
+ * do into the list.  Returns the others, which are yet to be added.
+ */
 static List *
-gates_of_paths(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
-			   const List *paths)
+put_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
+		  List **paths)
 {
-	List	   *gates = NIL;
-	const ListCell *cell;
+	List	   *placed = NIL;
+	List	   *others = NIL;
+	ListCell   *cell;
 
-	foreach(cell, paths)
+	foreach(cell, *paths)
 	{
-		CustomPath *gate = gate_of_path(root, rel, filters, lfirst(cell));
+		Path	   *path = lfirst(cell);
+		CustomPath *gate = gate_of_path(root, rel, filters, path);
+		bool		is_equal = gate != NULL &&
+			gate->path.total_cost == path->total_cost;
 
-		if (gate != NULL)
-			gates = lappend(gates, gate);
+		if (is_equal)
+			placed = lappend(placed, gate);
+		else if (gate != NULL)
+			others = lappend(others, gate);
+		if (!is_equal || needs_child(root, rel, path))
+			placed = lappend(placed, path);
 	}
-	return gates;
+	*paths = placed;
+	return others;
 }
 
 /* set_rel_pathlist_hook: put gates before the scans of a relation. */
@@ -491,8 +501,8 @@ add_gates(PlannerInfo *root, RelOptInfo *rel, Index relid, RangeTblEntry *rte)
 	if (filters == NIL || !is_heap(rte->relid))
 		return;
 	/* All of them first: to add one may free the paths that it beats. */
-	whole = gates_of_paths(root, rel, filters, rel->pathlist);
-	partial = gates_of_paths(root, rel, filters, rel->partial_pathlist);
+	whole = put_gates(root, rel, filters, &rel->pathlist);
+	partial = put_gates(root, rel, filters, &rel->partial_pathlist);
 	foreach(cell, whole)
 		add_path(rel, lfirst(cell));
 	foreach(cell, partial)
