@@ -638,6 +638,10 @@ SET ROLE gated_reader;
 SELECT * FROM gated('SELECT id FROM hidden WHERE title = ''title 500''');
 SELECT * FROM gated('SELECT id FROM hidden WHERE title = ''none''');
 RESET ROLE;
+-- Nor where it is a view that hides them.
+CREATE VIEW barred WITH (security_barrier) AS SELECT id, title FROM plain WHERE v <> 'title 500';
+SELECT * FROM gated('SELECT id FROM barred WHERE title = ''title 500''');
+SELECT * FROM gated('SELECT id FROM barred WHERE title = ''none''');
 -- Nor is a function of the table's rows called before, be it by a filter of its results.
 CREATE INDEX hidden_lower_bf ON hidden USING bloomfilter (lower(title)) WITH (expected = 10000, fpp = 0.0001, plans = on);
 SELECT * FROM gated('SELECT id FROM hidden AS h WHERE lower(h.title) = ''new''');

@@ -354,6 +354,25 @@ ask_now(const Question *question, const Const *constant)
 	return absent;
 }
 
+/* Whether there may be rows that who sees the plan must not know of. */
+static bool
+hides_rows(const PlannerInfo *root)
+{
+	const ListCell *cell;
+
+	if (root->qual_security_level > 0)
+		return true;
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+	{
+		foreach(cell, root->parse->rtable)
+		{
+			if (((RangeTblEntry *) lfirst(cell))->security_barrier)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The share of the answers that are expected to be absent; -1: unknown. */
 static double
 expected_absent(PlannerInfo *root, const Question *question)
@@ -363,7 +382,7 @@ expected_absent(PlannerInfo *root, const Question *question)
 	double		absent;
 
 	if (IsA(constant, Const) && !constant->constisnull &&
-		root->glob->boundParams == NULL && root->qual_security_level == 0 &&
+		root->glob->boundParams == NULL && !hides_rows(root) &&
 		ActiveSnapshotSet())
 		return ask_now(question, constant);
 	index = index_open(question->filter->indexoid, NoLock);
