@@ -541,7 +541,7 @@ CREATE FUNCTION counted(number int, new_of_ten int, relation text = 'articles') 
 		WHERE EXISTS (SELECT FROM %I AS a WHERE a.title = s.t OFFSET 0)', new_of_ten, number, relation), 'ANALYZE, TIMING off');
 SELECT * FROM counted(1024, 0);
 SELECT * FROM counted(1025, 0);
-SELECT * FROM counted(5000, 3);
+SELECT * FROM counted(5000, 2);
 SELECT * FROM counted(5000, 5);
 SELECT * FROM counted(5000, 10);
 SELECT * FROM counted(17000, 0);

@@ -132,7 +132,7 @@ typedef PGAlignedBlock CompatBlock;
 	((path)->startup_cost >= disable_cost ? disable_cost : 0)
 #endif
 
-/* 18 declares the arguments of a member that others leave open. */
+/* 17 declares the arguments of a member that others leave open. */
 #if PG_VERSION_NUM >= 180000
 #define compat_costestimate(function)	(function)
 #else

@@ -46,7 +46,7 @@
 #define WINDOW		1024
 
 /* How many of them are to be absent where all is in memory. */
-#define WORTHWHILE	(WINDOW * 2 / 5)
+#define WORTHWHILE	(WINDOW * 3 / 10)
 
 /* How many scans are not asked for, where they were not. */
 #define PAUSE		15000
