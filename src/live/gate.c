@@ -66,6 +66,9 @@
 /* The share that is expected to be absent where a constant is, now. */
 #define ABSENT_NOW	0.99
 
+/* What is taken off where costs are the same but for what is rounded. */
+#define ROUNDED		0.98
+
 /* How many more rows a gate says than its child. */
 #define HAIR		(1 + 1e-6)
 
@@ -78,6 +81,7 @@ static set_rel_pathlist_hook_type other_hook;
 typedef struct Question
 {
 	IndexOptInfo *filter;
+	RestrictInfo *rinfo;
 	OpExpr	   *clause;			/* column = value, in this order */
 } Question;
 
@@ -110,6 +114,23 @@ is_heap(Oid oid)
 	return method == HEAP_TABLE_AM_OID;
 }
 
+/* The join that only wants to know whether a relation has a row; or NULL. */
+static SpecialJoinInfo *
+semijoin_of(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, root->join_info_list)
+	{
+		SpecialJoinInfo *join = lfirst(cell);
+
+		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
+			bms_is_member(rel->relid, join->min_righthand))
+			return join;
+	}
+	return NULL;
+}
+
 /*
  * Whether PostgreSQL can make more of a child than of a gate before it: a scan of
  * a table among others that are appended can be given their parameters, and where
@@ -118,19 +139,8 @@ is_heap(Oid oid)
 static bool
 needs_child(const PlannerInfo *root, const RelOptInfo *rel, const Path *child)
 {
-	ListCell   *cell;
-
-	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
-		return true;
-	foreach(cell, root->join_info_list)
-	{
-		const SpecialJoinInfo *join = lfirst(cell);
-
-		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
-			child->rows > 1 && bms_is_member(rel->relid, join->min_righthand))
-			return true;
-	}
-	return false;
+	return rel->reloptkind == RELOPT_OTHER_MEMBER_REL ||
+		(child->rows > 1 && semijoin_of(root, rel) != NULL);
 }
 
 /* Whether an index is a live filter that may be asked by plans for all rows. */
@@ -295,6 +305,7 @@ find_question(PlannerInfo *root, IndexOptInfo *filter, const List *clauses,
 		RestrictInfo *rinfo = lfirst(cell);
 
 		question->filter = filter;
+		question->rinfo = rinfo;
 		question->clause = question_of_clause(root, rinfo, filter);
 		if (question->clause != NULL &&
 			(is_by_index(child, rinfo) ||
@@ -401,6 +412,40 @@ cost_behind(const Path *child, Cost cost, double absent)
 		kept + (cost - kept) * (1 - absent) + OPERATORS * cpu_operator_cost;
 }
 
+/*
+ * What a scan costs on average where a join looks for one of several rows.  For
+ * outer rows without any, PostgreSQL counts a part of an index scan, but all of a
+ * custom scan, and that it looks at all of its rows (final_cost_nestloop).  So that
+ * the join costs the same by a gate, this makes up for it.
+ */
+static Cost
+cost_in_semijoin(PlannerInfo *root, const RelOptInfo *rel, const Path *child,
+				 RestrictInfo *rinfo)
+{
+	SpecialJoinInfo *join = semijoin_of(root, rel);
+	Cost		run = child->total_cost - child->startup_cost;
+	SpecialJoinInfo inner;
+	double		found;
+	double		matches;
+	double		looked_at;
+	Cost		none;
+
+	if (join == NULL || child->rows <= 1 || child->param_info == NULL ||
+		bms_membership(join->min_righthand) != BMS_SINGLETON)
+		return child->total_cost;
+	inner = *join;
+	inner.jointype = JOIN_INNER;
+	found = clause_selectivity(root, (Node *) rinfo, 0, join->jointype, join);
+	matches = found == 0 ? 1 :
+		Max(1, rel->rows / found *
+			clause_selectivity(root, (Node *) rinfo, 0, JOIN_INNER, &inner));
+	looked_at = 2 / (matches + 1);
+	none = run / child->rows - child->rows * cpu_tuple_cost;
+	return child->startup_cost +
+		Max(0, (found * looked_at * run + (1 - found) * none) /
+			(found * looked_at + 1 - found)) * ROUNDED;
+}
+
 /* A copy of a path that may be a child, as who made it may free it; or NULL. */
 static Path *
 copy_child(const Path *path)
@@ -465,7 +510,9 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	if (absent >= 0 && needs_child(root, rel, child))
 		gate->path.rows *= HAIR;
 	gate->path.startup_cost = cost_behind(child, child->startup_cost, absent);
-	gate->path.total_cost = cost_behind(child, child->total_cost, absent);
+	gate->path.total_cost = absent < 0 ?
+		cost_in_semijoin(root, rel, child, question.rinfo) :
+		cost_behind(child, child->total_cost, absent);
 	gate->flags = ExecSupportsMarkRestore(child) ? CUSTOMPATH_SUPPORT_MARK_RESTORE : 0;
 	gate->custom_paths = list_make1(child);
 	gate->custom_private = list_make1_oid(question.filter->indexoid);
@@ -490,7 +537,7 @@ put_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 		Path	   *path = lfirst(cell);
 		CustomPath *gate = gate_of_path(root, rel, filters, path);
 		bool		is_equal = gate != NULL &&
-			gate->path.total_cost == path->total_cost;
+			gate->path.startup_cost == path->startup_cost;
 
 		if (is_equal)
 			placed = lappend(placed, gate);

@@ -17,8 +17,9 @@
  * Where an index finds the rows in memory, to ask for what is there costs more
  * than half of what it saves where it is not.  So a gate adapts: where of a window
  * of questions too few were absent, many scans go to the child without being
- * asked; fewer need be where the index is read from outside of shared buffers.  To
- * read a whole table is always worth a question.
+ * asked, twice as many each time in turn; fewer need be absent where the index is
+ * read from outside of shared buffers.  To read a whole table is always worth a
+ * question.
  *
  * A slot of the child is handed out as it is; so the gate says of its slots what
  * the child does.  WHERE CURRENT OF looks for the row in the scan of the relation,
@@ -43,13 +44,14 @@
 #include "live/live.h"
 
 /* Questions after which it is decided whether they were worth it. */
-#define WINDOW		1024
+#define WINDOW		256
 
 /* How many of them are to be absent where all is in memory. */
 #define WORTHWHILE	(WINDOW * 3 / 10)
 
-/* How many scans are not asked for, where they were not. */
-#define PAUSE		15000
+/* How many scans are not asked for where they were not, at first and at most. */
+#define FIRST_PAUSE	4096
+#define LONGEST_PAUSE	(1 << 20)
 
 /* EXPLAIN ANALYZE's counts, which workers hand to the leader as their plan's. */
 #define CountAsked		InstrCountTuples2
@@ -74,9 +76,9 @@ typedef struct GateState
 	uint32		window_absent;
 	int64		before;			/* blocks that were read before it began */
 	int64		by_filter;		/* and since, by its questions */
+	int64		unread;			/* blocks of the filter, read for the first time */
 	uint32		pause;			/* scans to come that are not asked for */
-
-	bool		is_read;		/* has a window been completed? */
+	uint32		next_pause;
 } GateState;
 
 /* Blocks that this backend read into shared buffers. */
@@ -123,22 +125,51 @@ bf_gate_may_contain(BfGate *gate, Datum value)
 
 /*
  * Whether the questions of a window were worth it.  A scan of the child is the
- * unit: a block from outside of shared buffers takes another one at least.  The
- * first window reads the filter for the others, too.
+ * unit: a block from outside of shared buffers takes another one at least.  Those
+ * of the filter are read for all windows, but only once.
  */
 static bool
-was_worthwhile(const GateState *state)
+was_worthwhile(GateState *state)
 {
 	double		absent = state->window_absent;
 	double		scans = WINDOW - absent;
 	double		reads = blocks_read() - state->before - state->by_filter;
+	int64		first_time = Min(state->by_filter, state->unread);
 
+	state->unread -= first_time;
 	return IsA(state->scan, SeqScanState) || scans == 0 ||
-		absent * (1 + reads / scans) >= WORTHWHILE +
-		(state->is_read ? state->by_filter : 0);
+		absent * (1 + reads / scans) >=
+		WORTHWHILE + state->by_filter - first_time;
 }
 
-/* Ask the filter, and pause after a window in which too few were absent. */
+/* Begin to ask, at first or after a pause: the filter may not be in memory. */
+static void
+start_asking(GateState *state)
+{
+	state->unread = bf_live_end(bf_live_kept(state->gate.index));
+	state->window = 0;
+}
+
+/* Ask no more for a while, which is longer each time in turn. */
+static void
+start_pause(GateState *state)
+{
+	state->pause = state->next_pause;
+	state->next_pause = Min(state->next_pause * 2, LONGEST_PAUSE);
+}
+
+/* Decide at the end of a window whether to ask on. */
+static void
+end_window(GateState *state)
+{
+	state->window = 0;
+	if (was_worthwhile(state))
+		state->next_pause = FIRST_PAUSE;
+	else
+		start_pause(state);
+}
+
+/* Ask the filter. */
 static bool
 ask_filter(GateState *state, Datum value)
 {
@@ -152,15 +183,11 @@ ask_filter(GateState *state, Datum value)
 		state->window_absent = 0;
 	}
 	state->by_filter += blocks_read() - before;
+	state->window_absent += !found;
 	CountAsked(state, 1);
 	CountAbsent(state, !found);
-	state->window_absent += !found;
 	if (++state->window == WINDOW)
-	{
-		state->window = 0;
-		state->pause = was_worthwhile(state) ? 0 : PAUSE;
-		state->is_read = true;
-	}
+		end_window(state);
 	return found;
 }
 
@@ -178,8 +205,9 @@ may_have_rows(GateState *state)
 		return true;
 	if (state->pause > 0)
 	{
-		state->pause--;
 		CountSkipped(state, 1);
+		if (--state->pause == 0)
+			start_asking(state);
 		return true;
 	}
 	ResetExprContext(econtext);
@@ -294,6 +322,9 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 	AcceptInvalidationMessages();
 	state->may_ask = has_value(lsecond(clause->args), estate->es_param_list_info) &&
 		bf_gate_open(&state->gate, state->gate.index, clause);
+	state->next_pause = FIRST_PAUSE;
+	if (state->may_ask)
+		start_asking(state);
 }
 
 /* EndCustomScan */
