@@ -66,8 +66,8 @@
 /* The share that is expected to be absent where a constant is, now. */
 #define ABSENT_NOW	0.99
 
-/* What is taken off where costs are the same but for what is rounded. */
-#define ROUNDED		0.98
+/* What is taken off where costs are the same but for few outer rows. */
+#define FEW_ROWS	0.9
 
 /* How many more rows a gate says than its child. */
 #define HAIR		(1 + 1e-6)
@@ -443,7 +443,7 @@ cost_in_semijoin(PlannerInfo *root, const RelOptInfo *rel, const Path *child,
 	none = run / child->rows - child->rows * cpu_tuple_cost;
 	return child->startup_cost +
 		Max(0, (found * looked_at * run + (1 - found) * none) /
-			(found * looked_at + 1 - found)) * ROUNDED;
+			(found * looked_at + 1 - found)) * FEW_ROWS;
 }
 
 /* A copy of a path that may be a child, as who made it may free it; or NULL. */

@@ -124,22 +124,19 @@ bf_gate_may_contain(BfGate *gate, Datum value)
 }
 
 /*
- * Whether the questions of a window were worth it.  A scan of the child is the
- * unit: a block from outside of shared buffers takes another one at least.  Those
- * of the filter are read for all windows, but only once.
+ * Whether the questions of a window were worth so many reads of the filter.  A
+ * scan of the child is the unit: a block from outside of shared buffers takes
+ * another one at least.
  */
 static bool
-was_worthwhile(GateState *state)
+was_worthwhile(const GateState *state, int64 by_filter)
 {
 	double		absent = state->window_absent;
 	double		scans = WINDOW - absent;
 	double		reads = blocks_read() - state->before - state->by_filter;
-	int64		first_time = Min(state->by_filter, state->unread);
 
-	state->unread -= first_time;
 	return IsA(state->scan, SeqScanState) || scans == 0 ||
-		absent * (1 + reads / scans) >=
-		WORTHWHILE + state->by_filter - first_time;
+		absent * (1 + reads / scans) >= WORTHWHILE + by_filter;
 }
 
 /* Begin to ask, at first or after a pause: the filter may not be in memory. */
@@ -150,23 +147,25 @@ start_asking(GateState *state)
 	state->window = 0;
 }
 
-/* Ask no more for a while, which is longer each time in turn. */
-static void
-start_pause(GateState *state)
-{
-	state->pause = state->next_pause;
-	state->next_pause = Min(state->next_pause * 2, LONGEST_PAUSE);
-}
-
-/* Decide at the end of a window whether to ask on. */
+/*
+ * Decide at the end of a window whether to ask on.  To read the filter once is for
+ * all windows to come.  Pauses become longer, until a window was worth all that it
+ * read.
+ */
 static void
 end_window(GateState *state)
 {
+	int64		once = Min(state->by_filter, state->unread);
+
 	state->window = 0;
-	if (was_worthwhile(state))
+	state->unread -= once;
+	if (was_worthwhile(state, state->by_filter))
 		state->next_pause = FIRST_PAUSE;
-	else
-		start_pause(state);
+	else if (!was_worthwhile(state, state->by_filter - once))
+	{
+		state->pause = state->next_pause;
+		state->next_pause = Min(state->next_pause * 2, LONGEST_PAUSE);
+	}
 }
 
 /* Ask the filter. */
