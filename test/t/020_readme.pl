@@ -1,4 +1,5 @@
-# The README's SQL examples run as they stand, in their order.
+# The README's SQL examples run as they stand, in their order, and so do those of
+# doc/live.md for plans that ask.
 use strict;
 use warnings;
 
@@ -20,6 +21,23 @@ is($status, 0, 'they run') or diag $err;
 like($out, qr/^t\|f$/m, 'a title stored is seen, and a new one is not');
 like($out, qr/^Breaking news\nOld hat$/m, 'the batch finds the new titles');
 like($out, qr/^010500000001a00a428800840a01$/m, 'the export is what Java reads');
+
+my ($table, $asked) = slurp_file('doc/live.md') =~ /^```sql\n(.*?)^SELECT.*^## PostgreSQL asks by itself\n(.*?)^## /ms;
+my @statements = $asked =~ /^```sql\n(.*?)^```$/msg;
+$node->safe_psql('postgres', 'CREATE DATABASE live');
+($status, $out, $err) = $node->psql('live', join('', 'CREATE EXTENSION bloomext;', $table, @statements, q(
+	INSERT INTO articles (title) SELECT 'Title number ' || i FROM generate_series(1, 100000) AS i;
+	INSERT INTO batch SELECT 'Title number ' || i * 10000 FROM generate_series(1, 100) AS i;
+	ANALYZE articles, batch;), map { "EXPLAIN (ANALYZE, COSTS off, TIMING off) $_" } map { /^((?:INSERT|SELECT).*?;)/msg } @statements),
+	extra_params => [ '-v', 'ON_ERROR_STOP=1' ]);
+is($status, 0, 'plans that ask: the statements run') or diag $err;
+SKIP:
+{
+	skip 'plans ask from 15 on', 1 if $node->pg_version < 15;
+	like($out, qr/Gate\) on articles a .*\n\s*Filter Index: articles_title_bf\n\s*Filter Cond: \(title = b.title\)\n\s*Asked: 100\n\s*Surely Absent: (?:89|90)/,
+		'they ask');
+}
+like($out, qr/SubPlan/, 'a question by hand is no join');
 
 $node->stop;
 done_testing();

@@ -40,6 +40,7 @@ my ($status, $out, $err) = $node->psql('postgres', join('', @examples),
 	extra_params => [ '-v', 'ON_ERROR_STOP=1' ]);
 is($status, 0, 'they run') or diag $err;
 $live->is_sql('with a unique index', 'SELECT title FROM unique_articles ORDER BY id', 'Breaking news; Old hat');
+$live->is_sql('what it lacks', 'SELECT title FROM queue', 'New hat');
 $live->is_sql('without one', 'SELECT title, count(*) FROM articles GROUP BY title ORDER BY min(id)',
 	join '; ', map { "$_|1" } 'Breaking news', 'Old hat', 'Title number 7', 'Third title', 'Fourth title', 'Fifth title');
 $live->is_sql('what was doubted', 'SELECT count(*) FROM doubted', '0');
