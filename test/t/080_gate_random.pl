@@ -17,8 +17,8 @@
 # expression that the filter's family admits, and whose plan without the gate scans
 # that table in a place where the gate pays: as the inner side of a nested loop or in
 # a subplan, by that clause, or by reading all of it where the expression is a
-# column or a constant.  At least half of them must be gated, and of their questions
-# a third surely absent.
+# column of another table.  At least half of them must be gated, and of their
+# questions a third surely absent.
 #
 # That the test would notice: BLOOMEXT_GATE_MUTANT is a sed script that makes a
 # mutant of a copy of src/live/*.c; the test builds it, and fails unless it is found
