@@ -24,18 +24,19 @@
  * anew when others changed them meanwhile; and in SERIALIZABLE transactions,
  * where to ask is to have read the whole filter.
  *
- * What it costs: an index that plans may ask (plans = on) is no promise that much
- * is absent.  So a gate costs what its child does, and takes its place, so that it
- * is in the plan where that would have been and no other plan wins; but only where
- * it may pay: in what is scanned again and again for other values, and where no
- * index finds the value.  Where PostgreSQL can make more of a child than of a gate,
- * both stay in its list, the gate first, as of two equals that is taken.  Where the
- * owner says how many are absent (absent = 0.9) the costs are what that makes of
- * them, and another plan may win; a child that is needed stays as the gate says a
- * hair more rows.  A constant can be asked for at once, which changes costs and nothing
- * else: what is absent now may be there when the plan is run.  Not so the value of
- * a parameter, as it would make a plan of its own look better than the plan for
- * all values, each time; nor where rows are hidden from who may see the plan.
+ * What it costs: an index that plans may ask (plans = on) is no promise that
+ * much is absent.  So a gate costs what its child does, and takes its place, so
+ * that it is in the plan where that would have been and no other plan wins; but
+ * only where it may pay: in what is scanned again and again for other values,
+ * and where no index finds the value.  Where PostgreSQL can make more of a child
+ * than of a gate, both stay in its list, the gate first, as of two equals that
+ * is taken.  Where the owner says how many are absent (absent = 0.9) the costs
+ * are what that makes of them, and another plan may win; a child that is needed
+ * stays as the gate says a hair more rows.  A constant can be asked for at once,
+ * which changes costs and nothing else: what is absent now may be there when the
+ * plan is run.  Not so the value of a parameter, as it would make a plan of its
+ * own look better than the plan for all values, each time; nor where rows are
+ * hidden from who may see the plan.
  */
 #include "postgres.h"
 
