@@ -39,7 +39,7 @@ check_rate(const BfStrategy *strategy, const BfLayer *shape, uint64_t elements)
 {
 	double		real;
 
-	if (elements % ASKED_OF != 1)
+	if (elements % ASKED_OF != 1 || strategy->derivation_is_unknown)
 		return;
 	real = bf_real_fpp(strategy->derivation, shape->bits, shape->hashes,
 					   elements, &work);
