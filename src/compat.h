@@ -132,13 +132,6 @@ typedef PGAlignedBlock CompatBlock;
 	((path)->startup_cost >= disable_cost ? disable_cost : 0)
 #endif
 
-/* 17 declares the arguments of a member that others leave open. */
-#if PG_VERSION_NUM >= 180000
-#define compat_costestimate(function)	(function)
-#else
-#define compat_costestimate(function)	((void (*) ()) (function))
-#endif
-
 /* 18 moved functions that print properties out of explain.h. */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_EXPLAIN_HEADER	"commands/explain_format.h"

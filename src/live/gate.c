@@ -171,7 +171,7 @@ filters_of_rel(PlannerInfo *root, const RelOptInfo *rel)
 	{
 		IndexOptInfo *info = lfirst(cell);
 
-		if (info->amcostestimate != compat_costestimate(bflive_costestimate))
+		if (info->amcostestimate != bflive_costestimate)
 			continue;
 		root->glob->relationOids = lappend_oid(root->glob->relationOids,
 											   info->indexoid);
@@ -224,20 +224,25 @@ is_of_initplan(const PlannerInfo *root, int paramid)
 	return false;
 }
 
+/* Whether a parameter is set by a query around this one, or by a join. */
+static bool
+is_from_outside(const PlannerInfo *root, const Param *param)
+{
+	return param->paramkind == PARAM_EXEC &&
+		!is_of_initplan(root, param->paramid);
+}
+
 /* Whether to evaluate an expression cannot fail. */
 static bool
 is_harmless(const PlannerInfo *root, const Node *value)
 {
-	const Param *param = (const Param *) value;
+	const Param *param;
 
-	while (IsA(value, RelabelType))
-		value = (const Node *) ((const RelabelType *) value)->arg;
+	value = bf_gate_bare_value(value);
 	if (!IsA(value, Param))
 		return IsA(value, Const) || IsA(value, Var);
 	param = (const Param *) value;
-	return param->paramkind == PARAM_EXTERN ||
-		(param->paramkind == PARAM_EXEC &&
-		 !is_of_initplan(root, param->paramid));
+	return param->paramkind == PARAM_EXTERN || is_from_outside(root, param);
 }
 
 /* A clause with the filter's column on its left; NULL if it is on no side. */
@@ -341,14 +346,10 @@ question_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 static bool
 varies(Node *node, void *context)
 {
-	const PlannerInfo *root = context;
-	const Param *param = (const Param *) node;
-
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param))
-		return param->paramkind == PARAM_EXEC &&
-			!is_of_initplan(root, param->paramid);
+		return is_from_outside(context, (const Param *) node);
 	return IsA(node, Var) || expression_tree_walker(node, varies, context);
 }
 
@@ -403,14 +404,13 @@ expected_absent(PlannerInfo *root, const Question *question)
 	return absent;
 }
 
-/* What is left of a child's cost, if that is known; what is to discourage it stays. */
+/* What is left of a child's cost; what is to discourage it stays. */
 static Cost
 cost_behind(const Path *child, Cost cost, double absent)
 {
 	Cost		kept = compat_disabled_cost(child);
 
-	return absent < 0 ? cost :
-		kept + (cost - kept) * (1 - absent) + OPERATORS * cpu_operator_cost;
+	return kept + (cost - kept) * (1 - absent) + OPERATORS * cpu_operator_cost;
 }
 
 /*
@@ -484,22 +484,24 @@ static const CustomPathMethods path_methods = {
 	.PlanCustomPath = plan_gate
 };
 
-/* A gate before a path; NULL if none fits, or it would not pay. */
+/*
+ * A gate before a path; NULL if none fits, or it would not pay.  Tells what share
+ * is expected to be absent; -1: unknown, and it costs what its child does.
+ */
 static CustomPath *
 gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
-			 const Path *path)
+			 const Path *path, double *absent)
 {
 	Path	   *child = copy_child(path);
 	CustomPath *gate;
 	Question	question;
-	double		absent;
 
 	if (child == NULL ||
 		!question_of_path(root, rel, filters, child, &question))
 		return NULL;
-	absent = expected_absent(root, &question);
-	if (absent == 0 ||
-		(absent < 0 && child->pathtype != T_SeqScan &&
+	*absent = expected_absent(root, &question);
+	if (*absent == 0 ||
+		(*absent < 0 && child->pathtype != T_SeqScan &&
 		 !varies(lsecond(question.clause->args), root)))
 		return NULL;
 
@@ -508,12 +510,16 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	gate->path.type = T_CustomPath;
 	gate->path.pathtype = T_CustomScan;
 	gate->path.parallel_aware = false;
-	if (absent >= 0 && needs_child(root, rel, child))
-		gate->path.rows *= HAIR;
-	gate->path.startup_cost = cost_behind(child, child->startup_cost, absent);
-	gate->path.total_cost = absent < 0 ?
-		cost_in_semijoin(root, rel, child, question.rinfo) :
-		cost_behind(child, child->total_cost, absent);
+	if (*absent < 0)
+		gate->path.total_cost = cost_in_semijoin(root, rel, child,
+												 question.rinfo);
+	else
+	{
+		if (needs_child(root, rel, child))
+			gate->path.rows *= HAIR;
+		gate->path.startup_cost = cost_behind(child, child->startup_cost, *absent);
+		gate->path.total_cost = cost_behind(child, child->total_cost, *absent);
+	}
 	gate->flags = ExecSupportsMarkRestore(child) ? CUSTOMPATH_SUPPORT_MARK_RESTORE : 0;
 	gate->custom_paths = list_make1(child);
 	gate->custom_private = list_make1_oid(question.filter->indexoid);
@@ -536,15 +542,15 @@ put_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	foreach(cell, *paths)
 	{
 		Path	   *path = lfirst(cell);
-		CustomPath *gate = gate_of_path(root, rel, filters, path);
-		bool		is_equal = gate != NULL &&
-			gate->path.startup_cost == path->startup_cost;
+		double		absent;
+		CustomPath *gate = gate_of_path(root, rel, filters, path, &absent);
+		bool		replaces = gate != NULL && absent < 0;
 
-		if (is_equal)
+		if (replaces)
 			placed = lappend(placed, gate);
 		else if (gate != NULL)
 			others = lappend(others, gate);
-		if (!is_equal || needs_child(root, rel, path))
+		if (!replaces || needs_child(root, rel, path))
 			placed = lappend(placed, path);
 	}
 	*paths = placed;

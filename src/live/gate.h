@@ -6,6 +6,7 @@
 #define BLOOMEXT_GATE_H
 
 #include "nodes/extensible.h"
+#include "nodes/primnodes.h"
 
 #include "type/element.h"
 #include "utils/rel.h"
@@ -26,6 +27,15 @@ extern void bf_gate_init(void);
 
 /* gate_scan.c */
 extern const CustomScanMethods bf_gate_methods;
+
+/* What a value is, whatever type of the same bytes it is taken for. */
+static inline const Node *
+bf_gate_bare_value(const Node *value)
+{
+	while (IsA(value, RelabelType))
+		value = (const Node *) ((const RelabelType *) value)->arg;
+	return value;
+}
 
 extern bool bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause);
 extern bool bf_gate_may_contain(BfGate *gate, Datum value);

@@ -277,8 +277,7 @@ has_value(const Node *value, ParamListInfo params)
 	const Param *param;
 	ParamExternData workspace;
 
-	while (IsA(value, RelabelType))
-		value = (const Node *) ((const RelabelType *) value)->arg;
+	value = bf_gate_bare_value(value);
 	param = (const Param *) value;
 	if (!IsA(value, Param) || param->paramkind != PARAM_EXTERN ||
 		params == NULL || params->paramFetch == NULL)
