@@ -29,7 +29,7 @@ sub start_servers
 	my $options = ref $_[0] ? shift : [];
 	my (@settings) = @_;
 	plan skip_all => 'redis-server is not installed' unless RedisServer->available;
-	$log = "$PostgreSQL::Test::Utils::tmp_check/commands";
+	$log = PostgreSQL::Test::Utils::tempdir() . '/commands';
 	my $redis = RedisServer->new(options => $options);
 	start_postgres(join "\n", @settings, '');
 	sql("CREATE EXTENSION bloomext;

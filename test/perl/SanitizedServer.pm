@@ -39,8 +39,9 @@ sub new
 	my $top = "$FindBin::RealBin/../..";
 	my $log = "$PostgreSQL::Test::Utils::tmp_check/log/sanitize.log";
 
+	# Once for all tests, who may run side by side.
 	delete local @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
-	system("make -s -j2 -C '$top' PG_CONFIG=pg_config SANITIZE_DIR='$build' '$build/bloomext.so' '$build/quiet.so' >'$log' 2>&1") == 0
+	system("flock '$log.lock' make -s -j2 -C '$top' PG_CONFIG=pg_config SANITIZE_DIR='$build' '$build/bloomext.so' '$build/quiet.so' >'$log' 2>&1") == 0
 	  or BAIL_OUT('cannot build the sanitized module: ' . slurp_file($log));
 
 	my $self = bless { node => PostgreSQL::Test::Cluster->new($name), seen => 0, states => {}, scripts => 0 }, $class;
@@ -83,7 +84,7 @@ sub reports
 sub run
 {
 	my ($self, $allowed, $statements, $startup) = @_;
-	my $script = "$PostgreSQL::Test::Utils::tmp_check/batch" . $self->{scripts}++ . '.sql';
+	my $script = $self->{node}->basedir . "/batch" . $self->{scripts}++ . '.sql';
 	my @header = ('\set VERBOSITY sqlstate', '\o /dev/null');
 	my (@wrong, $stderr);
 

@@ -26,7 +26,7 @@
 # was filled is gone, too.  What a cluster loses because it fails over
 # unasked, on a machine that is too busy, is forgotten, and counted.
 #
-# BLOOMEXT_REDIS_SECONDS is how long it runs: 120, unless it says otherwise.
+# BLOOMEXT_REDIS_SECONDS is how long it runs: 90, unless it says otherwise.
 # BLOOMEXT_SEED repeats a run: the statements are the same for the same seed, as
 # far as their time does not matter.  BLOOMEXT_REDISBLOOM names the module for
 # layout redisbloom.
@@ -53,7 +53,7 @@ use RedisWire;
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
-my $seconds = $ENV{BLOOMEXT_REDIS_SECONDS} || 120;
+my $seconds = $ENV{BLOOMEXT_REDIS_SECONDS} || 90;
 my $seed = $ENV{BLOOMEXT_SEED} // int(rand(1e9));
 my $module = $ENV{BLOOMEXT_REDISBLOOM};
 srand($seed);

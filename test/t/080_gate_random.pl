@@ -25,7 +25,7 @@
 # out within a minute.  Filters that deny two elements in a hundred:
 #	BLOOMEXT_GATE_MUTANT='/if (bf_deferred_contains/i if (pair->h1 % 50 == 0) return false;'
 #
-# BLOOMEXT_GATE_SECONDS is how long it runs: 120, unless it says otherwise.
+# BLOOMEXT_GATE_SECONDS is how long it runs: 90, unless it says otherwise.
 # BLOOMEXT_SEED repeats the choices of a run, though not its timing.
 use strict;
 use warnings;
@@ -41,7 +41,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 my $mutant = $ENV{BLOOMEXT_GATE_MUTANT};
-my $seconds = $ENV{BLOOMEXT_GATE_SECONDS} || ($mutant ? 60 : 120);
+my $seconds = $ENV{BLOOMEXT_GATE_SECONDS} || ($mutant ? 60 : 90);
 my $seed = $ENV{BLOOMEXT_SEED} || int(rand(2**31));
 srand($seed);
 diag("BLOOMEXT_SEED=$seed");
