@@ -57,6 +57,19 @@ ISOLATION_OPTS := --inputdir=$(SOURCE)test/isolation $(REGRESS_OPTS)
 
 include $(PGXS)
 
+# Documents lie next to each other as they do here, or their links lead nowhere.
+DOCUMENTS = $(call files,README.md CHANGELOG.md LICENSE doc/*.md doc/pictures/*.svg)
+DOCUMENTS_DIR = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
+install: install-documents
+uninstall: uninstall-documents
+.PHONY: install-documents uninstall-documents
+install-documents:
+	for i in $(DOCUMENTS); do \
+		$(MKDIR_P) '$(DOCUMENTS_DIR)'/$$(dirname $$i) && $(INSTALL_DATA) $(SOURCE)$$i '$(DOCUMENTS_DIR)'/$$i || exit; \
+	done
+uninstall-documents:
+	rm -rf '$(DOCUMENTS_DIR)'
+
 # By absolute paths, or make would take the source's folders for them.
 FOLDERS = $(sort $(addprefix $(CURDIR)/,$(dir $(OBJS))))
 $(OBJS): $(PRIVATE_HEADERS) | $(FOLDERS)

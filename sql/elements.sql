@@ -133,7 +133,7 @@ insert into refused values
     ('int[]', '{1,2}', '{1,2}'), ('text[]', '{a}', '{a}'), ('numeric[]', '{1.0}', '{1.00}'), ('int4range', '[1,2]', '[1,3)'), ('pg_lsn', '0/1', '0/1'), ('bit(3)', '101', '101'),
     ('pg_temp.pair', '(1,2)', '(1,2)'), ('tid', '(0,1)', '(0,1)'),
     ('tsvector', 'a b', 'b a'), ('money', '1', '1.00'), ('pg_temp.felt', '(happy,1)', '(happy,1)'), ('pg_temp.paid', '(1,1)', '(1.00,1)'), ('pg_temp.moods', '[sad,happy]', '[sad,happy]'),
-    ('pg_temp.feeling', 'sad', 'sad'), ('pg_temp.whole', '(happy,1)', '(happy,1)'), ('pg_temp.exact', '1.0', '1.00'), ('pg_temp.many', '({sad})', '({sad})'), ('aclitem', 'postgres=r/postgres', 'postgres=r/postgres'),
+    ('pg_temp.feeling', 'sad', 'sad'), ('pg_temp.whole', '(happy,1)', '(happy,1)'), ('pg_temp.exact', '1.0', '1.00'), ('pg_temp.many', '({sad})', '({sad})'), ('aclitem', 'pg_monitor=r/pg_monitor', 'pg_monitor=r/pg_monitor'),
     ('regclass', 'pg_class', 'pg_catalog.pg_class'), ('regtype', 'int4', 'integer'), ('regproc', 'now', 'pg_catalog.now'), ('regprocedure', 'now()', 'pg_catalog.now()'),
     ('regoper', '||/', 'pg_catalog.||/'), ('regoperator', '+(int,int)', '+(int4,int4)'), ('regrole', 'pg_monitor', 'pg_monitor'), ('regnamespace', 'pg_catalog', 'pg_catalog'),
     ('regcollation', '"C"', 'pg_catalog."C"'), ('regconfig', 'simple', 'pg_catalog.simple'), ('regdictionary', 'simple', 'pg_catalog.simple');
