@@ -46,7 +46,7 @@ where classid = 'pg_proc'::regclass and provolatile::text || proparallel::text <
         when proname ~ '^bf_live_' then 'sr'
         when proname = 'bloomext_redis_validator' then 'vs'
         when proname = 'bloomfilter_handler' then 'vu'
-        when proname ~ '^bf_contains_(join)?sel$' then 'ss'
+        when proname ~ '^bf_(contains_(join)?sel|version)$' then 'ss'
         else 'is' end
 order by 1;
 

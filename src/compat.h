@@ -13,6 +13,11 @@
 #include "varatt.h"
 #endif
 
+/* 18 shows what modules are called. */
+#if PG_VERSION_NUM < 180000
+#define PG_MODULE_MAGIC_EXT(...)	PG_MODULE_MAGIC
+#endif
+
 /* 15 reserves the prefix of a module's settings; before, it only warned. */
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved	EmitWarningsOnPlaceholders

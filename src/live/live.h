@@ -84,6 +84,9 @@ typedef struct BfPageTail
 
 #define BF_PAGE_ID		0xFF8B
 
+/* Of all pages of a file, as its metapage says; 1 and 2 had one layer. */
+#define BF_LIVE_FORMAT	3
+
 typedef enum BfPageKind
 {
 	BF_PAGE_META = 1,

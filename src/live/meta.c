@@ -42,7 +42,6 @@
 #include "type/value.h"
 
 #define META_MAGIC		0x62664c76	/* "bfLv" */
-#define META_VERSION	3			/* 1 and 2 had one layer */
 
 #define META_PRUNED_EARLY	0x01
 
@@ -248,7 +247,7 @@ bf_live_has_known_format(Relation index)
 	buffer = ReadBuffer(index, BF_META_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	known = bf_page_check(index, buffer, BF_PAGE_META) &&
-		((Meta *) PageGetContents(BufferGetPage(buffer)))->version == META_VERSION;
+		((Meta *) PageGetContents(BufferGetPage(buffer)))->version == BF_LIVE_FORMAT;
 	UnlockReleaseBuffer(buffer);
 	return known;
 }
@@ -269,12 +268,12 @@ read_meta(Relation index, const BfElementType *element, BfLive *live)
 	UnlockReleaseBuffer(buffer);
 	if (meta.magic != META_MAGIC)
 		bf_page_corrupted(index, BF_META_BLOCK);
-	if (meta.version != META_VERSION)
+	if (meta.version != BF_LIVE_FORMAT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("live filter \"%s\" has format %u, and this bloomext knows %u",
 						RelationGetRelationName(index), meta.version,
-						META_VERSION),
+						BF_LIVE_FORMAT),
 				 errhint("Rebuild it with REINDEX INDEX.")));
 
 	memset(live, 0, offsetof(BfLive, layers));
@@ -447,7 +446,7 @@ meta_of_live(const BfLive *live)
 {
 	Meta		meta = {
 		.magic = META_MAGIC,
-		.version = META_VERSION,
+		.version = BF_LIVE_FORMAT,
 		.strategy = live->plan.strategy->id,
 		.funnel = live->plan.header.funnel,
 		.flags = live->pruned_early ? META_PRUNED_EARLY : 0,
