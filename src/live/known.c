@@ -22,7 +22,8 @@
  *
  * Whether the caller may ask is a matter of transaction and user, and asked
  * again for each.  To users who may read some columns only, each leaf's filter
- * is permitted by itself; so what they asked is found out anew for each.
+ * is permitted by itself; so what they asked is found out anew for each.  So is
+ * what has a partition that is being detached: the lock on that may be waited for.
  */
 #include "postgres.h"
 
@@ -127,25 +128,26 @@ is_of_index(const BfKnown *known)
 static bool
 knows_all_tables(const BfKnown *known)
 {
-	List	   *tables;
+	List	   *places;
 	ListCell   *next = list_head(known->leaves);
 	bool		all_known = true;
 	ListCell   *cell;
 
 	if (is_of_index(known))
 		return true;
-	tables = bf_rows_tables(known->table);
-	foreach(cell, tables)
+	places = bf_rows_tables(known->table);
+	foreach(cell, places)
 	{
-		Oid			table = lfirst_oid(cell);
+		const BfPlace *place = lfirst(cell);
 
 		if (next != NULL &&
-			((const BfLeaf *) lfirst(next))->place.table == table)
+			((const BfLeaf *) lfirst(next))->place.table == place->table)
 			next = lnext(known->leaves, next);
-		else if (get_rel_relkind(table) != RELKIND_PARTITIONED_TABLE)
+		else if (place->leaving ||
+				 get_rel_relkind(place->table) != RELKIND_PARTITIONED_TABLE)
 			all_known = false;
 	}
-	list_free(tables);
+	list_free_deep(places);
 	return all_known;
 }
 
@@ -233,6 +235,20 @@ keep_known(BfKnown *found)
 	return known;
 }
 
+/* Whether a leaf is being detached, so that it may soon be kept from us. */
+static bool
+any_is_leaving(const List *leaves)
+{
+	ListCell   *cell;
+
+	foreach(cell, leaves)
+	{
+		if (((const BfLeaf *) lfirst(cell))->place.leaving)
+			return true;
+	}
+	return false;
+}
+
 /* Find the leaves, and keep them. */
 static BfKnown *
 find_out(const BfQuestion *question)
@@ -257,7 +273,7 @@ find_out(const BfQuestion *question)
 	MemoryContextSwitchTo(caller);
 	found.alone = list_length(found.leaves) == 1 &&
 		((const BfLeaf *) linitial(found.leaves))->place.table == found.table;
-	if (!bf_rights_check_table(found.table))
+	if (!bf_rights_check_table(found.table) || any_is_leaving(found.leaves))
 		found.definitions = 0;
 	return keep_known(&found);
 }

@@ -405,9 +405,11 @@ typedef struct BfPlace
 	Oid			table;
 	const char *elsewhere;		/* NULL: its rows are in itself; or where, in
 								 * words to follow "rows of ... are" */
+	bool		leaving;		/* being detached, itself or with a table above */
 } BfPlace;
 
 extern BfPlace *bf_rows_place(Oid table);
+extern bool bf_rows_are_out_of_reach(const BfPlace *place);
 extern List *bf_rows_tables(Oid root);
 extern List *bf_rows_places(Oid root);
 extern bool bf_rows_may_move(void);

@@ -10,7 +10,8 @@
  * A relation stands for leaves: tables that have rows, its own and those of all
  * tables below it.  Each is asked by a filter of its own.  A partitioned index
  * stands for the partitions of its table, any other index for its table alone.
- * A leaf whose rows are elsewhere (rows.c) has no filter that knows them.
+ * A leaf whose rows are elsewhere (rows.c), or out of reach, has no filter that
+ * knows them.
  *
  * A partial index does not know all rows.  It answers when it is named itself,
  * for the rows that are in it, never in its table's name.
@@ -250,13 +251,6 @@ find_subject(const BfQuestion *question, const BfPlace *first,
 	return subject;
 }
 
-/* Whether a partition is on its way out, so that it need not have a filter. */
-static bool
-is_leaving(Oid table)
-{
-	return get_rel_relispartition(table) && PartitionHasPendingDetach(table);
-}
-
 /* A leaf with these filters. */
 static BfLeaf *
 make_leaf(const BfPlace *place, List *indexes)
@@ -286,6 +280,20 @@ is_covered(Oid table, const BfQuestion *question, const BfSubject *wanted)
 	return false;
 }
 
+/* Add the leaves that could not be locked, which nothing is known of. */
+static List *
+add_out_of_reach(List *leaves, const List *places)
+{
+	ListCell   *cell;
+
+	foreach(cell, places)
+	{
+		if (bf_rows_are_out_of_reach(lfirst(cell)))
+			leaves = lappend(leaves, make_leaf(lfirst(cell), NIL));
+	}
+	return leaves;
+}
+
 /* The leaves that a table stands for, each with the filters to ask. */
 static List *
 leaves_of_table(const BfQuestion *question)
@@ -303,20 +311,22 @@ leaves_of_table(const BfQuestion *question)
 		List	   *indexes;
 		Choice		choice;
 
+		if (bf_rows_are_out_of_reach(place))
+			continue;
 		choose(place->table, is_first ? question : &any, &choice);
 		if (is_first && !question->all)
 			wanted = find_subject(question, place, &choice);
 		indexes = filters_of(&choice, wanted);
 		if (indexes == NIL && !question->all &&
-			(place->elsewhere == NULL ? !is_leaving(place->table) :
+			(place->elsewhere == NULL ? !place->leaving :
 			 !is_covered(place->table, &any, wanted)))
 			refuse_missing(place, bf_subject_name(wanted), &choice);
 		leaves = lappend(leaves, make_leaf(place, indexes));
 	}
-	return leaves;
+	return add_out_of_reach(leaves, places);
 }
 
-/* The index of a leaf that is below a partitioned index; or none. */
+/* The index of a leaf that is below a partitioned index, locked; or none. */
 static List *
 index_below(Oid table, const List *below)
 {
@@ -327,8 +337,13 @@ index_below(Oid table, const List *below)
 
 	foreach(cell, own)
 	{
-		if (list_member_oid(below, lfirst_oid(cell)))
-			result = lappend_oid(result, lfirst_oid(cell));
+		Relation	index = list_member_oid(below, lfirst_oid(cell)) ?
+			try_relation_open(lfirst_oid(cell), AccessShareLock) : NULL;
+
+		if (index == NULL)
+			continue;
+		result = lappend_oid(result, lfirst_oid(cell));
+		relation_close(index, NoLock);
 	}
 	list_free(own);
 	relation_close(rel, NoLock);
@@ -359,14 +374,17 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	{
 		/* The partitions, too, before their indexes. */
 		places = bf_rows_places(table);
-		below = find_all_inheritors(question->rel, AccessShareLock, NULL);
+		below = find_all_inheritors(question->rel, NoLock, NULL);
 		foreach(cell, places)
 		{
 			BfPlace    *place = lfirst(cell);
 
+			if (bf_rows_are_out_of_reach(place))
+				continue;
 			leaves = lappend(leaves,
 							 make_leaf(place, index_below(place->table, below)));
 		}
+		leaves = add_out_of_reach(leaves, places);
 	}
 	relation_close(index, NoLock);
 	return leaves;
@@ -507,6 +525,14 @@ bf_resolve_sure(Oid rel)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("\"%s\" has no partitions", get_rel_name(rel))));
 	foreach(cell, leaves)
-		keep_sure(lfirst(cell));
+	{
+		BfLeaf	   *leaf = lfirst(cell);
+
+		/* What the snapshot does not see need not be known. */
+		if (bf_rows_are_out_of_reach(&leaf->place))
+			leaves = foreach_delete_current(leaves, cell);
+		else
+			keep_sure(leaf);
+	}
 	return leaves;
 }

@@ -32,12 +32,14 @@
 #include "access/relation.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -98,6 +100,9 @@ static const RowsCatalog catalogs[] = {
 
 #define WHERE_UNKNOWN \
 	"perhaps elsewhere, as a version of Citus or TimescaleDB is installed that is not known"
+
+/* Where they are of a partition that cannot be locked without waiting. */
+static const char OUT_OF_REACH[] = "in a partition that is being detached";
 
 /* What this database has of them. */
 typedef struct Found
@@ -350,77 +355,176 @@ bf_rows_stayed(const List *leaves, bool alone)
 	return stayed;
 }
 
+/* A table that is locked, or is out of reach. */
+static BfPlace *
+make_place(Oid table, bool leaving, const char *elsewhere)
+{
+	BfPlace    *place = palloc(sizeof(BfPlace));
+
+	*place = (BfPlace) {.table = table,.elsewhere = elsewhere,.leaving = leaving};
+	return place;
+}
+
 /* Where the rows of a locked table are, without those that inherit from it. */
 BfPlace *
 bf_rows_place(Oid oid)
 {
 	Relation	table = relation_open(oid, NoLock);
-	BfPlace    *place = palloc(sizeof(BfPlace));
+	BfPlace    *place;
 	Found		found;
 
 	find_catalogs(&found);
-	place->table = oid;
-	place->elsewhere = elsewhere(table, &found, true);
+	place = make_place(oid, false, elsewhere(table, &found, true));
 	relation_close(table, NoLock);
 	return place;
 }
 
+/* Whether a table below another one could not be locked, and so not be asked. */
+bool
+bf_rows_are_out_of_reach(const BfPlace *place)
+{
+	return place->elsewhere == OUT_OF_REACH;
+}
+
+/* Whether a table is a partition that is being detached concurrently. */
+static bool
+is_leaving(Oid table)
+{
+	return get_rel_relispartition(table) && PartitionHasPendingDetach(table);
+}
+
 /*
- * A table and all below it, which are locked.  Unlike find_all_inheritors(), it
- * includes partitions that are being detached concurrently: snapshots that are
- * older than that, a cursor's for instance, still see their rows.
+ * A table that the snapshot sees no more below another one, locked if that takes
+ * no waiting; NULL if it is gone.
+ */
+static BfPlace *
+reach(Oid table)
+{
+	if (!ConditionalLockRelationOid(table, AccessShareLock))
+		return make_place(table, true, OUT_OF_REACH);
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(table)))
+		return make_place(table, true, NULL);
+	UnlockRelationOid(table, AccessShareLock);
+	return NULL;
+}
+
+/* The tables right below another one: a list of BfPlace. */
+static List *
+places_below(const BfPlace *parent)
+{
+	bool		any_leaving = false;
+	List	   *seen = find_inheritance_children_extended(parent->table, true,
+														  AccessShareLock,
+														  &any_leaving, NULL);
+	List	   *places = NIL;
+	List	   *all;
+	ListCell   *cell;
+
+	foreach(cell, seen)
+	{
+		Oid			table = lfirst_oid(cell);
+		bool		leaving = parent->leaving ||
+			(any_leaving && is_leaving(table));
+
+		places = lappend(places, make_place(table, leaving, NULL));
+	}
+	if (!any_leaving)
+		return places;
+	all = find_inheritance_children_extended(parent->table, false, NoLock,
+											 NULL, NULL);
+	foreach(cell, list_difference_oid(all, seen))
+	{
+		BfPlace    *place = reach(lfirst_oid(cell));
+
+		if (place != NULL)
+			places = lappend(places, place);
+	}
+	return places;
+}
+
+/* Whether a table is in a list of BfPlace. */
+static bool
+is_among(const List *places, Oid table)
+{
+	ListCell   *cell;
+
+	foreach(cell, places)
+	{
+		if (((const BfPlace *) lfirst(cell))->table == table)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A table, which is locked, and all below it: a list of BfPlace, which are
+ * locked, too, but for those out of reach.
+ *
+ * Unlike find_all_inheritors(), it includes partitions that are being detached
+ * concurrently and that the active snapshot does not see any more: older ones,
+ * a query's that calls a function for instance, still see their rows.  But who
+ * detaches may wait for such a snapshot, and keep others from the partition for
+ * as long.  Nobody shall wait for that who asks for the whole, all the less as
+ * it may be that snapshot that is waited for.
  */
 List *
 bf_rows_tables(Oid root)
 {
-	List	   *tables = list_make1_oid(root);
+	List	   *places = list_make1(make_place(root, false, NULL));
 
-	for (int i = 0; i < list_length(tables); i++)
+	for (int i = 0; i < list_length(places); i++)
 	{
-		Oid			oid = list_nth_oid(tables, i);
-		List	   *children = find_inheritance_children_extended(oid, false,
-																  AccessShareLock,
-																  NULL, NULL);
+		const BfPlace *parent = list_nth(places, i);
+		ListCell   *cell;
 
+		if (bf_rows_are_out_of_reach(parent))
+			continue;
+		if (get_rel_relkind(parent->table) == RELKIND_PARTITIONED_TABLE)
+		{
+			places = list_concat(places, places_below(parent));
+			continue;
+		}
 		/* Only a table that inherits from several is met again. */
-		if (get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE)
-			tables = list_concat(tables, children);
-		else
-			tables = list_concat_unique_oid(tables, children);
+		foreach(cell, places_below(parent))
+		{
+			BfPlace    *place = lfirst(cell);
+
+			if (!is_among(places, place->table))
+				places = lappend(places, place);
+		}
 	}
-	return tables;
+	return places;
 }
 
 /*
  * Where the rows of a table are that is locked already, and of all that inherit
- * from it or are its partitions, which are locked: a list of BfPlace.  A
- * partitioned table has no rows itself.
+ * from it or are its partitions: a list of BfPlace.  A partitioned table has no
+ * rows itself.
  */
 List *
 bf_rows_places(Oid root)
 {
-	List	   *tables = bf_rows_tables(root);
-	List	   *places = NIL;
+	List	   *places = bf_rows_tables(root);
 	ListCell   *cell;
 	Found		found;
 
 	find_catalogs(&found);
-	foreach(cell, tables)
+	foreach(cell, places)
 	{
-		Oid			oid = lfirst_oid(cell);
-		Relation	table = relation_open(oid, NoLock);
-		BfPlace		place = {oid, elsewhere(table, &found, false)};
+		BfPlace    *place = lfirst(cell);
+		Relation	table;
 
 		CHECK_FOR_INTERRUPTS();
+		if (bf_rows_are_out_of_reach(place))
+			continue;
+		table = relation_open(place->table, NoLock);
+		place->elsewhere = elsewhere(table, &found, false);
 		/* Queries skip other sessions' temporary tables, too. */
-		if ((oid == root || !RELATION_IS_OTHER_TEMP(table)) &&
-			(place.elsewhere != NULL ||
-			 table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE))
-			places = lappend(places,
-							 memcpy(palloc(sizeof(place)), &place,
-									sizeof(place)));
+		if ((place->table != root && RELATION_IS_OTHER_TEMP(table)) ||
+			(place->elsewhere == NULL &&
+			 table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE))
+			places = foreach_delete_current(places, cell);
 		relation_close(table, NoLock);
 	}
-	list_free(tables);
 	return places;
 }
