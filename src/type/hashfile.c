@@ -155,12 +155,17 @@ bf_hashfile_add(BfHashFile *file, const BfHash *hash)
 	memcpy(slot, hash->word, BF_SORTED_BYTES);
 }
 
-/* The estimated number of distinct hashes. */
+/*
+ * The estimated number of distinct hashes: no more than there are, as elements
+ * that are made for it could have the sketch count any number.
+ */
 double
 bf_hashfile_count(BfHashFile *file)
 {
+	double		most = (double) file->filed + file->unwritten.count;
+
 	sketch_hashes(file, file->buffer, file->unwritten.count);
-	return bf_sketch_count(&file->sketch);
+	return Min(bf_sketch_count(&file->sketch), most);
 }
 
 /* Add all hashes to a filter. */
