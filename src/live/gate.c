@@ -36,7 +36,8 @@
  * which changes costs and nothing else: what is absent now may be there when the
  * plan is run.  Not so the value of a parameter, as it would make a plan of its
  * own look better than the plan for all values, each time; nor where rows are
- * hidden from who may see the plan.
+ * hidden from who may see the plan, or who has no right to read them: a plan is made,
+ * and by debug_print_plan shown, before that is checked.
  */
 #include "postgres.h"
 
@@ -46,6 +47,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -54,6 +56,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -353,18 +356,33 @@ varies(Node *node, void *context)
 	return IsA(node, Var) || expression_tree_walker(node, varies, context);
 }
 
-/* What a filter says now of a constant: the share that is absent. */
-static double
-ask_now(const Question *question, const Const *constant)
+/* The table that a query names where it means a relation, which may be below it. */
+static Oid
+named_table(PlannerInfo *root, const RelOptInfo *rel)
 {
-	Relation	index = index_open(question->filter->indexoid, NoLock);
-	double		absent = -1;
+	Index		relid = rel->relid;
+
+	while (root->append_rel_array != NULL &&
+		   root->append_rel_array[relid] != NULL)
+	{
+		Index		parent = root->append_rel_array[relid]->parent_relid;
+
+		if (planner_rt_fetch(parent, root)->rtekind != RTE_RELATION)
+			break;
+		relid = parent;
+	}
+	return planner_rt_fetch(relid, root)->relid;
+}
+
+/* What a filter says now of a constant: the share that is absent; -1: unknown. */
+static double
+ask_now(const Question *question, Relation index, const Const *constant)
+{
 	BfGate		gate;
 
-	if (bf_gate_open(&gate, index, question->clause))
-		absent = bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
-	index_close(index, NoLock);
-	return absent;
+	if (!bf_gate_open(&gate, index, question->clause))
+		return -1;
+	return bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
 }
 
 /* Whether there may be rows that who sees the plan must not know of. */
@@ -386,20 +404,31 @@ hides_rows(const PlannerInfo *root)
 	return false;
 }
 
+/* Whether a plan may depend on what is in a filter. */
+static bool
+may_be_told(PlannerInfo *root, const RelOptInfo *rel, Relation index)
+{
+	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
+
+	return !hides_rows(root) &&
+		bf_rights_may_plan(named_table(root, rel), index, user);
+}
+
 /* The share of the answers that are expected to be absent; -1: unknown. */
 static double
-expected_absent(PlannerInfo *root, const Question *question)
+expected_absent(PlannerInfo *root, const RelOptInfo *rel,
+				const Question *question)
 {
 	const Const *constant = lsecond(question->clause->args);
-	Relation	index;
+	Relation	index = index_open(question->filter->indexoid, NoLock);
 	double		absent;
 
 	if (IsA(constant, Const) && !constant->constisnull &&
-		root->glob->boundParams == NULL && !hides_rows(root) &&
-		ActiveSnapshotSet())
-		return ask_now(question, constant);
-	index = index_open(question->filter->indexoid, NoLock);
-	absent = bf_live_absent(index);
+		root->glob->boundParams == NULL && ActiveSnapshotSet() &&
+		may_be_told(root, rel, index))
+		absent = ask_now(question, index, constant);
+	else
+		absent = bf_live_absent(index);
 	index_close(index, NoLock);
 	return absent;
 }
@@ -499,7 +528,7 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	if (child == NULL ||
 		!question_of_path(root, rel, filters, child, &question))
 		return NULL;
-	*absent = expected_absent(root, &question);
+	*absent = expected_absent(root, rel, &question);
 	if (*absent == 0 ||
 		(*absent < 0 && child->pathtype != T_SeqScan &&
 		 !varies(lsecond(question.clause->args), root)))

@@ -418,6 +418,7 @@ extern bool bf_rows_stayed(const List *leaves, bool alone);
 /* rights.c */
 extern bool bf_rights_check_table(Oid table);
 extern bool bf_rights_may_read_column(Oid named, Relation index);
+extern bool bf_rights_may_plan(Oid named, Relation index, Oid user);
 extern bool bf_rights_may_see_statistics(Oid table, AttrNumber column);
 extern void bf_rights_refuse(Oid table);
 extern void bf_rights_keep(const List *leaves, Oid named, const List *own,

@@ -56,11 +56,11 @@ bf_rights_check_table(Oid table)
 }
 
 /*
- * Whether the caller, who may not read the whole table that was named, may read
- * what is in an index of it or of a table below it.
+ * Whether a user who may not read the whole table that was named may read what is
+ * in an index of it or of a table below it.
  */
-bool
-bf_rights_may_read_column(Oid named, Relation index)
+static bool
+may_read_column(Oid named, Relation index, Oid user)
 {
 	AttrNumber	column = index->rd_index->indkey.values[0];
 	char	   *name;
@@ -71,8 +71,26 @@ bf_rights_may_read_column(Oid named, Relation index)
 	column = get_attnum(named, name);
 	pfree(name);
 	return column != InvalidAttrNumber &&
-		pg_attribute_aclcheck(named, column, GetUserId(),
+		pg_attribute_aclcheck(named, column, user,
 							  ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* The same of the caller. */
+bool
+bf_rights_may_read_column(Oid named, Relation index)
+{
+	return may_read_column(named, index, GetUserId());
+}
+
+/*
+ * Whether a plan for a query of the table named may depend on what is in such an
+ * index: it is made, and may be shown, before the query's rights are checked.
+ */
+bool
+bf_rights_may_plan(Oid named, Relation index, Oid user)
+{
+	return pg_class_aclcheck(named, user, ACL_SELECT) == ACLCHECK_OK ||
+		may_read_column(named, index, user);
 }
 
 /*
