@@ -1,7 +1,8 @@
 # bloomext: make && make install && make installcheck (PGXS)
 #
-# PG_CONFIG names the PostgreSQL to build for.  WITH_HIREDIS=no leaves Redis
-# out, as does a system without hiredis: its functions then say so.
+# PG_CONFIG names the PostgreSQL to build for.  WITH_HIREDIS=yes builds what
+# connects to Redis as well, =no does not; by default, it is built where there is
+# hiredis.  The functions over Redis need it, and say so where it is not installed.
 # make -f .../Makefile in another folder builds there.
 
 SOURCE := $(dir $(abspath $(firstword $(MAKEFILE_LIST))))
@@ -13,24 +14,16 @@ DATA = $(call files,sql/bloomext--*.sql src/redis/function/*.lua)
 
 WITH_HIREDIS ?= $(shell pkg-config --exists hiredis && echo yes || echo no)
 
-ifeq ($(WITH_HIREDIS),yes)
-NOT_BUILT = src/redis/unavailable.c
-PG_CPPFLAGS = -DBF_HIREDIS $(shell pkg-config --cflags hiredis)
-SHLIB_LINK = $(shell pkg-config --libs hiredis)
-ifeq ($(shell pkg-config --exists hiredis_ssl openssl && echo yes),yes)
-PG_CPPFLAGS += -DBF_HIREDIS_SSL $(shell pkg-config --cflags hiredis_ssl openssl)
-SHLIB_LINK += $(shell pkg-config --libs hiredis_ssl openssl)
-endif
-else
-NOT_BUILT = $(filter-out %/options.c %/hosts.c %/unavailable.c,$(call files,src/redis/*.c))
+ifeq ($(filter yes no,$(WITH_HIREDIS)),)
+$(error WITH_HIREDIS is "$(WITH_HIREDIS)", and can be yes or no)
 endif
 
 # Its own functions are called directly, as those that are hidden are anyway
 # (PostgreSQL 16 hides them): a fourteenth of bf_agg's time.
 DIRECTLY_linux = -Wl,-Bsymbolic-functions
-SHLIB_LINK += $(DIRECTLY_$(PORTNAME))
+SHLIB_LINK = $(DIRECTLY_$(PORTNAME))
 
-OBJS = $(patsubst %.c,%.o,$(filter-out $(NOT_BUILT),$(call files,src/*.c src/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(filter-out src/hiredis/%,$(call files,src/*.c src/*/*.c)))
 LUA_HEADER = $(CURDIR)/src/redis/scripts.h
 PRIVATE_HEADERS = $(filter-out src/redis/scripts.h,$(call files,src/*.h src/*/*.h)) $(LUA_HEADER)
 
@@ -71,11 +64,27 @@ uninstall-documents:
 	rm -rf '$(DOCUMENTS_DIR)'
 
 # By absolute paths, or make would take the source's folders for them.
-FOLDERS = $(sort $(addprefix $(CURDIR)/,$(dir $(OBJS))))
+FOLDERS = $(sort $(addprefix $(CURDIR)/,$(dir $(OBJS)) src/hiredis/))
 $(OBJS): $(PRIVATE_HEADERS) | $(FOLDERS)
 $(OBJS:.o=.bc): $(LUA_HEADER) | $(FOLDERS)
 $(FOLDERS):
 	@mkdir -p $@
+
+# bloomext_hiredis.so, by its own Makefile in whichever folder.
+HIREDIS_MAKE = -f $(SOURCE)src/hiredis/Makefile
+HIREDIS_GOALS = $(addsuffix -hiredis,all install uninstall clean)
+
+.PHONY: $(HIREDIS_GOALS)
+$(HIREDIS_GOALS): %-hiredis: | $(FOLDERS)
+	$(MAKE) -C $(CURDIR)/src/hiredis $(HIREDIS_MAKE) $*
+
+uninstall: uninstall-hiredis
+clean distclean: clean-hiredis
+ifeq ($(WITH_HIREDIS),yes)
+all: all-hiredis
+install: install-hiredis
+install-hiredis: all-hiredis
+endif
 
 # What Redis executes, as C strings without comments and indentation.
 $(LUA_HEADER): $(call files,src/redis/lua/*.lua) | $(FOLDERS)
@@ -148,11 +157,12 @@ $(FUZZ_STREAMS): $(FUZZ_DIR)/fuzz-%: test/fuzz/stream.c $(FUZZ_CORE)
 
 # What these two never call, the linker leaves out with all that it refers to.
 FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/arguments.o type/value.o type/pieces.o type/shard.o)
-FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o %/hosts.o,$(filter src/redis/%,$(OBJS))))
+FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o %/hosts.o,$(filter src/redis/%,$(OBJS)))) \
+	$(addprefix $(FUZZ_DIR)/hiredis/,link.o reply.o)
 FUZZ_WRAPPED = redisConnectNonBlock redisBufferRead send recv getsockopt
 FUZZ_SERVER_FLAGS = -fwrapv -fno-strict-aliasing -ffunction-sections -fdata-sections \
 	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
-	$(filter-out -DBF_HIREDIS_SSL,$(PG_CPPFLAGS)) -D_GNU_SOURCE -isystem $(shell $(PG_CONFIG) --includedir-server)
+	$(shell pkg-config --cflags hiredis) -D_GNU_SOURCE -isystem $(shell $(PG_CONFIG) --includedir-server)
 FUZZ_SERVER_LIBS = -Wl,--gc-sections,-z,start-stop-gc \
 	-L$(shell $(PG_CONFIG) --pkglibdir) -L$(shell $(PG_CONFIG) --libdir) -lpgcommon -lpgport -lm
 
@@ -160,9 +170,9 @@ $(FUZZ_DIR)/fuzz-text: test/fuzz/text.c $(FUZZ_TEXT) $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_SERVER_LIBS)
 
 $(FUZZ_DIR)/fuzz-redis: test/fuzz/redis.c $(FUZZ_REDIS) $(FUZZ_TEXT) $(FUZZ_CORE)
-	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_WRAPPED:%=-Wl,--wrap=%) $(SHLIB_LINK) $(FUZZ_SERVER_LIBS)
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_WRAPPED:%=-Wl,--wrap=%) $(shell pkg-config --libs hiredis) $(FUZZ_SERVER_LIBS)
 
-$(FUZZ_DIR)/type/%.o $(FUZZ_DIR)/redis/%.o $(FUZZ_DIR)/server.o: FUZZ_FLAGS += $(FUZZ_SERVER_FLAGS)
+$(FUZZ_DIR)/type/%.o $(FUZZ_DIR)/redis/%.o $(FUZZ_DIR)/hiredis/%.o $(FUZZ_DIR)/server.o: FUZZ_FLAGS += $(FUZZ_SERVER_FLAGS)
 
 $(FUZZ_DIR)/fuzz-%: test/fuzz/%.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
@@ -184,8 +194,8 @@ fuzz: $(FUZZ_TARGETS)
 fuzzcheck: fuzz
 	test/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-# The module with sanitizers, and allocations that have an exact end, for
-# test/perl/SanitizedServer.pm; test/sanitize/guard.c says how.
+# The modules with sanitizers, of which one loads the other, and allocations that have
+# an exact end, for test/perl/SanitizedServer.pm; test/sanitize/guard.c says how.
 SANITIZE_DIR = test/sanitize/build
 SANITIZE_FLAGS = -O1 -g -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SANITIZE_WRAPPED = palloc palloc0 palloc_extended repalloc repalloc_huge pstrdup pnstrdup \
@@ -195,6 +205,17 @@ SANITIZE_WRAPPED = palloc palloc0 palloc_extended repalloc repalloc_huge pstrdup
 
 $(SANITIZE_DIR)/bloomext.so: $(OBJS:src/%=$(SANITIZE_DIR)/%) $(SANITIZE_DIR)/guard.o
 	$(CC) $(CFLAGS) $(SANITIZE_FLAGS) -shared -o $@ $^ $(LDFLAGS) $(SHLIB_LINK) $(SANITIZE_WRAPPED:%=-Wl,--wrap=%)
+
+$(SANITIZE_DIR)/redis/transport.o: SANITIZE_FLAGS += -DBF_TRANSPORT_LIBRARY='"$(abspath $(SANITIZE_DIR))/hiredis/bloomext_hiredis"'
+
+# Without the package's -D_FORTIFY_SOURCE, whose functions the sanitizer does not know.
+.PHONY: sanitize-hiredis
+sanitize-hiredis:
+	@mkdir -p $(SANITIZE_DIR)/hiredis
+	$(MAKE) -C $(SANITIZE_DIR)/hiredis $(HIREDIS_MAKE) CPPFLAGS=-D_GNU_SOURCE PROFILE='$(SANITIZE_FLAGS)' all
+ifeq ($(WITH_HIREDIS),yes)
+$(SANITIZE_DIR)/bloomext.so: | sanitize-hiredis
+endif
 
 $(SANITIZE_DIR)/quiet.so: test/sanitize/quiet.c
 	@mkdir -p $(@D)

@@ -134,8 +134,7 @@ parse_node(const BfConnection *connection, const char *error, BfNode *node)
 	if (port < 1 || port > 65535 || colon - at > BF_HOST_SIZE || at[1] == '?')
 		return false;
 	if (colon == at + 1)
-		strlcpy(node->host, connection->socket.context->tcp.host,
-				BF_HOST_SIZE);
+		strlcpy(node->host, connection->socket.host, BF_HOST_SIZE);
 	else
 		strlcpy(node->host, at + 1, colon - at);
 	node->port = port;

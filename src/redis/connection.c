@@ -7,7 +7,7 @@
  * A connection is only worth keeping when it owes no reply, is not within a
  * command and watches no key.  Transactions and subtransactions that abort
  * close those that are or do: so an error may be raised anywhere, and what
- * hiredis allocated goes with the connection.
+ * was allocated for a link goes with it.
  *
  * Any change of a server, mapping or wrapper makes all connections outdated:
  * which of them it is about is not worth finding out (a mapping that is made
@@ -102,7 +102,7 @@ close_unusable(void)
 		bf_socket_free_reply(&connection->socket);
 		if (is_busy(connection) || is_outdated(connection))
 			bf_socket_close(&connection->socket);
-		if (connection->socket.context == NULL && is_to_node(connection))
+		if (connection->socket.link == NULL && is_to_node(connection))
 			forget_connection(connection);
 	}
 }
@@ -234,7 +234,7 @@ static bool
 is_usable(const BfConnection *connection)
 {
 	/* A role that was a superuser may be none any more. */
-	return connection->socket.context != NULL &&
+	return connection->socket.link != NULL &&
 		!is_outdated(connection) && !is_busy(connection) &&
 		!connection->demoted &&
 		!(connection->unproven && !superuser()) && is_alive(connection);
@@ -306,7 +306,7 @@ try_connection(Oid server, const BfNode *node, char **problem)
 	connection = find_connection(&key);
 	if (!is_usable(connection))
 		bf_socket_close(&connection->socket);
-	if (connection->socket.context != NULL)
+	if (connection->socket.link != NULL)
 		return node == NULL || node->changes == changes ? connection : NULL;
 
 	read_server(connection, &options);
@@ -371,26 +371,26 @@ bf_connection_raise(const BfConnection *connection, const char *error)
 }
 
 /* Raise an error that was answered; anything else is returned. */
-static const redisReply *
-not_an_error(BfConnection *connection, const redisReply *reply)
+static const BfReply *
+not_an_error(BfConnection *connection, const BfReply *reply)
 {
-	if (reply->type == REDIS_REPLY_ERROR)
+	if (reply->type == BF_REPLY_ERROR)
 		bf_connection_raise(connection, reply->str);
 	return reply;
 }
 
 /* The integer that a reply is. */
 long long
-bf_reply_integer(BfConnection *connection, const redisReply *reply)
+bf_reply_integer(BfConnection *connection, const BfReply *reply)
 {
-	if (not_an_error(connection, reply)->type != REDIS_REPLY_INTEGER)
+	if (not_an_error(connection, reply)->type != BF_REPLY_INTEGER)
 		bf_connection_protocol_error(connection, "An integer was expected.");
 	return reply->integer;
 }
 
 /* Whether a reply that is 0 or 1, and nothing else, is 1. */
 bool
-bf_reply_bit(BfConnection *connection, const redisReply *reply)
+bf_reply_bit(BfConnection *connection, const BfReply *reply)
 {
 	long long	bit = bf_reply_integer(connection, reply);
 
@@ -401,26 +401,26 @@ bf_reply_bit(BfConnection *connection, const redisReply *reply)
 
 /* Whether a reply is the status of something done. */
 bool
-bf_reply_is_ok(const redisReply *reply)
+bf_reply_is_ok(const BfReply *reply)
 {
-	return reply->type == REDIS_REPLY_STATUS && strcmp(reply->str, "OK") == 0;
+	return reply->type == BF_REPLY_STATUS && strcmp(reply->str, "OK") == 0;
 }
 
 /* A reply that is a string. */
-const redisReply *
-bf_reply_string(BfConnection *connection, const redisReply *reply)
+const BfReply *
+bf_reply_string(BfConnection *connection, const BfReply *reply)
 {
-	if (not_an_error(connection, reply)->type != REDIS_REPLY_STRING)
+	if (not_an_error(connection, reply)->type != BF_REPLY_STRING)
 		bf_connection_protocol_error(connection, "A string was expected.");
 	return reply;
 }
 
 /* The elements of a reply that is an array of so many. */
-redisReply **
-bf_reply_array(BfConnection *connection, const redisReply *reply,
+BfReply **
+bf_reply_array(BfConnection *connection, const BfReply *reply,
 			   size_t elements)
 {
-	if (not_an_error(connection, reply)->type != REDIS_REPLY_ARRAY ||
+	if (not_an_error(connection, reply)->type != BF_REPLY_ARRAY ||
 		reply->elements != elements)
 		bf_connection_protocol_error(connection,
 									 "An array of another size was expected.");

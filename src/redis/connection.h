@@ -8,8 +8,6 @@
 
 #include "redis/socket.h"
 
-#define BF_HOST_SIZE	256
-
 /* A node that a server has named. */
 typedef struct BfNode
 {
@@ -66,13 +64,13 @@ pg_noreturn extern void bf_connection_raise(const BfConnection *connection,
 
 /* Replies, checked: used only after they were found to be what was asked for. */
 extern long long bf_reply_integer(BfConnection *connection,
-								  const redisReply *reply);
-extern bool bf_reply_bit(BfConnection *connection, const redisReply *reply);
-extern bool bf_reply_is_ok(const redisReply *reply);
-extern const redisReply *bf_reply_string(BfConnection *connection,
-										 const redisReply *reply);
-extern redisReply **bf_reply_array(BfConnection *connection,
-								   const redisReply *reply, size_t elements);
+								  const BfReply *reply);
+extern bool bf_reply_bit(BfConnection *connection, const BfReply *reply);
+extern bool bf_reply_is_ok(const BfReply *reply);
+extern const BfReply *bf_reply_string(BfConnection *connection,
+										 const BfReply *reply);
+extern BfReply **bf_reply_array(BfConnection *connection,
+								   const BfReply *reply, size_t elements);
 
 extern unsigned bf_cluster_slot(const char *key);
 extern BfConnection *bf_cluster_route(Oid server, const char *key);

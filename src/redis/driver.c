@@ -38,7 +38,7 @@
 
 /* Take the answers to a unit: BfReplyHandler. */
 static void
-take_unit(BfConnection *connection, const redisReply *reply,
+take_unit(BfConnection *connection, const BfReply *reply,
 		  const BfUnit *unit, void *arg)
 {
 	BfItemRun  *run = arg;
@@ -104,12 +104,12 @@ bf_items_run(BfItemRun *run)
  */
 bool
 bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
-				 const redisReply *reply)
+				 const BfReply *reply)
 {
 	BfRemote	lost = *remote;
 
-	if (reply->type != REDIS_REPLY_INTEGER || reply->integer >= 0)
-		return reply->type != REDIS_REPLY_NIL;
+	if (reply->type != BF_REPLY_INTEGER || reply->integer >= 0)
+		return reply->type != BF_REPLY_NIL;
 	lost.lost = bf_remote_layer_key(remote, (uint32) (-reply->integer - 1));
 	bf_remote_missing(&lost);
 }
@@ -184,7 +184,7 @@ bf_items_append_bits(BfUnit *unit, const BfRemote *remote, BfItem *item,
 
 /* Take the bits of items: the answer is whether all are set, or not all. */
 void
-bf_items_take_bits(BfConnection *connection, redisReply **bit, uint32 hashes,
+bf_items_take_bits(BfConnection *connection, BfReply **bit, uint32 hashes,
 				   BfItem *item, int count, bool set)
 {
 	for (int i = 0; i < count; i++)
@@ -199,7 +199,7 @@ bf_items_take_bits(BfConnection *connection, redisReply **bit, uint32 hashes,
 
 /* Take a character for each item, as many as there are; returns that number. */
 int
-bf_items_take_digits(BfConnection *connection, const redisReply *reply,
+bf_items_take_digits(BfConnection *connection, const BfReply *reply,
 					 BfItem *item, int count)
 {
 	const char *digit = bf_reply_string(connection, reply)->str;
@@ -217,7 +217,7 @@ bf_items_take_digits(BfConnection *connection, const redisReply *reply,
 
 /* Take what a script answers that looks items up: BfItemRun.take. */
 bool
-bf_items_take_answers(BfConnection *connection, const redisReply *reply,
+bf_items_take_answers(BfConnection *connection, const BfReply *reply,
 					  const BfUnit *unit, const BfItemRun *run, BfItem *item,
 					  int count)
 {
@@ -281,11 +281,11 @@ head_number(const BfRemote *remote)
 
 /* Take these, unless the head is another one: BfItemRun.take. */
 static bool
-take_headed(BfConnection *connection, const redisReply *reply,
+take_headed(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	uint32		hashes = run->remote->plan.first.hashes;
-	redisReply **bit = bf_reply_array(connection, reply,
+	BfReply **bit = bf_reply_array(connection, reply,
 									  1 + (size_t) hashes * count);
 
 	if ((uint64) bf_reply_integer(connection, *bit++) != head_number(run->remote))
@@ -330,11 +330,11 @@ bf_strings_contains(const BfRemote *remote, BfItems *items)
 /* Make a value of a string that is a stream; NULL where it is not there. */
 static struct varlena *
 take_stream(BfConnection *connection, const BfStream *stream,
-			BfFunnel funnel, const redisReply *reply)
+			BfFunnel funnel, const BfReply *reply)
 {
 	BfValue		value;
 
-	if (reply->type == REDIS_REPLY_NIL)
+	if (reply->type == BF_REPLY_NIL)
 		return NULL;
 	(void) bf_reply_string(connection, reply);
 	bf_value_of_stream(stream, (const uint8 *) reply->str, reply->len, &value);
@@ -348,7 +348,7 @@ take_stream(BfConnection *connection, const BfStream *stream,
  */
 static struct varlena *
 take_strings(BfConnection *connection, const BfRemote *remote,
-			 BfFunnel funnel, redisReply **string)
+			 BfFunnel funnel, BfReply **string)
 {
 	BfPlan		plan = remote->plan;
 	BfValue		value;
@@ -357,9 +357,9 @@ take_strings(BfConnection *connection, const BfRemote *remote,
 	bf_value_make(&plan, &value);
 	bf_foreach_layer(layer, &value.filter)
 	{
-		const redisReply *found = string[layer.index];
+		const BfReply *found = string[layer.index];
 
-		if (found->type != REDIS_REPLY_NIL)
+		if (found->type != BF_REPLY_NIL)
 			bf_value_set_bits(&value, &layer, BF_ORDER_REDIS,
 							  (const uint8 *) bf_reply_string(connection, found)->str,
 							  found->len);
@@ -379,7 +379,7 @@ fetch_stream(const BfRemote *remote, BfFunnel funnel)
 	BfUnit	   *unit = bf_unit_make();
 	BfRemote	now;
 	BfConnection *connection;
-	const redisReply *reply;
+	const BfReply *reply;
 	struct varlena *value;
 
 	bf_command_begin(unit, "GET");
@@ -400,9 +400,9 @@ bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 	uint32		layers = remote->plan.header.layers;
 	BfUnit	   *unit;
 	BfConnection *connection;
-	const redisReply *reply;
+	const BfReply *reply;
 	struct varlena *value = NULL;
-	redisReply **string;
+	BfReply **string;
 
 	if (stream != NULL && !remote->is_shard)
 		return fetch_stream(remote, funnel);

@@ -198,7 +198,7 @@ typedef struct BfItemRun
 	void		(*append) (BfUnit *unit, const struct BfItemRun *run,
 						   BfItem *item, int count);
 	/* Take a unit's answers, all, or false: the filter has changed. */
-	bool		(*take) (BfConnection *connection, const redisReply *reply,
+	bool		(*take) (BfConnection *connection, const BfReply *reply,
 						 const BfUnit *unit, const struct BfItemRun *run,
 						 BfItem *item, int count);
 	bool		changed;		/* is the filter not what it was? */
@@ -206,21 +206,21 @@ typedef struct BfItemRun
 
 extern bool bf_items_run(BfItemRun *run);
 extern bool bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
-							 const redisReply *reply);
+							 const BfReply *reply);
 extern uint32 bf_remote_shapes(const BfRemote *remote);
 extern uint32 bf_remote_hashes(const BfRemote *remote);
 extern void bf_items_append_positions(BfUnit *unit, const BfRemote *remote,
 									  BfItem *item, int count);
 extern void bf_items_append_bits(BfUnit *unit, const BfRemote *remote,
 								 BfItem *item, int count, bool set);
-extern void bf_items_take_bits(BfConnection *connection, redisReply **bit,
+extern void bf_items_take_bits(BfConnection *connection, BfReply **bit,
 							   uint32 hashes, BfItem *item, int count,
 							   bool set);
 extern int	bf_items_take_digits(BfConnection *connection,
-								 const redisReply *reply, BfItem *item,
+								 const BfReply *reply, BfItem *item,
 								 int count);
 extern bool bf_items_take_answers(BfConnection *connection,
-								  const redisReply *reply, const BfUnit *unit,
+								  const BfReply *reply, const BfUnit *unit,
 								  const BfItemRun *run, BfItem *item,
 								  int count);
 extern bool bf_strings_create(const BfRemote *remote, int64 ttl);

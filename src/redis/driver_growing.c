@@ -107,7 +107,7 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 
 /* Take a digit for each item done, or nil: BfItemRun.take. */
 static bool
-take_grown(BfConnection *connection, const redisReply *reply,
+take_grown(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	return bf_reply_is_same(connection, run->remote, reply) &&

@@ -70,12 +70,12 @@ recognize_native(BfRemote *remote, const BfFound *found)
 }
 
 /* Ask for a dump's header; the reply is checked to be a cursor and bytes. */
-static redisReply **
+static BfReply **
 scan_header(const BfRemote *remote, const char *key, BfConnection **connection)
 {
 	BfUnit	   *unit = bf_unit_make();
-	const redisReply *reply;
-	redisReply **result;
+	const BfReply *reply;
+	BfReply **result;
 
 	bf_command_begin(unit, "BF.SCANDUMP");
 	bf_command_text(unit, key);
@@ -93,7 +93,7 @@ static void
 describe_native(BfRemote *remote)
 {
 	BfConnection *connection;
-	redisReply **result;
+	BfReply **result;
 	BfError		error;
 
 	if (remote->plan.header.layers > 0)
@@ -205,12 +205,12 @@ append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
  * more.
  */
 static bool
-take_inserted(BfConnection *connection, const redisReply *reply,
+take_inserted(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	redisReply **result = bf_reply_results(connection, reply, unit);
+	BfReply **result = bf_reply_results(connection, reply, unit);
 	int			answers = Min(count, result[1]->elements);
-	redisReply **answer;
+	BfReply **answer;
 
 	if (bf_reply_integer(connection, result[0]) == 0)
 		return false;
@@ -240,9 +240,9 @@ add_native(const BfRemote *remote, BfItems *items)
 
 /* Put the parts of a dump together, and make a value of it. */
 static struct varlena *
-take_dump(BfConnection *connection, const redisReply *reply, BfFunnel funnel)
+take_dump(BfConnection *connection, const BfReply *reply, BfFunnel funnel)
 {
-	redisReply **part = bf_reply_array(connection, reply, reply->elements);
+	BfReply **part = bf_reply_array(connection, reply, reply->elements);
 	StringInfoData dump;
 	BfValue		value;
 
@@ -263,7 +263,7 @@ fetch_native(const BfRemote *remote, BfFunnel funnel)
 {
 	BfUnit	   *unit = bf_unit_make();
 	BfConnection *connection;
-	const redisReply *reply;
+	const BfReply *reply;
 	struct varlena *value = NULL;
 
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE_FETCH);
@@ -273,7 +273,7 @@ fetch_native(const BfRemote *remote, BfFunnel funnel)
 	bf_command_text(unit, remote->layout->native_type);
 	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT,
 				   &connection);
-	if (reply->type != REDIS_REPLY_NIL)
+	if (reply->type != BF_REPLY_NIL)
 		value = take_dump(connection, reply, funnel);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
@@ -282,10 +282,10 @@ fetch_native(const BfRemote *remote, BfFunnel funnel)
 
 /* BfReplyHandler of commands that are answered by OK, or by a number */
 static void
-expect_success(BfConnection *connection, const redisReply *reply,
+expect_success(BfConnection *connection, const BfReply *reply,
 			   const BfUnit *unit, void *arg)
 {
-	if (reply->type != REDIS_REPLY_INTEGER && !bf_reply_is_ok(reply))
+	if (reply->type != BF_REPLY_INTEGER && !bf_reply_is_ok(reply))
 		bf_connection_protocol_error(connection, "OK was expected.");
 }
 
@@ -337,7 +337,7 @@ check_head(const BfRemote *remote, const char *key, const uint8 *dump,
 		   size_t head_size)
 {
 	BfConnection *connection;
-	redisReply **result = scan_header(remote, key, &connection);
+	BfReply **result = scan_header(remote, key, &connection);
 
 	if (result[0]->integer != 1 || result[1]->len != head_size ||
 		memcmp(result[1]->str, dump, head_size) != 0)
@@ -387,8 +387,8 @@ measure_native(const BfRemote *remote, BfMeasure *measure)
 {
 	BfUnit	   *unit = bf_unit_make();
 	BfConnection *connection;
-	const redisReply *reply;
-	redisReply **number;
+	const BfReply *reply;
+	BfReply **number;
 
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 		measure->fill.bits += bf_remote_layer(remote, i)->bits;
@@ -397,7 +397,7 @@ measure_native(const BfRemote *remote, BfMeasure *measure)
 	bf_command_text(unit, remote->key);
 	bf_script_arguments(unit);
 	reply = bf_ask(remote->server, remote->key, unit, 0, &connection);
-	if (reply->type == REDIS_REPLY_NIL)
+	if (reply->type == BF_REPLY_NIL)
 	{
 		bf_connection_done(connection);
 		bf_remote_missing(remote);

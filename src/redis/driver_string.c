@@ -117,10 +117,10 @@ append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 
 /* Take what the bits were: an item is new if one was not set. */
 static bool
-take_added(BfConnection *connection, const redisReply *reply,
+take_added(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	redisReply **result = bf_reply_results(connection, reply, unit) + 1;
+	BfReply **result = bf_reply_results(connection, reply, unit) + 1;
 	uint32		hashes = run->remote->plan.first.hashes;
 	int			slice = items_a_command(run->remote);
 

@@ -77,13 +77,13 @@ static void
 prove_password(BfSocket *socket)
 {
 	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
-	const redisReply *reply;
+	const BfReply *reply;
 	bool		error;
 
 	socket->pending = 1;
 	bf_socket_send(socket, ping, sizeof(ping) - 1);
 	reply = bf_socket_receive(socket);
-	error = reply->type == REDIS_REPLY_ERROR;
+	error = reply->type == BF_REPLY_ERROR;
 	if (error && strncmp(reply->str, "NOAUTH", 6) == 0)
 		return;
 	/* Who may not PING is somebody already. */
@@ -126,11 +126,11 @@ authenticate(BfSocket *socket, const BfServer *server)
 	bf_socket_send(socket, unit->bytes.data, unit->bytes.len);
 	while (socket->pending > 0)
 	{
-		redisReply *reply = bf_socket_receive(socket);
+		BfReply *reply = bf_socket_receive(socket);
 
-		if (reply->type == REDIS_REPLY_ERROR)
+		if (reply->type == BF_REPLY_ERROR)
 			fail_greeting(socket, reply->str, auth);
-		if (reply->type != REDIS_REPLY_STATUS)
+		if (reply->type != BF_REPLY_STATUS)
 			bf_socket_protocol_error(socket,
 									 "The greeting was not answered with a status.");
 		auth = false;
@@ -187,20 +187,20 @@ try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
 		note_problem(problems, address, error->detail);
 	}
 	PG_END_TRY();
-	return socket->context != NULL;
+	return socket->link != NULL;
 }
 
 /* Ask by a unit of one command, which is freed; an error is raised. */
-static redisReply *
+static BfReply *
 ask(BfSocket *socket, BfUnit *unit)
 {
-	redisReply *reply;
+	BfReply *reply;
 
 	bf_unit_end(unit);
 	socket->pending = unit->replies;
 	bf_socket_send(socket, unit->bytes.data, unit->bytes.len);
 	reply = bf_socket_receive(socket);
-	if (reply->type == REDIS_REPLY_ERROR)
+	if (reply->type == BF_REPLY_ERROR)
 		fail_greeting(socket, reply->str, false);
 	bf_unit_free(unit);
 	return reply;
@@ -211,18 +211,18 @@ static void
 ask_for_master(BfSocket *socket, const BfServer *server, BfAddress *master)
 {
 	BfUnit	   *unit = bf_unit_make();
-	redisReply *reply;
+	BfReply *reply;
 
 	bf_command_begin(unit, "SENTINEL");
 	bf_command_text(unit, "GET-MASTER-ADDR-BY-NAME");
 	bf_command_text(unit, server->sentinel);
 	reply = ask(socket, unit);
-	if (reply->type == REDIS_REPLY_NIL)
+	if (reply->type == BF_REPLY_NIL)
 		bf_socket_unreachable(socket->name,
 							  psprintf("It knows no master \"%s\".", server->sentinel));
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
-		reply->element[0]->type != REDIS_REPLY_STRING ||
-		reply->element[1]->type != REDIS_REPLY_STRING)
+	if (reply->type != BF_REPLY_ARRAY || reply->elements != 2 ||
+		reply->element[0]->type != BF_REPLY_STRING ||
+		reply->element[1]->type != BF_REPLY_STRING)
 		bf_socket_protocol_error(socket, "A host and a port were expected.");
 	*master = (BfAddress) {
 		pstrdup(reply->element[0]->str), atoi(reply->element[1]->str)
@@ -236,12 +236,12 @@ static void
 require_master(BfSocket *socket, const BfServer *server, BfAddress *none)
 {
 	BfUnit	   *unit = bf_unit_make();
-	redisReply *reply;
+	BfReply *reply;
 
 	bf_command_begin(unit, "ROLE");
 	reply = ask(socket, unit);
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0 ||
-		reply->element[0]->type != REDIS_REPLY_STRING)
+	if (reply->type != BF_REPLY_ARRAY || reply->elements == 0 ||
+		reply->element[0]->type != BF_REPLY_STRING)
 		bf_socket_protocol_error(socket, "A role was expected.");
 	if (strcmp(reply->element[0]->str, "master") != 0)
 		bf_socket_unreachable(socket->name, "It is not a master.");
@@ -285,7 +285,7 @@ find_master(BfSocket *socket, const BfServer *server, StringInfo problems)
 	TimestampTz start = GetCurrentTimestamp();
 
 	while (try_sentinels(socket, server, problems) &&
-		   socket->context == NULL &&
+		   socket->link == NULL &&
 		   !TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
 									   server->connect_timeout))
 	{
@@ -317,5 +317,5 @@ bf_greet(BfSocket *socket, const BfServer *server)
 		find_master(socket, server, &problems);
 	else
 		find_host(socket, server, &problems);
-	return socket->context != NULL ? NULL : problems.data;
+	return socket->link != NULL ? NULL : problems.data;
 }

@@ -8,8 +8,6 @@
  * written: what is an address is what inet_pton() takes, as the resolver does,
  * which is stricter than type inet ("010.1.2.3" is none).  What is neither a name
  * nor within a range of the list is not in it.
- *
- * This file does without hiredis, as options.c does.
  */
 #include "postgres.h"
 

@@ -200,11 +200,11 @@ append_end(BfUnit *unit, const BfImage *image)
 
 /* Check what a transaction that ends so answered: numbers, then the sample. */
 static void
-check_end(BfConnection *connection, redisReply **result, size_t count,
+check_end(BfConnection *connection, BfReply **result, size_t count,
 		  const BfImage *image)
 {
-	redisReply **last = result + count - 2;
-	redisReply **bytes;
+	BfReply **last = result + count - 2;
+	BfReply **bytes;
 	uint8		sample[BF_SAMPLE];
 	bool		same;
 
@@ -241,8 +241,8 @@ bf_image_write(BfImage *image)
 {
 	BfUnit	   *unit = bf_unit_make();
 	BfConnection *connection;
-	const redisReply *reply;
-	redisReply **result;
+	const BfReply *reply;
+	BfReply **result;
 
 	image->buffer = palloc(BF_IMAGE_BUFFER);
 	bf_transaction_begin(unit);
@@ -250,7 +250,7 @@ bf_image_write(BfImage *image)
 	append_end(unit, image);
 	reply = bf_ask(image->remote->server, image->key, unit, 0, &connection);
 	result = bf_reply_results(connection, reply, unit);
-	if (result[0]->type == REDIS_REPLY_ERROR)
+	if (result[0]->type == BF_REPLY_ERROR)
 		bf_connection_raise(connection, result[0]->str);
 	if (image->bytes > 0 && !bf_reply_is_ok(result[0]))
 		bf_connection_protocol_error(connection, "The string was not set.");
@@ -289,14 +289,14 @@ has_digest(const Refresh *refresh, uint32 block, const char *digest)
 
 /* Compare the blocks of a slice: BfReplyHandler. */
 static void
-compare_slice(BfConnection *connection, const redisReply *reply,
+compare_slice(BfConnection *connection, const BfReply *reply,
 			  const BfUnit *unit, void *arg)
 {
 	Refresh    *refresh = arg;
 	uint32		first = (uint32) unit->number * SLICE;
 	uint32		count = Min(SLICE, refresh->blocks - first);
 
-	if (reply->type == REDIS_REPLY_NIL)
+	if (reply->type == BF_REPLY_NIL)
 	{
 		/* The string has another length. */
 		refresh->differing = refresh->blocks;
@@ -385,7 +385,7 @@ append_blocks(BfUnit *unit, Refresh *refresh)
 
 /* Check that watching ended, by a transaction if it was one: BfReplyHandler. */
 static void
-check_refreshed(BfConnection *connection, const redisReply *reply,
+check_refreshed(BfConnection *connection, const BfReply *reply,
 				const BfUnit *unit, void *arg)
 {
 	Refresh    *refresh = arg;
@@ -397,7 +397,7 @@ check_refreshed(BfConnection *connection, const redisReply *reply,
 										 "UNWATCH was not confirmed.");
 		return;
 	}
-	refresh->executed = reply->type != REDIS_REPLY_NIL;
+	refresh->executed = reply->type != BF_REPLY_NIL;
 	if (refresh->executed)
 		check_end(connection, bf_reply_results(connection, reply, unit),
 				  reply->elements, refresh->image);

@@ -18,9 +18,6 @@
  * A certificate is the server's files, which the operating system's user of the
  * server opens: so only a superuser may name one in a mapping, as in postgres_fdw.
  * It is no password.
- *
- * This file does without hiredis: a build that has none can still restore a
- * dump.
  */
 #include "postgres.h"
 

@@ -190,7 +190,7 @@ make_question(const char *key, const BesideList *list)
 
 /* The bytes that a reply is, in our memory, and a zero. */
 static char *
-reply_text(BfConnection *connection, const redisReply *reply)
+reply_text(BfConnection *connection, const BfReply *reply)
 {
 	const char *bytes = bf_reply_string(connection, reply)->str;
 
@@ -199,11 +199,11 @@ reply_text(BfConnection *connection, const redisReply *reply)
 
 /* Read what was found at a key beside, if it is there. */
 static void
-read_beside(BfConnection *connection, const redisReply *reply, Beside *beside)
+read_beside(BfConnection *connection, const BfReply *reply, Beside *beside)
 {
-	redisReply **element;
+	BfReply **element;
 
-	if (reply->type == REDIS_REPLY_NIL)
+	if (reply->type == BF_REPLY_NIL)
 		return;
 	if (beside->fields == NULL)
 	{
@@ -215,7 +215,7 @@ read_beside(BfConnection *connection, const redisReply *reply, Beside *beside)
 	element = bf_reply_array(connection, reply, beside->count);
 	for (int i = 0; i < beside->count; i++)
 	{
-		if (element[i]->type != REDIS_REPLY_NIL)
+		if (element[i]->type != BF_REPLY_NIL)
 			beside->values[i] = reply_text(connection, element[i]);
 	}
 }
@@ -381,10 +381,10 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 
 /* Read the reply to the question; what is read stays after it is freed. */
 static void
-read_answer(BfConnection *connection, const redisReply *reply,
+read_answer(BfConnection *connection, const BfReply *reply,
 			BesideList *list, BfFoundString *at)
 {
-	redisReply **element = bf_reply_array(connection, reply,
+	BfReply **element = bf_reply_array(connection, reply,
 										  FIRST_BESIDE + list->count);
 
 	/* Not the one that was asked first, where that has redirected us. */
@@ -417,7 +417,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	char	   *twin = twin_key(key);
 	Beside	   *shards;
 	Beside	   *at_twin;
-	const redisReply *reply;
+	const BfReply *reply;
 	BfFound		found;
 	BfUnit	   *unit;
 	int64		at_layer = 0;

@@ -351,7 +351,7 @@ claim_hash(const BfRemote *whole, int64 ttl)
 {
 	BfUnit	   *unit = bf_unit_make();
 	BfConnection *connection;
-	const redisReply *reply;
+	const BfReply *reply;
 	char	   *id = NULL;
 
 	bf_script_begin(unit, BF_SCRIPT_CLAIM);
@@ -363,7 +363,7 @@ claim_hash(const BfRemote *whole, int64 ttl)
 	bf_command_number(unit, whole->shards);
 	bf_command_key(unit, bf_random_name());
 	reply = bf_ask(whole->server, whole->key, unit, 0, &connection);
-	if (reply->type != REDIS_REPLY_NIL)
+	if (reply->type != BF_REPLY_NIL)
 		id = pstrdup(bf_reply_string(connection, reply)->str);
 	bf_connection_done(connection);
 	bf_unit_free(unit);

@@ -9,18 +9,13 @@
  * A deadline is for the next 64 kB, or for a whole reply that is shorter: large
  * transfers may take long, but a server that dribbles bytes may not.
  *
- * An answer is bounded in bytes, and in what hiredis makes of them: the elements
- * of all its arrays are counted as a whole, and a line has an end.
+ * An answer is bounded in bytes; and in what is made of them by whoever makes it.
  *
- * hiredis makes the socket, reads from it and parses what it has read; where TLS
- * is wanted it carries it.  Commands are written without it (see resp.c).
- *
- * This file and tls.c call nothing else of the extension, but to tell addresses
- * from names.
+ * What connects, carries the bytes and parses them is bloomext_hiredis.so's: see
+ * transport.h.  Here is all that waits and that raises errors.
  */
 #include "postgres.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 
 #include "miscadmin.h"
@@ -34,131 +29,15 @@
 /* Bytes that buy another timeout. */
 #define PROGRESS		(64 * 1024)
 
-/*
- * More elements than any reply that we ask for has, and than any has of those
- * that are not bits: what hiredis makes of them takes some 2 MB, and 8.
- */
-#define MAX_ELEMENTS	(256 * 1024)
-#define MAX_OBJECTS		65536
-
-/* No line of a reply is longer: lengths, numbers, and errors. */
-#define MAX_LINE		(64 * 1024)
-
-/*
- * hiredis's functions that build replies, and ours, which check sizes first
- * and take no memory for the bits that an array may be full of: that makes
- * lookups and additions faster by a tenth.
- */
-static redisReplyObjectFunctions hiredis_functions;
-static redisReplyObjectFunctions own_functions;
-static redisReply bits[] = {
-	{.type = REDIS_REPLY_INTEGER,.integer = 0},
-	{.type = REDIS_REPLY_INTEGER,.integer = 1}
-};
-
-/* Count something that takes memory; false where that is too much. */
-static bool
-count_object(const redisReadTask *task)
-{
-	BfSocket   *socket = task->privdata;
-
-	return ++socket->objects <= MAX_OBJECTS;
-}
-
-/* Make an array, which is bounded before it takes memory. */
-static void *
-create_array(const redisReadTask *task, compat_reply_count elements)
-{
-	BfSocket   *socket = task->privdata;
-
-	/* Replies hold arrays of arrays at most: what is freed is not deep. */
-	if (!count_object(task) || elements > MAX_ELEMENTS ||
-		(task->parent != NULL && task->parent->parent != NULL &&
-		 task->parent->parent->parent != NULL))
-		return NULL;
-	socket->elements += elements;
-	if (socket->elements > MAX_ELEMENTS)
-		return NULL;
-	return hiredis_functions.createArray(task, elements);
-}
-
-/* Make a string. */
-static void *
-create_string(const redisReadTask *task, char *bytes, size_t length)
-{
-	return count_object(task) ?
-		hiredis_functions.createString(task, bytes, length) : NULL;
-}
-
-/* Make a nil. */
-static void *
-create_nil(const redisReadTask *task)
-{
-	return count_object(task) ? hiredis_functions.createNil(task) : NULL;
-}
-
-/* Make an integer, unless it is a bit of an array. */
-static void *
-create_integer(const redisReadTask *task, long long value)
-{
-	redisReply *array;
-
-	if (task->parent == NULL || (value != 0 && value != 1))
-		return count_object(task) ?
-			hiredis_functions.createInteger(task, value) : NULL;
-	array = task->parent->obj;
-	array->element[task->idx] = &bits[value];
-	return &bits[value];
-}
-
-/* Take out of arrays what is not to be freed with them. */
-static void
-take_bits_out(redisReply *reply)
-{
-	for (size_t i = 0; i < reply->elements; i++)
-	{
-		redisReply *element = reply->element[i];
-
-		if (element == &bits[0] || element == &bits[1])
-			reply->element[i] = NULL;
-		else if (element != NULL)
-			take_bits_out(element);
-	}
-}
-
-/* Free a reply, but for our bits. */
-static void
-free_object(void *reply)
-{
-	if (reply == NULL)
-		return;
-	take_bits_out(reply);
-	freeReplyObject(reply);
-}
-
-/* Have a socket's replies built by our functions. */
-static void
-set_functions(BfSocket *socket)
-{
-	redisReader *reader = socket->context->reader;
-
-	hiredis_functions = *reader->fn;
-	own_functions = hiredis_functions;
-	own_functions.createString = create_string;
-	own_functions.createArray = create_array;
-	own_functions.createInteger = create_integer;
-	own_functions.createNil = create_nil;
-	own_functions.freeObject = free_object;
-	compat_refuse_resp3(&own_functions);
-	reader->fn = &own_functions;
-	reader->privdata = socket;
-}
+/* What all links are by; set before there is any. */
+static const BfTransport *transport;
 
 /* Free the reply received last. */
 void
 bf_socket_free_reply(BfSocket *socket)
 {
-	free_object(socket->reply);
+	if (socket->reply != NULL)
+		transport->free_reply(socket->reply);
 	socket->reply = NULL;
 }
 
@@ -167,10 +46,10 @@ void
 bf_socket_close(BfSocket *socket)
 {
 	bf_socket_free_reply(socket);
-	if (socket->context == NULL)
+	if (socket->link == NULL)
 		return;
-	redisFree(socket->context);
-	socket->context = NULL;
+	transport->close(socket->link);
+	socket->link = NULL;
 	ReleaseExternalFD();
 }
 
@@ -247,19 +126,15 @@ fail_to_connect(BfSocket *socket, const char *problem)
 pg_noreturn static void
 fail_lost(BfSocket *socket, const char *problem)
 {
-	void	   *reply = NULL;
-
-	if (socket->tls)
-		problem = bf_tls_reason(problem);
 	if (socket->connecting)
 		fail_to_connect(socket, problem);
-	if (socket->sending &&
-		redisReaderGetReply(socket->context->reader, &reply) == REDIS_OK &&
-		reply != NULL)
+	if (socket->sending)
 	{
+		/* Parsing may put another problem into the place of this one. */
+		problem = pstrdup(problem);
 		bf_socket_free_reply(socket);
-		socket->reply = reply;
-		if (socket->reply->type == REDIS_REPLY_ERROR)
+		if (transport->parse(socket->link, &socket->reply) &&
+			socket->reply != NULL && socket->reply->type == BF_REPLY_ERROR)
 			bf_socket_raise(socket, socket->reply->str, NULL);
 	}
 	ereport(ERROR,
@@ -308,7 +183,7 @@ wait_for_socket(BfSocket *socket, int events)
 		happened = WaitLatchOrSocket(MyLatch,
 									 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
 									 WL_TIMEOUT | events,
-									 socket->context->fd, left,
+									 socket->link->fd, left,
 									 PG_WAIT_EXTENSION);
 		if (happened & WL_LATCH_SET)
 		{
@@ -341,18 +216,10 @@ bf_socket_pause(long ms)
 static bool
 read_some(BfSocket *socket)
 {
-	redisContext *context = socket->context;
-	size_t		before = context->reader->len;
-	size_t		bytes;
+	ssize_t		bytes = transport->read(socket->link);
 
-	if ((socket->tls ? bf_tls_read(context) :
-		 redisBufferRead(context)) != REDIS_OK)
-	{
-		if (context->err == REDIS_ERR_PROTOCOL)
-			bf_socket_protocol_error(socket, context->errstr);
-		fail_lost(socket, context->errstr);
-	}
-	bytes = context->reader->len - before;
+	if (bytes < 0)
+		fail_lost(socket, socket->link->problem);
 	socket->received += bytes;
 	if (socket->received > socket->reply_limit)
 		bf_socket_protocol_error(socket,
@@ -365,17 +232,11 @@ read_some(BfSocket *socket)
 static size_t
 write_some(BfSocket *socket, const char *bytes, size_t length)
 {
-	ssize_t		written;
+	ssize_t		written = transport->write(socket->link, bytes, length);
 
-	if (socket->tls)
-		written = bf_tls_write(socket->context, bytes, length);
-	else
-		written = send(socket->context->fd, bytes, length, 0);
-	if (written >= 0)
-		return written;
-	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
-		return 0;
-	fail_lost(socket, strerror(errno));
+	if (written < 0)
+		fail_lost(socket, socket->link->problem);
+	return written;
 }
 
 /*
@@ -399,8 +260,8 @@ bf_socket_send(BfSocket *socket, const void *bytes, size_t length)
 		note_progress(socket, written);
 		/* An answer may come, too, or the end: it is to be heard. */
 		if (written == 0 &&
-			wait_for_socket(socket, socket->tls ?
-							bf_tls_wants(socket->context) :
+			wait_for_socket(socket, transport->must_read(socket->link) ?
+							WL_SOCKET_READABLE :
 							WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE) & WL_SOCKET_READABLE)
 			(void) read_some(socket);
 	}
@@ -409,92 +270,64 @@ bf_socket_send(BfSocket *socket, const void *bytes, size_t length)
 }
 
 /*
- * Raise that what has come of a reply is a line without an end: hiredis would
- * search it from its start whenever more comes.
- */
-static void
-check_line(BfSocket *socket)
-{
-	const redisReader *reader = socket->context->reader;
-
-	if (reader->len - reader->pos > MAX_LINE &&
-		memchr(reader->buf + reader->pos, '\n', MAX_LINE) == NULL)
-		bf_socket_protocol_error(socket,
-								 "A line is longer than any that was asked for.");
-}
-
-/*
  * Receive the next reply.  It stays valid until the next one is received, or
  * bf_socket_free_reply().  With the last one that is due, nothing may be left:
  * after an answer too many, none is the one that it is taken for.
  */
-redisReply *
+BfReply *
 bf_socket_receive(BfSocket *socket)
 {
-	redisReader *reader = socket->context->reader;
-	void	   *reply = NULL;
-
 	bf_socket_free_reply(socket);
 	for (;;)
 	{
-		if (redisReaderGetReply(reader, &reply) != REDIS_OK)
-			bf_socket_protocol_error(socket,
-									 reader->err == REDIS_ERR_OOM ?
-									 "The answer is larger than any that was asked for." :
-									 reader->errstr);
-		if (reply != NULL)
+		if (!transport->parse(socket->link, &socket->reply))
+			bf_socket_protocol_error(socket, socket->link->problem);
+		if (socket->reply != NULL)
 			break;
-		check_line(socket);
 		CHECK_FOR_INTERRUPTS();
 		if (!read_some(socket))
 			wait_for_socket(socket, WL_SOCKET_READABLE);
 	}
-	socket->reply = reply;
 	socket->pending--;
 	socket->received = 0;
-	socket->elements = 0;
-	socket->objects = 0;
-	if (socket->pending == 0 && reader->pos < reader->len)
+	if (socket->pending == 0 && socket->link->unread > 0)
 		bf_socket_protocol_error(socket, "There are more answers than commands.");
 	set_deadline(socket);
-	return reply;
+	return socket->reply;
 }
 
 /*
  * Whether nothing is to be read from a socket, not even its end.  Nothing has
- * been read too much, either: see bf_socket_receive(), and hiredis takes what
- * TLS has decrypted whole.
+ * been read too much, either: see bf_socket_receive(), and what TLS has decrypted
+ * is taken whole.
  */
 bool
 bf_socket_is_silent(const BfSocket *socket)
 {
 	char		byte;
 
-	return recv(socket->context->fd, &byte, 1, MSG_PEEK) < 0 &&
+	return recv(socket->link->fd, &byte, 1, MSG_PEEK) < 0 &&
 		(errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-/* Make the socket, and account for it. */
+/* Start to connect, and account for the socket. */
 static void
-make_context(BfSocket *socket, const BfServer *server,
+make_link(BfSocket *socket, const BfServer *server,
 			 const BfAddress *address)
 {
 	if (!AcquireExternalFD())
 		fail_to_connect(socket, "There are too many open files on the local server.");
-	socket->context = server->socket ?
-		redisConnectUnixNonBlock(server->socket) :
-		redisConnectNonBlock(address->host, address->port);
-	if (socket->context == NULL)
+	socket->link = transport->connect(server->socket, address->host,
+									  address->port);
+	if (socket->link == NULL)
 	{
 		ReleaseExternalFD();
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory")));
 	}
-	if (socket->context->err != 0)
-		fail_lost(socket, socket->context->errstr);
-	(void) fcntl(socket->context->fd, F_SETFD, FD_CLOEXEC);
-	set_functions(socket);
+	if (socket->link->problem[0] != '\0')
+		fail_to_connect(socket, socket->link->problem);
 }
 
 /* Wait until the socket is connected. */
@@ -505,11 +338,32 @@ await_connect(BfSocket *socket)
 	socklen_t	size = sizeof(error);
 
 	wait_for_socket(socket, WL_SOCKET_WRITEABLE);
-	if (getsockopt(socket->context->fd, SOL_SOCKET, SO_ERROR, &error,
+	if (getsockopt(socket->link->fd, SOL_SOCKET, SO_ERROR, &error,
 				   &size) < 0)
 		error = errno;
 	if (error != 0)
-		fail_lost(socket, strerror(error));
+		fail_to_connect(socket, strerror(error));
+}
+
+/* Start TLS, whose handshake is done as we write and read. */
+static void
+start_tls(BfSocket *socket, const BfServer *server, const char *host)
+{
+	BfTlsOptions options = {
+		.host = host,
+		.host_is_address = bf_host_is_address(host),
+		.ca = server->tls_ca,
+		.cert = server->tls_cert,
+		.key = server->tls_key
+	};
+
+	if (transport->start_tls == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("TLS to Redis is not supported by this build"),
+				 errhint("Build bloomext with hiredis 1.0 or newer and its hiredis_ssl library.")));
+	if (!transport->start_tls(socket->link, &options))
+		fail_to_connect(socket, socket->link->problem);
 }
 
 /*
@@ -520,17 +374,18 @@ void
 bf_socket_open(BfSocket *socket, const BfServer *server,
 			   const BfAddress *address)
 {
+	transport = bf_transport();
 	*socket = (BfSocket) {
-		.tls = server->tls,
 		.connecting = true,
 		.connect_timeout = server->connect_timeout,
 		.command_timeout = server->command_timeout,
 		.reply_limit = BF_REPLY_LIMIT
 	};
 	strlcpy(socket->name, server->name, NAMEDATALEN);
+	strlcpy(socket->host, address->host ? address->host : "", BF_HOST_SIZE);
 	set_deadline(socket);
-	make_context(socket, server, address);
+	make_link(socket, server, address);
 	await_connect(socket);
 	if (server->tls)
-		bf_tls_start(socket->context, server, address->host);
+		start_tls(socket, server, address->host);
 }

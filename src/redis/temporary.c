@@ -75,13 +75,13 @@ read_info(const char *info, const char *name, uint64 *number)
 
 /* Take what is said of the memory: BfReplyHandler. */
 static void
-take_memory(BfConnection *connection, const redisReply *reply,
+take_memory(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, void *arg)
 {
 	Memory	   *memory = arg;
 	uint64		uncounted = 0;
 
-	if (reply->type != REDIS_REPLY_STRING)
+	if (reply->type != BF_REPLY_STRING)
 		return;
 	(void) read_info(reply->str, "mem_not_counted_for_evict", &uncounted);
 	memory->told = read_info(reply->str, "maxmemory", &memory->limit) &&
@@ -177,7 +177,7 @@ bf_temporary_finish(BfPipeline *pipeline, const BfImage *images, uint32 count)
 
 /* Check that a string is set, or has its full length: BfReplyHandler. */
 static void
-check_piece(BfConnection *connection, const redisReply *reply,
+check_piece(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, void *arg)
 {
 	const BfImage *image = unit->payload_arg;
@@ -269,7 +269,7 @@ append_check(BfUnit *unit, const BfImage *image)
 
 /* Take whether temporary keys are in place: BfReplyHandler. */
 static void
-take_replaced(BfConnection *connection, const redisReply *reply,
+take_replaced(BfConnection *connection, const BfReply *reply,
 			  const BfUnit *unit, void *arg)
 {
 	*(bool *) arg = bf_reply_bit(connection, reply);

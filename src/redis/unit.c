@@ -100,16 +100,16 @@ bf_pipeline_unit(BfPipeline *pipeline)
  * Receive a unit's replies; returns the last, and the text of the first error
  * among them, or NULL.
  */
-static const redisReply *
+static const BfReply *
 receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 {
-	const redisReply *reply = NULL;
+	const BfReply *reply = NULL;
 
 	*error = NULL;
 	for (int i = 0; i < unit->replies; i++)
 	{
 		reply = bf_socket_receive(&connection->socket);
-		if (reply->type == REDIS_REPLY_ERROR && *error == NULL)
+		if (reply->type == BF_REPLY_ERROR && *error == NULL)
 			*error = pstrdup(reply->str);
 	}
 	return reply;
@@ -144,7 +144,7 @@ receive_oldest(BfPipeline *pipeline)
 {
 	BfUnit	   *unit = linitial(pipeline->sent);
 	char	   *error;
-	const redisReply *reply;
+	const BfReply *reply;
 
 	flush(pipeline);
 	reply = receive_unit(pipeline->connection, unit, &error);
@@ -224,7 +224,7 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 }
 
 /* Send a unit to a connection alone; asking says that it was sent there. */
-static const redisReply *
+static const BfReply *
 try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 		 bool asking, char **error)
 {
@@ -245,7 +245,7 @@ try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
  * Ask by a unit that is sent alone, to wherever its key leads; its last reply
  * stays valid until the connection is used again.  An error is raised.
  */
-const redisReply *
+const BfReply *
 bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 	   BfConnection **connection)
 {
@@ -257,7 +257,7 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 	for (int moves = 0;;)
 	{
 		char	   *error;
-		const redisReply *reply;
+		const BfReply *reply;
 		bool		asking;
 
 		/* Who has just been named must be there. */
@@ -290,7 +290,7 @@ static void
 follow(BfPipeline *pipeline, BfUnit *unit)
 {
 	BfConnection *connection;
-	const redisReply *reply = bf_ask(pipeline->server, pipeline->key, unit, 0,
+	const BfReply *reply = bf_ask(pipeline->server, pipeline->key, unit, 0,
 									 &connection);
 
 	check_connection(pipeline, connection);
@@ -340,7 +340,7 @@ int64
 bf_ask_number(Oid server, const char *key, BfUnit *unit)
 {
 	BfConnection *connection;
-	const redisReply *reply = bf_ask(server, key, unit, 0, &connection);
+	const BfReply *reply = bf_ask(server, key, unit, 0, &connection);
 	int64		number = bf_reply_integer(connection, reply);
 
 	bf_connection_done(connection);
@@ -349,8 +349,8 @@ bf_ask_number(Oid server, const char *key, BfUnit *unit)
 }
 
 /* The results of a transaction's commands, out of EXEC's reply. */
-redisReply **
-bf_reply_results(BfConnection *connection, const redisReply *reply,
+BfReply **
+bf_reply_results(BfConnection *connection, const BfReply *reply,
 				 const BfUnit *unit)
 {
 	/* MULTI and EXEC have replies of their own. */

@@ -12,7 +12,7 @@
 
 /* What is done with a unit's reply: the last of them, EXEC's of a transaction. */
 typedef void (*BfReplyHandler) (BfConnection *connection,
-								const redisReply *reply, const BfUnit *unit,
+								const BfReply *reply, const BfUnit *unit,
 								void *arg);
 
 typedef struct BfPipeline
@@ -43,12 +43,12 @@ extern const char *bf_pipeline_end(BfPipeline *pipeline);
 extern void bf_pipeline_finish(BfPipeline *pipeline);
 
 /* reply_limit 0: BF_REPLY_LIMIT */
-extern const redisReply *bf_ask(Oid server, const char *key, BfUnit *unit,
+extern const BfReply *bf_ask(Oid server, const char *key, BfUnit *unit,
 								size_t reply_limit, BfConnection **connection);
 extern int64 bf_ask_number(Oid server, const char *key, BfUnit *unit);
 
-extern redisReply **bf_reply_results(BfConnection *connection,
-									 const redisReply *reply,
+extern BfReply **bf_reply_results(BfConnection *connection,
+									 const BfReply *reply,
 									 const BfUnit *unit);
 
 #endif							/* BLOOMEXT_UNIT_H */

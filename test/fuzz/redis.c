@@ -15,6 +15,7 @@
 
 #include "server.h"
 
+#include "hiredis/link.h"
 #include "live/snapshot.h"
 #include "redis/driver.h"
 #include "redis/options.h"
@@ -168,6 +169,14 @@ __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
 	return 0;
 }
 
+/* The one library that there is, which is linked in. */
+void *
+load_external_function(const char *file, const char *function, bool required,
+					   void **handle)
+{
+	return bloomext_hiredis_transport;
+}
+
 int
 WaitLatchOrSocket(Latch *latch, int events, pgsocket fd, long ms, uint32 info)
 {
@@ -205,6 +214,13 @@ bool
 bf_hosts_include(const char *list, const char *host)
 {
 	return strncmp(host, list, strlen(list)) == 0;
+}
+
+/* Likewise: nothing asks that without TLS. */
+bool
+bf_host_is_address(const char *host)
+{
+	abort();
 }
 
 void

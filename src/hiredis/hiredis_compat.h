@@ -28,13 +28,13 @@ compat_refuse_bool(const redisReadTask *task, int value)
 	return NULL;
 }
 
-#define compat_refuse_resp3(functions) \
-	((functions)->createDouble = compat_refuse_double, \
-	 (functions)->createBool = compat_refuse_bool)
+#define COMPAT_REFUSE_RESP3 \
+	.createDouble = compat_refuse_double, \
+	.createBool = compat_refuse_bool
 #else
 typedef int compat_reply_count;
 
-#define compat_refuse_resp3(functions) ((void) 0)
+#define COMPAT_REFUSE_RESP3
 #endif
 
 #endif							/* BLOOMEXT_HIREDIS_COMPAT_H */

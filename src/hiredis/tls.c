@@ -15,13 +15,11 @@
  */
 #include "postgres.h"
 
-#include <poll.h>
-
-#include "storage/latch.h"
-
-#include "redis/socket.h"
+#include "hiredis/link.h"
 
 #ifdef BF_HIREDIS_SSL
+
+#include <poll.h>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -30,19 +28,21 @@
 
 #define PIECE	((size_t) 64 * 1024)
 
-/* What OpenSSL says is wrong; or, if it says nothing, what the caller does. */
-const char *
-bf_tls_reason(const char *otherwise)
+/* Say what is wrong, if OpenSSL does. */
+bool
+bf_tls_reason(char *reason, size_t size)
 {
 	unsigned long error = ERR_get_error();
-	const char *reason = NULL;
+	const char *text = NULL;
 
 	/* What the system says, of a file that cannot be read, has no text there. */
 	if (ERR_GET_LIB(error) == ERR_LIB_SYS)
-		reason = strerror(ERR_GET_REASON(error));
+		text = strerror(ERR_GET_REASON(error));
 	else if (error != 0)
-		reason = ERR_reason_error_string(error);
-	return reason ? psprintf("TLS: %s.", reason) : otherwise;
+		text = ERR_reason_error_string(error);
+	if (text != NULL)
+		snprintf(reason, size, "TLS: %s.", text);
+	return text != NULL;
 }
 
 /* A key that is encrypted is refused: nobody is here to be asked. */
@@ -54,33 +54,34 @@ no_passphrase(char *buffer, int size, int writing, void *arg)
 
 /* Read whom we trust, and who we are; false: see OpenSSL. */
 static bool
-read_files(SSL_CTX *settings, const BfServer *server)
+read_files(SSL_CTX *settings, const BfTlsOptions *options)
 {
 	bool		ok;
 
-	ok = server->tls_ca ?
-		SSL_CTX_load_verify_locations(settings, server->tls_ca, NULL) == 1 :
+	ok = options->ca ?
+		SSL_CTX_load_verify_locations(settings, options->ca, NULL) == 1 :
 		SSL_CTX_set_default_verify_paths(settings) == 1;
-	if (!ok || server->tls_cert == NULL)
+	if (!ok || options->cert == NULL)
 		return ok;
 	SSL_CTX_set_default_passwd_cb(settings, no_passphrase);
-	return SSL_CTX_use_certificate_chain_file(settings, server->tls_cert) == 1 &&
-		SSL_CTX_use_PrivateKey_file(settings, server->tls_key,
+	return SSL_CTX_use_certificate_chain_file(settings, options->cert) == 1 &&
+		SSL_CTX_use_PrivateKey_file(settings, options->key,
 									SSL_FILETYPE_PEM) == 1;
 }
 
 /* A session that insists on a certificate for the host; NULL: see OpenSSL. */
 static SSL *
-make_session(SSL_CTX *settings, const BfServer *server, const char *host)
+make_session(SSL_CTX *settings, const BfTlsOptions *options)
 {
+	const char *host = options->host;
 	SSL		   *session;
 	bool		ok;
 
 	SSL_CTX_set_verify(settings, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION);
-	if (!read_files(settings, server) || (session = SSL_new(settings)) == NULL)
+	if (!read_files(settings, options) || (session = SSL_new(settings)) == NULL)
 		return NULL;
-	if (bf_host_is_address(host))
+	if (options->host_is_address)
 		ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) == 1;
 	else
 		ok = SSL_set1_host(session, host) == 1 &&
@@ -91,12 +92,9 @@ make_session(SSL_CTX *settings, const BfServer *server, const char *host)
 	return NULL;
 }
 
-/*
- * Start TLS on a connected socket.  The handshake is done by the first writes
- * and reads.
- */
-void
-bf_tls_start(redisContext *context, const BfServer *server, const char *host)
+/* Start TLS on a connected socket; false: see OpenSSL. */
+bool
+bf_tls_start(redisContext *context, const BfTlsOptions *options)
 {
 	SSL_CTX    *settings;
 	SSL		   *session = NULL;
@@ -104,14 +102,12 @@ bf_tls_start(redisContext *context, const BfServer *server, const char *host)
 	ERR_clear_error();
 	settings = SSL_CTX_new(TLS_client_method());
 	if (settings != NULL)
-		session = make_session(settings, server, host);
+		session = make_session(settings, options);
 	SSL_CTX_free(settings);		/* the session keeps it */
-	if (session == NULL || redisInitiateSSL(context, session) != REDIS_OK)
-	{
-		SSL_free(session);
-		bf_socket_unreachable(server->name,
-							  bf_tls_reason("TLS: unknown error."));
-	}
+	if (session != NULL && redisInitiateSSL(context, session) == REDIS_OK)
+		return true;
+	SSL_free(session);
+	return false;
 }
 
 /* redisBufferRead() */
@@ -127,7 +123,7 @@ bf_tls_read(redisContext *context)
  * errno set.  With the last piece, waits are due until it has gone.
  */
 ssize_t
-bf_tls_write(redisContext *context, const char *bytes, size_t length)
+bf_tls_write(redisContext *context, const void *bytes, size_t length)
 {
 	size_t		piece = Min(length, PIECE);
 	int			done = 0;
@@ -150,28 +146,14 @@ bf_tls_write(redisContext *context, const char *bytes, size_t length)
 	return done ? piece : 0;
 }
 
-/* What a write that did not go waits for. */
-int
-bf_tls_wants(redisContext *context)
+/* Does a write that did not go wait for something to be read? */
+bool
+bf_tls_must_read(const redisContext *context)
 {
 	struct pollfd socket = {.fd = context->fd, .events = POLLOUT};
 
 	/* If the socket could be written to, it is TLS that wants to read. */
-	if (poll(&socket, 1, 0) == 1 && (socket.revents & POLLOUT))
-		return WL_SOCKET_READABLE;
-	return WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE;
-}
-
-#else							/* no BF_HIREDIS_SSL */
-
-/* Refuse TLS; the rest is never called then. */
-void
-bf_tls_start(redisContext *context, const BfServer *server, const char *host)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("TLS to Redis is not supported by this build"),
-			 errhint("Build bloomext with hiredis 1.0 or newer and its hiredis_ssl library.")));
+	return poll(&socket, 1, 0) == 1 && (socket.revents & POLLOUT);
 }
 
 #endif							/* BF_HIREDIS_SSL */

@@ -1,0 +1,167 @@
+/*
+ * reply.c
+ *	  Replies, as hiredis has them made while it parses.
+ *
+ * They are bounded before they take memory: the elements of all arrays of one are
+ * counted as a whole, and so is what is made of them.  None is made for the bits
+ * that an array may be full of: that makes lookups and additions faster by a tenth.
+ * What is made is one piece of memory, of malloc's: hiredis can be told that there
+ * is none, but it is not to be left by an error.
+ */
+#include "postgres.h"
+
+#include "hiredis/link.h"
+
+/*
+ * More elements than any reply that we ask for has, and than any has of those
+ * that are not bits: what is made of them takes some 2 MB, and 4.
+ */
+#define MAX_ELEMENTS	(256 * 1024)
+#define MAX_OBJECTS		65536
+
+static BfReply bits[] = {
+	{.type = BF_REPLY_INTEGER,.integer = 0},
+	{.type = BF_REPLY_INTEGER,.integer = 1}
+};
+
+/* Put an element into the array that it is of, if any. */
+static BfReply *
+put_element(const redisReadTask *task, BfReply *reply)
+{
+	BfReply    *array = task->parent ? task->parent->obj : NULL;
+
+	if (array != NULL)
+		array->element[task->idx] = reply;
+	return reply;
+}
+
+/* What is to be made, unless it is a nil: hiredis says what that is in place of. */
+static BfReplyType
+reply_type(const redisReadTask *task)
+{
+	switch (task->type)
+	{
+		case REDIS_REPLY_STRING:
+			return BF_REPLY_STRING;
+		case REDIS_REPLY_ARRAY:
+			return BF_REPLY_ARRAY;
+		case REDIS_REPLY_INTEGER:
+			return BF_REPLY_INTEGER;
+		case REDIS_REPLY_STATUS:
+			return BF_REPLY_STATUS;
+		case REDIS_REPLY_ERROR:
+			return BF_REPLY_ERROR;
+		default:
+			return BF_REPLY_OTHER;
+	}
+}
+
+/* Make a reply with room behind it; NULL if that is too much. */
+static BfReply *
+make(const redisReadTask *task, BfReplyType type, size_t room)
+{
+	BfHiredis  *hiredis = task->privdata;
+	BfReply    *reply;
+
+	if (++hiredis->objects > MAX_OBJECTS ||
+		(reply = malloc(sizeof(BfReply) + room)) == NULL)
+		return NULL;
+	*reply = (BfReply) {.type = type};
+	return put_element(task, reply);
+}
+
+/* Make an array. */
+static void *
+create_array(const redisReadTask *task, compat_reply_count elements)
+{
+	BfHiredis  *hiredis = task->privdata;
+	BfReply    *reply;
+
+	/* Replies hold arrays of arrays at most: what is freed is not deep. */
+	if (elements > MAX_ELEMENTS ||
+		(task->parent != NULL && task->parent->parent != NULL &&
+		 task->parent->parent->parent != NULL))
+		return NULL;
+	hiredis->elements += elements;
+	if (hiredis->elements > MAX_ELEMENTS ||
+		(reply = make(task, reply_type(task),
+					  elements * sizeof(BfReply *))) == NULL)
+		return NULL;
+	reply->elements = elements;
+	reply->element = (BfReply **) (reply + 1);
+	memset(reply->element, 0, elements * sizeof(BfReply *));
+	return reply;
+}
+
+/* Make a string, a status or an error. */
+static void *
+create_string(const redisReadTask *task, char *bytes, size_t length)
+{
+	BfReply    *reply = make(task, reply_type(task), length + 1);
+
+	if (reply == NULL)
+		return NULL;
+	reply->len = length;
+	reply->str = (char *) (reply + 1);
+	memcpy(reply->str, bytes, length);
+	reply->str[length] = '\0';
+	return reply;
+}
+
+/* Make a nil. */
+static void *
+create_nil(const redisReadTask *task)
+{
+	return make(task, BF_REPLY_NIL, 0);
+}
+
+/* Make an integer, unless it is a bit of an array. */
+static void *
+create_integer(const redisReadTask *task, long long value)
+{
+	BfReply    *reply;
+
+	if (task->parent != NULL && (value == 0 || value == 1))
+		return put_element(task, &bits[value]);
+	reply = make(task, reply_type(task), 0);
+	if (reply != NULL)
+		reply->integer = value;
+	return reply;
+}
+
+/* Free a reply, but for our bits. */
+static void
+free_object(void *object)
+{
+	BfReply    *reply = object;
+
+	if (reply == NULL || reply == &bits[0] || reply == &bits[1])
+		return;
+	for (size_t i = 0; i < reply->elements; i++)
+		free_object(reply->element[i]);
+	free(reply);
+}
+
+void
+bf_reply_free(BfReply *reply)
+{
+	free_object(reply);
+}
+
+/* Have a link's replies made here. */
+void
+bf_reply_make_by(BfHiredis *hiredis)
+{
+	static redisReplyObjectFunctions functions = {
+		.createString = create_string,
+		.createArray = create_array,
+		.createInteger = create_integer,
+		.createNil = create_nil,
+		.freeObject = free_object,
+		COMPAT_REFUSE_RESP3
+	};
+	redisReader *reader = hiredis->context->reader;
+
+	reader->fn = &functions;
+	reader->privdata = hiredis;
+}

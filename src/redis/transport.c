@@ -1,0 +1,90 @@
+/*
+ * transport.c
+ *	  Load bloomext_hiredis.so, when it is first needed.
+ *
+ * It may be missing, or hiredis may, or either may be another one than that which
+ * was built: then no function over Redis works, and everything else does.  What
+ * the server says is wrong becomes the detail of one error, and what to do about
+ * it its hint.  It is tried again by whoever asks next.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "compat.h"
+#include "redis/transport.h"
+
+/* Raise that there is no such library, for a reason. */
+pg_noreturn static void
+raise_unavailable(const char *reason, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("Redis is not available on this server"),
+			 errdetail("%s", reason),
+			 errhint("%s", hint)));
+}
+
+/*
+ * Is an error one of those that loading a library ends in?  What the system says,
+ * what is not found in a library, or that it is none.  Not those: a cancel or a
+ * shutdown, and that memory or files have run out.
+ */
+static bool
+is_about_library(int sqlstate)
+{
+	int			category = ERRCODE_TO_CATEGORY(sqlstate);
+
+	return category == ERRCODE_SYSTEM_ERROR ||
+		category == ERRCODE_INTERNAL_ERROR ||
+		category == ERRCODE_TO_CATEGORY(ERRCODE_UNDEFINED_FUNCTION);
+}
+
+/*
+ * Find the library's function.  An error is caught without a subtransaction:
+ * nothing has been taken since but memory.
+ */
+static BfTransportFunction
+find_transport(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	BfTransportFunction volatile function = NULL;
+
+	PG_TRY();
+	{
+		function = (BfTransportFunction)
+			load_external_function(BF_TRANSPORT_LIBRARY, BF_TRANSPORT_SYMBOL,
+								   true, NULL);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		if (!is_about_library(geterrcode()))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		raise_unavailable(error->message,
+						  "Install bloomext_hiredis, which a build of bloomext WITH_HIREDIS=yes has, and the hiredis library that it was built with.");
+	}
+	PG_END_TRY();
+	return function;
+}
+
+/* The functions of bloomext_hiredis.so. */
+const BfTransport *
+bf_transport(void)
+{
+	static const BfTransport *transport = NULL;
+	static const BfTransportFormat ours = BF_TRANSPORT_FORMAT;
+	const BfTransport *found;
+
+	if (transport != NULL)
+		return transport;
+	found = find_transport() ();
+	if (memcmp(&found->format, &ours, sizeof(ours)) != 0)
+		raise_unavailable("bloomext and bloomext_hiredis are of different releases.",
+						  "Install both of one release, and connect anew.");
+	return transport = found;
+}
