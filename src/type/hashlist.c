@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/shmem.h"
 
 #include "core/bytes.h"
 #include "type/hashlist.h"
