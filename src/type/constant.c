@@ -148,7 +148,7 @@ transition_function(Oid aggregate)
 
 /* Raise 0A000 for an element that is no text, of functions of that support. */
 static bool
-refuse_casts(Node *node, Oid *support)
+refuse_casts(Node *node, void *support)
 {
 	Oid			function = InvalidOid;
 	Node	   *element = NULL;
@@ -185,7 +185,7 @@ refuse_casts(Node *node, Oid *support)
 		element = element_of_aggregate(((WindowFunc *) node)->args);
 	}
 	if (element != NULL && OidIsValid(function) &&
-		get_func_support(function) == *support)
+		get_func_support(function) == *(const Oid *) support)
 		bf_element_type_of(TEXTOID, element, collation, &type);
 	return expression_tree_walker(node, refuse_casts, support);
 }
