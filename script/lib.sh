@@ -15,7 +15,7 @@ export LC_ALL=C.UTF-8
 
 # Warnings are errors; but clang need not know the flags and attributes of a server
 # that gcc has built.
-strictly='-Werror -Wno-unknown-warning-option -Wno-ignored-attributes'
+strictly='-Werror -Wno-unknown-warning-option -Wno-ignored-attributes -Wno-ignored-optimization-argument'
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
