@@ -16,6 +16,10 @@ use Compress::Zlib qw(memGzip memGunzip);
 use File::Basename qw(dirname);
 use MIME::Base64 qw(encode_base64 decode_base64);
 use PostgreSQL::Test::Utils;
+use Test::More;
+
+use Exporter qw(import);
+our @EXPORT = qw(is_same);
 
 my $root = dirname(__FILE__) . '/../upgrade';
 my $block = 8192;
@@ -26,15 +30,32 @@ sub versions
 	return sort map { m{([^/]+)/answers$} } glob "$root/*/answers";
 }
 
+# at(node, database, version): a database that is there, filled as for that version.
+sub at
+{
+	my ($class, $node, $database, $version) = @_;
+	return bless { node => $node, database => $database, folder => "$root/$version" }, $class;
+}
+
 # new(node, database, version, installed): a database is made, and filled as for
 # that version; the extension is of the version installed, or the newest.
 sub new
 {
 	my ($class, $node, $database, $version, $installed) = @_;
-	my $self = bless { node => $node, database => $database, folder => "$root/$version" }, $class;
+	my $self = $class->at($node, $database, $version);
 	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
 	$self->sql('CREATE EXTENSION bloomext' . (defined $installed ? " VERSION '$installed'" : ''));
 	$self->script('fill.sql');
+	return $self;
+}
+
+# A database with the extension alone, of the newest version.
+sub fresh
+{
+	my ($class, $node) = @_;
+	my $self = $class->at($node, 'postgres', 'none');
+	# As fill.sql does.
+	$self->sql(q(CREATE EXTENSION bloomext; REVOKE EXECUTE ON FUNCTION bf_mirror(bloomfilter, name, text, text, interval) FROM PUBLIC));
 	return $self;
 }
 
@@ -131,6 +152,73 @@ sub restore
 	system_log('pg_checksums', '--disable', '-D', $node->data_dir);
 	put($files{$_}, memGunzip(decode_base64($kept{$_}))) foreach keys %kept;
 	$node->start;
+}
+
+# The lines of two texts that are in one of them only.
+sub is_same
+{
+	my ($got, $expected, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my @lines = map { { map { $_ => 1 } split /\n/ } } $got, $expected;
+	cmp_ok(scalar keys %{ $lines[1] }, '>', 100, "$name: there is something to compare");
+	my @differ = ((map { "+ $_" } grep { !$lines[1]{$_} } sort keys %{ $lines[0] }), (map { "- $_" } grep { !$lines[0]{$_} } sort keys %{ $lines[1] }));
+	is(join("\n", @differ), '', $name);
+}
+
+# Everything that the catalogs say of the extension's members and what belongs to
+# them: each column of each row, with whose they are in place of OIDs.  Expressions,
+# in which such numbers are places in a script, too, are as SQL has them; and columns'
+# options are nobody's but the server's.
+my %expression_of = (pg_proc => 'pg_get_function_arguments(oid)', pg_rewrite => 'pg_get_ruledef(oid)');
+my %rows_of = ((map { $_ => [ 'oid', "'$_'::regclass" ] } qw(pg_extension pg_proc pg_type pg_operator pg_opclass pg_opfamily pg_amop pg_amproc pg_am pg_cast
+		pg_class pg_rewrite pg_foreign_data_wrapper)), pg_aggregate => [ 'aggfnoid', "'pg_proc'::regclass" ], pg_attribute => [ 'attrelid', "'pg_class'::regclass" ],
+	pg_depend => [ 'objid', 'c.classid' ], map { $_ => [ 'objoid', 'c.classoid' ] } qw(pg_description pg_init_privs));
+
+sub catalogs
+{
+	my ($self) = @_;
+	my $rows = join ' UNION ALL ', map { "SELECT '$_', o.*, to_jsonb(c) - '{proargdefaults,ev_action,attoptions}'::text[], @{[ $expression_of{$_} // 'NULL' ]} FROM object AS o JOIN $_ AS c ON c.$rows_of{$_}[0] = o.objid AND $rows_of{$_}[1] = o.classid" } sort keys %rows_of;
+	my @rows = map { [ split /\t/ ] } split /\n/, $self->sql(qq(
+		\\pset fieldsep '\\t'
+		WITH RECURSIVE object (classid, objid) AS (
+			SELECT 'pg_extension'::regclass::oid, oid FROM pg_extension WHERE extname = 'bloomext'
+			UNION
+			SELECT d.classid, d.objid FROM pg_depend AS d JOIN object AS o ON o.classid = d.refclassid AND o.objid = d.refobjid
+			WHERE d.deptype IN ('e', 'i') OR d.deptype = 'a' AND d.classid IN ('pg_amop'::regclass, 'pg_amproc'::regclass))
+		SELECT classid::regclass, objid, pg_describe_object(classid, objid, 0), row, to_json(expression), catalog FROM ($rows) AS r (catalog, classid, objid, row, expression)));
+	my %classes = map { $_->[0] => 1 } @rows;
+	is(join(' ', grep { !$rows_of{$_} } sort keys %classes), '', "$self->{database}: rows of all kinds of objects are looked at");
+
+	# An OID is one of a catalog, which the column tells.
+	my %refers = map { my ($column, $catalog) = split /\|/; ($column => $catalog) }
+	  split /\n/, $self->sql(q(SELECT concat(fktable, '.', unnest(fkcols)), pktable FROM pg_get_catalog_foreign_keys() WHERE array_length(fkcols, 1) = 1));
+	my %name_of = map { split /\|/ } split /\n/, $self->sql(q(SELECT oid, relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace));
+	my %whose = map { ("$_->[0] $_->[1]" => $_->[2]) } @rows;
+	return join "\n", map
+	{
+		my ($class, undef, $name, $row, $expression, $catalog) = @$_;
+		my %to = (objid => $class, objoid => $class, oid => $class, $row =~ /"refclassid": "(\d+)"/ ? (refobjid => $name_of{$1}) : ());
+		$row =~ s{"(\w+)": \K("[^"]*"|\[[^]]*\])}{
+			my ($to, $value) = ($to{$1} // $refers{"$catalog.$1"}, $2);
+			defined $to ? $value =~ s/\d+/$whose{"$to $&"} ? '<' . $whose{"$to $&"} . '>' : $&/ger : $value }ge;
+		"$name: $row" . ($expression // '')
+	} @rows;
+}
+
+# What is stored takes more, and knows it; those that grow do.
+sub takes_more
+{
+	my ($self, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $grown = $self->sql(q(SELECT layers FROM bf_live_info('grown_bf')));
+	$self->sql(q(
+		UPDATE made SET f = of_elements('bf_add_all(f, $1)', element, 35, f)::bloomfilter;
+		DO $$ BEGIN PERFORM put(tab, min(element), 401, 1000) FROM live GROUP BY tab; END $$));
+	is($self->sql(q(SELECT name FROM made WHERE of_elements('bf_contains_all(f, $1)', element, 35, f) <> 'true')), '', "$name: values take more");
+	is($self->sql(q(SELECT index, v FROM live, bf_live_verify(index) AS v WHERE missing > 0 OR rows_checked < CASE among WHEN 'true' THEN 900 ELSE 400 END)), '',
+		"$name: live filters take more");
+	cmp_ok($self->sql(q(SELECT layers FROM bf_live_info('grown_bf'))), '>', $grown, "$name: it grows");
+	is($self->sql(q(SELECT index, due, reason FROM bf_live_filters WHERE due IS NULL OR reason ~ 'format|corrupted|read')), '', "$name: all are read");
 }
 
 1;
