@@ -13,9 +13,10 @@ use IO::Socket::INET;
 use POSIX ();
 
 # new(handler): the handler gets a connection's state and a command's arguments,
-# and returns bytes to send; undef closes the connection.  It runs in a process
-# of its own.  A command with a large argument that has not come as a whole yet
-# is announced once, as command "!EARLY" with the arguments so far.
+# and returns bytes to send, or a reference to the last ones; undef closes the
+# connection.  It runs in a process of its own.  A command with a large argument that
+# has not come as a whole yet is announced once, as command "!EARLY" with the arguments
+# so far; what is no command, as command "!NOISE".
 sub new
 {
 	my ($class, $handler) = @_;
@@ -57,9 +58,10 @@ sub serve
 			while ($alive && (my @command = take_command($state)))
 			{
 				my $answer = $handler->($state, @command);
-				$alive = 0 unless defined $answer;
-				print {$socket} $answer if $alive && length $answer;
-				$socket->flush if $alive;
+				$alive = 0 unless defined $answer && !ref $answer;
+				$answer = $$answer if ref $answer;
+				print {$socket} $answer if defined $answer && length $answer;
+				$socket->flush;
 			}
 			next if $alive;
 			$select->remove($socket);
@@ -73,6 +75,7 @@ sub serve
 sub take_command
 {
 	my ($state) = @_;
+	return ('!NOISE', substr $state->{buffer}, 0, length $state->{buffer}, '') if $state->{buffer} =~ /^[^*]/;
 	return unless $state->{buffer} =~ /^\*(\d+)\r\n/;
 	my ($count, $at) = ($1, $+[0]);
 	my @arguments;

@@ -44,7 +44,7 @@ sub new
 	system("flock '$log.lock' make -s -j2 -C '$top' PG_CONFIG=pg_config SANITIZE_DIR='$build' '$build/bloomext.so' '$build/quiet.so' >'$log' 2>&1") == 0
 	  or BAIL_OUT('cannot build the sanitized module: ' . slurp_file($log));
 
-	my $self = bless { node => PostgreSQL::Test::Cluster->new($name), seen => 0, states => {}, scripts => 0 }, $class;
+	my $self = bless { node => PostgreSQL::Test::Cluster->new($name), database => 'postgres', seen => 0, states => {}, scripts => 0 }, $class;
 	my $node = $self->{node};
 	$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 	$node->append_conf('postgresql.conf', join "\n", 'fsync = off', 'autovacuum = off', 'jit = off',
@@ -90,7 +90,7 @@ sub run
 
 	append_to_file($script, join "\n", @header, @$statements, '');
 	local $ENV{PGOPTIONS} = $startup // '';
-	IPC::Run::run([ 'psql', '-XAtq', '-d', $self->{node}->connstr('postgres'), '-f', $script ],
+	IPC::Run::run([ 'psql', '-XAtq', '-d', $self->{node}->connstr($self->{database}), '-f', $script ],
 		'<', \undef, '>', \my $stdout, '2>', \$stderr);
 	for (split /\n/, $stderr)
 	{
