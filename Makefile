@@ -141,15 +141,16 @@ $(WORK_DIR)/%.o: test/work/%.c
 # The fuzz targets: what needs no server alone, or type/ and redis/ with as much of
 # a server as test/fuzz/server.c is.  They want clang and its runtime; see test/fuzz/run.
 FUZZ_CC = $(eval FUZZ_CC := $(shell test/fuzz/compiler))$(FUZZ_CC)
+FUZZ_INSTRUMENT = -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS = 15
 FUZZ_DIR = test/fuzz/build
 FUZZ_CORE = $(FREE_SOURCES:src/%.c=$(FUZZ_DIR)/%.o) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
-FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value partial guava redisbloom spark bitsandblooms bits sizing text)
+FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value partial guava redisbloom spark bitsandblooms bits sizing text exchange aggregate element options live)
 ifeq ($(WITH_HIREDIS),yes)
 FUZZ_TARGETS += $(FUZZ_DIR)/fuzz-redis
 endif
 FUZZ_FLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -ffp-contract=off -fno-omit-frame-pointer -Isrc -Itest/unit \
-	-fsanitize=address,undefined -fno-sanitize-recover=all
+	$(FUZZ_INSTRUMENT)
 
 FUZZ_STREAMS = $(addprefix $(FUZZ_DIR)/fuzz-,guava redisbloom spark bitsandblooms)
 $(FUZZ_STREAMS): $(FUZZ_DIR)/fuzz-%: test/fuzz/stream.c $(FUZZ_CORE)
@@ -157,8 +158,14 @@ $(FUZZ_STREAMS): $(FUZZ_DIR)/fuzz-%: test/fuzz/stream.c $(FUZZ_CORE)
 
 # What these two never call, the linker leaves out with all that it refers to.
 FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/arguments.o type/value.o type/pieces.o type/shard.o)
+FUZZ_exchange = type/exchange.o type/info.o type/merge.o type/slices.o
+FUZZ_aggregate = $(addprefix type/,add.o agg_merge.o agg_sized.o element.o hashlist.o info.o merge.o overfull.o slices.o)
+FUZZ_element = type/element.o type/elements.o type/text.o
+FUZZ_options = redis/options.o redis/hosts.o
+FUZZ_live = $(addprefix live/,direct.o due.o extent.o fill.o grow.o layer.o lookup.o meta.o page.o pending.o recent.o snapshot.o store.o wal.o) \
+	type/element.o type/elements.o type/merge.o type/slices.o type/text.o
 FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o %/hosts.o,$(filter src/redis/%,$(OBJS)))) \
-	$(addprefix $(FUZZ_DIR)/hiredis/,link.o reply.o)
+	$(addprefix $(FUZZ_DIR)/,hiredis/link.o hiredis/reply.o type/element.o type/elements.o type/text.o)
 FUZZ_WRAPPED = redisConnectNonBlock redisBufferRead send recv getsockopt
 FUZZ_SERVER_FLAGS = -fwrapv -fno-strict-aliasing -ffunction-sections -fdata-sections \
 	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
@@ -169,10 +176,15 @@ FUZZ_SERVER_LIBS = -Wl,--gc-sections,-z,start-stop-gc \
 $(FUZZ_DIR)/fuzz-text: test/fuzz/text.c $(FUZZ_TEXT) $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_SERVER_LIBS)
 
+FUZZ_SERVED = $(addprefix $(FUZZ_DIR)/fuzz-,exchange aggregate element options live)
+.SECONDEXPANSION:
+$(FUZZ_SERVED): $(FUZZ_DIR)/fuzz-%: test/fuzz/%.c $$(addprefix $(FUZZ_DIR)/,$$(FUZZ_$$*)) $(FUZZ_TEXT) $(FUZZ_CORE)
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_SERVER_LIBS)
+
 $(FUZZ_DIR)/fuzz-redis: test/fuzz/redis.c $(FUZZ_REDIS) $(FUZZ_TEXT) $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_WRAPPED:%=-Wl,--wrap=%) $(shell pkg-config --libs hiredis) $(FUZZ_SERVER_LIBS)
 
-$(FUZZ_DIR)/type/%.o $(FUZZ_DIR)/redis/%.o $(FUZZ_DIR)/hiredis/%.o $(FUZZ_DIR)/server.o: FUZZ_FLAGS += $(FUZZ_SERVER_FLAGS)
+$(FUZZ_DIR)/type/%.o $(FUZZ_DIR)/redis/%.o $(FUZZ_DIR)/hiredis/%.o $(FUZZ_DIR)/live/%.o $(FUZZ_DIR)/server.o: FUZZ_FLAGS += $(FUZZ_SERVER_FLAGS)
 
 $(FUZZ_DIR)/fuzz-%: test/fuzz/%.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm
@@ -189,10 +201,17 @@ $(FUZZ_DIR)/%.o: test/fuzz/%.c $(wildcard test/fuzz/*.h) $(PRIVATE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
 
-.PHONY: fuzz fuzzcheck
+.PHONY: fuzz fuzzcheck fuzzcover fuzz-targets
 fuzz: $(FUZZ_TARGETS)
 fuzzcheck: fuzz
 	test/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+fuzz-targets:
+	@echo $(FUZZ_TARGETS)
+
+# What of the code they reach, by the same targets with counters in their place.
+fuzzcover:
+	$(MAKE) fuzz FUZZ_DIR=$(FUZZ_DIR)/coverage FUZZ_INSTRUMENT='-fprofile-instr-generate -fcoverage-mapping'
+	test/fuzz/coverage "$$(dirname "$$(readlink -f "$$(command -v $(FUZZ_CC))")")" $(FUZZ_TARGETS:$(FUZZ_DIR)/%=$(FUZZ_DIR)/coverage/%)
 
 # The modules with sanitizers, of which one loads the other, and allocations that have
 # an exact end, for test/perl/SanitizedServer.pm; test/sanitize/guard.c says how.

@@ -15,6 +15,10 @@
 
 #include "server.h"
 
+#include "catalog/pg_type.h"
+#include "nodes/primnodes.h"
+#include "utils/array.h"
+
 #include "hiredis/link.h"
 #include "live/snapshot.h"
 #include "redis/driver.h"
@@ -38,6 +42,7 @@
 #define ASKED_TWICE		0x80
 #define IS_SCATTERED	0x100	/* over the cluster are the keys beside another */
 #define HAS_SENTINELS	0x200	/* without a password */
+#define IS_REFUSED		0x400	/* by every other address */
 
 #define PIECE_LENGTH	7
 
@@ -63,6 +68,10 @@ extern Datum bloomext_redis_info(PG_FUNCTION_ARGS);
 extern Datum bloomext_redis_drop(PG_FUNCTION_ARGS);
 extern Datum bloomext_mirror(PG_FUNCTION_ARGS);
 extern Datum bloomext_live_mirror(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_contains(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_contains_each(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_add(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_add_all(PG_FUNCTION_ARGS);
 
 extern redisContext *__wrap_redisConnectNonBlock(const char *host, int port);
 extern int	__wrap_redisBufferRead(redisContext *context);
@@ -75,6 +84,7 @@ static Input answers;
 static int	flags;
 static Input greeting;
 static int	sendings;			/* that were tried */
+static int	connections;		/* likewise */
 
 /* ---- The socket ---- */
 
@@ -161,11 +171,13 @@ __wrap_recv(int fd, void *bytes, size_t length, int how)
 	return -1;
 }
 
-/* Connections are made. */
+/* Connections are made, or every other is refused. */
 int
 __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
 {
 	memset(value, 0, *size);
+	if ((flags & IS_REFUSED) && ++connections % 2 == 1)
+		*(int *) value = ECONNREFUSED;
 	return 0;
 }
 
@@ -402,6 +414,119 @@ server_datum(void)
 	return CStringGetDatum("fuzz");
 }
 
+/* The type of the elements of a statement. */
+static Oid	element_type;
+
+Oid
+get_fn_expr_argtype(FmgrInfo *function, int argument)
+{
+	return element_type;
+}
+
+/* Call a function of a server, a key and elements, as a query does. */
+static Datum
+call_of_elements(PGFunction function, Oid type, Datum elements)
+{
+	static Const expression = {.xpr.type = T_Const};
+
+	element_type = type;
+	call_site.fn_expr = (Node *) &expression;
+	return call(function, 3, (Datum[]) {server_datum(), key_datum(), elements});
+}
+
+static void
+contains_text(void)
+{
+	(void) call_of_elements(bloomext_redis_contains, TEXTOID, text_datum("title"));
+}
+
+static void
+contains_integer(void)
+{
+	(void) call_of_elements(bloomext_redis_contains, INT4OID, Int32GetDatum(7));
+}
+
+static void
+add_text(void)
+{
+	(void) call_of_elements(bloomext_redis_add, TEXTOID, text_datum("title"));
+}
+
+static void
+add_integer(void)
+{
+	(void) call_of_elements(bloomext_redis_add, INT8OID, Int64GetDatum(7));
+}
+
+/* An array of text; in the place of arrayfuncs.c what reads one of such. */
+typedef struct ArrayIteratorData
+{
+	int			next;
+} ArrayIteratorData;
+
+#define ARRAY_LENGTH	5
+
+static Datum
+array_datum(void)
+{
+	ArrayType  *array = palloc0(ARR_OVERHEAD_NONULLS(1));
+
+	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1));
+	array->ndim = 1;
+	ARR_DIMS(array)[0] = ARRAY_LENGTH;
+	return PointerGetDatum(array);
+}
+
+ArrayIterator
+array_create_iterator(ArrayType *array, int slices, ArrayMetaState *state)
+{
+	return palloc0(sizeof(ArrayIteratorData));
+}
+
+bool
+array_iterate(ArrayIterator iterator, Datum *value, bool *isnull)
+{
+	static const char *const texts[ARRAY_LENGTH] = {"title", "", NULL, "other", "x"};
+	const char *text;
+
+	if (iterator->next == ARRAY_LENGTH)
+		return false;
+	text = texts[iterator->next++];
+	*isnull = text == NULL;
+	*value = text ? text_datum(text) : (Datum) 0;
+	return true;
+}
+
+int
+ArrayGetNItems(int dimensions, const int *lengths)
+{
+	return lengths[0];
+}
+
+void
+array_bitmap_copy(bits8 *to, int to_offset, const bits8 *from, int from_offset,
+				  int count)
+{
+}
+
+ArrayType *
+construct_empty_array(Oid type)
+{
+	return palloc0(sizeof(ArrayType));
+}
+
+static void
+contains_each(void)
+{
+	(void) call_of_elements(bloomext_redis_contains_each, TEXTOID, array_datum());
+}
+
+static void
+add_all(void)
+{
+	(void) call_of_elements(bloomext_redis_add_all, TEXTOID, array_datum());
+}
+
 /* What was fetched is a value. */
 static void
 check_value(Datum datum)
@@ -493,6 +618,29 @@ static void
 create_shards(void)
 {
 	create_as("magnuss", "bitmap;shards=2");
+}
+
+/* Up to the first line's end, it is the input that names the layout. */
+static void
+create_named(void)
+{
+	const uint8_t *end = memchr(answers.at, '\n', answers.left);
+	size_t		length = end ? end - answers.at : answers.left;
+	char	   *layout = pnstrdup((const char *) answers.at, length);
+
+	answers.at += length + (end != NULL);
+	answers.left -= length + (end != NULL);
+	create_of_kind("guava", layout, NULL);
+}
+
+/* By the default. */
+static void
+create_default(void)
+{
+	(void) call(bloomext_redis_create, 5, (Datum[]) {
+		server_datum(), key_datum(), Int64GetDatum(30), Float8GetDatum(0.03),
+		text_datum("tale2009")
+	});
 }
 
 static void
@@ -612,6 +760,19 @@ mirror_redisbloom(void)
 	mirror_as("redisbloom", 2, "redisbloom");
 }
 
+/* One of the shards that a filter is, or becomes. */
+static void
+mirror_shard(void)
+{
+	mirror_as("guava", 0, "guava;shards=2/1");
+}
+
+static void
+fetch_shard(void)
+{
+	fetch_as("guava;shards=2/1");
+}
+
 /* Write only what differs. */
 static void
 mirror_live(void)
@@ -624,7 +785,9 @@ static void (*const statements[]) (void) = {
 	fetch_redisson, fetch_redisbloom, fetch_sized, create_guava, create_shards,
 	create_growing, create_redisson, create_redisbloom, mirror_bitmap,
 	mirror_growing, mirror_redisson, mirror_nothing, mirror_redisbloom,
-	mirror_large, mirror_live
+	mirror_large, mirror_live, mirror_shard, fetch_shard, create_named,
+	create_default, contains_text, contains_integer, contains_each, add_text,
+	add_integer, add_all
 };
 
 static void
@@ -642,7 +805,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	statement = take(&answers, 1);
 	flags = take(&answers, 2);
 	greeting.left = 0;
-	sendings = 0;
+	sendings = connections = 0;
 
 	(void) run(ask, &statement);
 	if (flags & ASKED_TWICE)

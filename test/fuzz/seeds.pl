@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use Digest::MD5 qw(md5);
 use File::Path qw(make_path);
 use MIME::Base64;
 
@@ -14,6 +15,8 @@ my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom
 my %folders = (guava => 'guava64', spark1 => 'spark', spark2 => 'spark');
 # Streams: their format, and the bytes of a head.
 my %streams = (guava => ['guava', 6], guava32 => ['guava', 6], spark1 => ['spark', 12], spark2 => ['spark', 16], bitsandblooms => ['bitsandblooms', 24]);
+# In the order of exchange.c.
+my %stream_names = (guava => 0, redisbloom => 1, spark => 2, bitsandblooms => 3);
 my %words = (magnuss => 0, bitsandblooms => 4);
 my $longest = 4096;
 my $unit = 256 * 1024;
@@ -80,16 +83,38 @@ sub text_seeds
 sub partial_seeds
 {
 	my ($words, $value) = @_;
+	my @states;
 	for my $listed (0, $words)
 	{
 		my $list = pack 'Q<*', 1 .. $listed * $words;
 		my @head = (1, 1, $words);
 		my @rest = ($listed, 100, length $value);
-		seed('partial', pack('C4VQ<2', @head, 1, @rest) . $value . $list);
-		seed('partial', pack('C4VQ<2', @head, 0, @rest) . substr($value, 0, 72) . $list);
 		my $packed = join '', map { pack('b8', join '', map { $_ ? 1 : 0 } unpack 'C8', $_) . tr/\0//dr } unpack '(a8)*', substr $value, 72;
-		seed('partial', pack('C4VQ<2', @head, 2, @rest) . substr($value, 0, 72) . $packed . $list);
+		push @states, pack('C4VQ<2', @head, 1, @rest) . $value . $list, pack('C4VQ<2', @head, 0, @rest) . substr($value, 0, 72) . $list,
+		  pack('C4VQ<2', @head, 2, @rest) . substr($value, 0, 72) . $packed . $list;
 	}
+	seed('partial', $_) for @states;
+	# Each with each, as several who may have called combine them.
+	for my $i (0 .. $#states)
+	{
+		aggregate_seed($_, @states[ $i, ($i + 1) % @states, ($i + 3) % @states ]) for 0x00, 0x01, 0x03, 0x10, 0x11, 0x13;
+	}
+	aggregate_seed($_, ($value) x 3) for 0x04, 0x05, 0x0c, 0x14;
+	return;
+}
+
+sub aggregate_seed
+{
+	my ($flags, @states) = @_;
+	seed('aggregate', pack('Cvv', $flags, map { length } @states[ 0, 1 ]) . join '', @states);
+	return;
+}
+
+# Bytes by one of the ways of exchange.c, as a format or an order of bits.
+sub exchange_seed
+{
+	my ($way, $as, $strategy, $m, $k, $bytes, $repeat, $place) = @_;
+	seed('exchange', pack 'CCCVVCva*', $way, $as, $strategy, $m, $k, $repeat // 0, $place // 0, $bytes);
 	return;
 }
 
@@ -130,7 +155,8 @@ my %statements = do
 	my $i = 0;
 	map { $_ => $i++ } qw(contains add describe info drop fetch fetch_guava fetch_growing fetch_redisson fetch_redisbloom fetch_sized
 	  create_guava create_shards create_growing create_redisson create_redisbloom
-	  mirror_bitmap mirror_growing mirror_redisson mirror_nothing mirror_redisbloom mirror_large mirror_live);
+	  mirror_bitmap mirror_growing mirror_redisson mirror_nothing mirror_redisbloom mirror_large mirror_live mirror_shard fetch_shard
+	  create_named create_default contains_text contains_integer contains_each add_text add_integer add_all);
 };
 
 sub redis_seed
@@ -239,6 +265,42 @@ sub item_seeds
 	redis_seed('add', 0, $native{marked}, transaction(integer(1), array(integer(1), "-ERR\r\n")));
 	redis_seed('add', 0, $filters{bitmap}, transaction(integer(1), integer(1), array(integer(1)), nil()));
 	redis_seed('add', 0, $shards, ($filters{unbound}) x 2, integer(1), transaction(@added), $shards);
+	# One that cannot grow: it has all layers that there can be, or too large a one.
+	redis_seed('add_text', 0, description('none', '', 0, growing => bulks(256, 5, 30, '0.03', 'guava', 'utf8', 1, undef, 1024), cursor => length_and(4, '1023'), first => length_and(32, $string), second => length_and(32, $string)));
+	redis_seed('add_text', 0, description('none', '', 0, growing => bulks(1 << 31, 5, 300_000_000, '0.03', 'guava', 'utf8', 100, undef, 1), cursor => length_and(1, '0'), first => length_and(1 << 28, $start)));
+	return;
+}
+
+# The same by the functions of SQL, of an element or an array of them.  Where nothing
+# sure says of what kind a filter is, it is asked for each as two.
+sub element_item_seeds
+{
+	my $head = integer((1 << 40) + (5 << 32) + 4);
+	my %count = (text => 1, integer => 1, each => 4);
+	for my $what (sort keys %count)
+	{
+		my $n = $count{$what};
+		my @bits = map { integer($_ % 3 ? 1 : 0) } 1 .. 10 * $n;
+		for my $name (sort keys %filters)
+		{
+			my $answer = $name =~ /guava|noted|unbound/ ? array($head, @bits) : bulk('1' x $n);
+			redis_seed("contains_$what", 0, $filters{$name}, $answer);
+			redis_seed("contains_$what", 0, $filters{$name}, nil(), $filters{noted}, array($head, @bits));
+		}
+		redis_seed("contains_$what", 0, $native{native}, bulk('1' x $n));
+		redis_seed("contains_$what", 0, $shards, ($filters{noted}) x 2, bulk('1' x (2 * $n)), $_) for $shards, $none;
+	}
+	for my $what (qw(text integer all))
+	{
+		my $n = { text => 1, integer => 1, all => 4 }->{$what};
+		my $statement = $what eq 'all' ? 'add_all' : "add_$what";
+		my $bits = array(map { integer($_ % 2) } 1 .. 5 * $n);
+		redis_seed($statement, 0, $filters{$_}, transaction(integer(1), integer(1), $bits, nil())) for qw(guava noted unbound redisson filled empty bitmap bare);
+		redis_seed($statement, 0, $filters{$_}, bulk('1' x $n)) for qw(grown doubled growing original);
+		redis_seed($statement, 0, $filters{grown}, bulk('1'), $filters{grown}, bulk('1' x ($n - 1)));
+		redis_seed($statement, 0, $native{$_}, transaction(integer(1), array(map { integer(1) } 1 .. $n))) for sort keys %native;
+		redis_seed($statement, 0, $shards, ($filters{unbound}) x 2, integer(1), (transaction(integer(1), integer(1), $bits, nil())) x 2, $shards);
+	}
 	return;
 }
 
@@ -316,6 +378,15 @@ sub mirror_seeds
 	redis_seed('mirror_nothing', 0, $filters{filled}, transaction(integer(1), @written, @written, integer(0), $zeros));
 	redis_seed('mirror_redisbloom', 0, $_, ok(), ok(), array(integer(1), bulk($native_head)), integer(1)) for $none, $native{hidden};
 
+	my @small = (transaction(ok(), @written, integer(22), sample(22, "\1\7\0\0\0\2")));
+	redis_seed('mirror_shard', 0, $_, bulk('id'), $none, @small, integer(1)) for $none, $mirrored, $awaited;
+	redis_seed('mirror_shard', 0, $_, bulk('id'), $none, @small, integer(0), $shard, integer(1)) for $mirrored, $awaited;
+	redis_seed('mirror_shard', 0, $none, nil(), $mirrored, bulk('id'), $shard, @small, integer(1));
+	redis_seed('mirror_shard', 0, $_) for $shards, $filters{guava};
+	redis_seed('fetch_shard', 0, $_, $shard, bulk($head . $string), $_) for $shards, $mirrored;
+	redis_seed('create_named', 0, "$_\n", $none, integer(1)) for qw(guava growing redisson bitmap x guava;shards=2 guava;shards=0 guava;shards=2/1 bitmap;shards=99999 guava;shards=), 'guava;shards=2 ', 'guava; shards=2', '';
+	redis_seed('create_default', 0, $none, integer(1));
+
 	redis_seed('mirror_large', 0, $none, memory(0, 1_000_000, 'noeviction'), transaction(ok(), @written, integer($large), sample($large, "\1\7\0\2\x0f\2")));
 	redis_seed('mirror_large', 0, $none, $_, @pieces, integer(1)) for $no_room, "-NOPERM\r\n", bulk('');
 	redis_seed('mirror_large', 0, $none, $no_room, integer($large), integer(1), integer(7), @pieces[ 3 .. $#pieces ], integer(1));
@@ -341,6 +412,7 @@ sub sentinel_seeds
 
 	redis_seed('contains', 0x210, @answers);
 	redis_seed('contains', 0x2c0, @answers, @answers[ 2 .. 3 ]);
+	redis_seed('contains', $_, @answers) for 0x400, 0x600;
 	redis_seed('contains', 0x200, $_, @answers) for nil(), "-ERR\r\n", bulks('10.0.0.1', 0), bulks('elsewhere', 6379), array();
 	redis_seed('contains', 0x200, $first, $replica, $second, $replica, @answers);
 	redis_seed('contains', 0x200, $first, $_, @answers) for bulk('master'), "-LOADING\r\n";
@@ -379,16 +451,21 @@ for my $id (1 .. @strategies)
 		seed('value', value($id, $m, $k, $bits, %sizing));
 		text_seeds(value($id, $m, $k, $bits, %sizing));
 		partial_seeds($words{$strategy} // 2, value($id, $m, $k, $bits, %sizing));
+		exchange_seed(0, 0, 0, 0, 0, $_) for map { value($id, $m, $k, $bits, %sizing, @$_) } [], [ layers => 3, expansion => 2 ], [ cell => 4 ];
+		exchange_seed(3, $_, $id - 1, $m, $k, $string) for 0, 1;
+		exchange_seed(4, $_, $id - 1, $row->{n} // 10, int(2**32 * 0.01), $string) for 0, 1;
 		seed('value', value($id, $m, $k, $bits, %sizing, layers => 3, expansion => 2));
 		seed('value', value($id, $m, $k, $bits, cell => 4)) if $format;
 		seed('bits', pack 'CCvCa*', $_, $id - 1, $m - 1, ($k - 1) & 255, $string) for 0, 1;
 		seed($format, $string) if $format;
+		exchange_seed(@$_, 0, 0, 0, $string) for $format ? ([ 1, $stream_names{$format} ], [ 2, 0 ]) : ();
 	}
 	seed($streams{$strategy}[0], pack 'H*', $_->{input_hex}) for grep { defined $_->{input_hex} } rows($strategy, 'readfrom');
 	for my $row (grep { defined $_->{header_hex} } rows($strategy, 'filters'))
 	{
 		my ($header, $bits) = map { pack 'H*', $row->{$_} } qw(header_hex data_hex);
 		seed('redisbloom', $header . $bits);
+		exchange_seed(1, 1, 0, 0, 0, $header . $bits);
 		native_seeds($header, $bits);
 	}
 	for my $row (rows($strategy, 'sizing'))
@@ -398,8 +475,81 @@ for my $id (1 .. @strategies)
 		seed('sizing', pack 'Cq<d<VVQ<', $id - 1, $row->{n}, $p, $row->{arg} // 0, 2, $row->{n});
 	}
 }
+# Bytes as one type or another, and long ones.
+sub element_seeds
+{
+	my @texts = ('', 'title', "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "caf\xe9 ", "\2\x18\x0a\0\0\1", 'x' x 100);
+	for my $strategy (0 .. $#strategies)
+	{
+		seed('element', pack 'CCCva*', $strategy, $_, 0, 0, $texts[ ($_ + $strategy) % @texts ]) for 0 .. 63;
+		seed('element', pack 'CCCva*', $strategy, $_, 0xfd + $_ % 3, 5, 'long title') for 0 .. 3, 12;
+	}
+	return;
+}
+
+# Options of a server, those of a mapping after an @, and what else functions take.
+sub options_seeds
+{
+	my @servers = ("host 127.0.0.1\nport 6379\ndb 3", "socket /tmp/redis", "host a,b,10.0.0.1,::1\nport 1,2,3,4\nsentinel titles\nredirect_hosts 10.0.0.0/8,fe80::/10,name\ntls true\ntls_ca /ca",
+		"host localhost\ncluster true\nredirect_hosts localhost", "host a\nconnect_timeout 0", "host a b", "host a:1", "host a,,b", "port 1,2\nhost a", "host a\nport 65536", "nothing x", "tls_ca x\nhost a", "host a\ncluster true\ndb 1",
+		"socket s\ntls true", "host a\ncluster true\nsentinel s", "host a\nredirect_hosts b", "host a\nsentinel s\nredirect_hosts 10.0.0.1/33", "host ");
+	my @mappings = ('', "\n\@username app\n\@password secret\n\@sentinel_username s\n\@sentinel_password p", "\n\@password_required false", "\n\@tls_cert c\n\@tls_key k", "\n\@tls_cert c", "\n\@host x", "\n10.1.2.3", "\nfe80::1", "\n" . 'k' x 1025);
+	for my $server (@servers)
+	{
+		seed('options', pack('CQ<', $_, 86_400_000_000) . $server . $mappings[ ($count{options} // 0) % @mappings ]) for 0, 2, 2, 4, 8, 16;
+	}
+	seed('options', pack('CQ<', 2, 1) . $servers[2] . $_) for @mappings;
+	return;
+}
+
+# Filters that are sound, and places that say much: of the header, the metapage, the
+# first entries or bits, the tail; a file that is cut.
+sub live_seeds
+{
+	for my $filter (0 .. 3)
+	{
+		for my $done (1, 2, 4, 8, 16, 32, 63)
+		{
+			seed('live', pack 'C3', $filter, $done, $_) for 0 .. 3, 0x1e;
+			for my $block (0, 1, 2, 5)
+			{
+				seed('live', pack 'C3CvCa2', $filter, $done, $count{live} % 3 == 0, $block, $_, 2, any_bytes()) for 12, 14, 16, 24, 28, 32, 40, 56, 72, 80, 104, 0xfff8, 0xfffc, 0xfffe;
+			}
+			seed('live', pack 'C3CvC', $filter, $done, 0, 255, $_, 0) for 0, 1, 2, 7;
+		}
+	}
+	return;
+}
+
+sub any_bytes { return pack 'v', (0, 1, 0xffff, 0x0100)[ $count{live} % 4 ]; }
+
+# Partial states that list so many hashes together that these are sorted by bucket.
+for my $flags (0x20, 0x21, 0x30)
+{
+	my $prefix = substr value(1, 9_585_088, 7, '', n => 1_000_000, p => 0.01), 0, 72;
+	aggregate_seed($flags, map { pack('C4VQ<2', 1, 1, 2, 0, 40, 40, 72 + 9_585_088 / 8) . $prefix . join '', map { md5($_) } $_ * 40 .. $_ * 40 + 39 } 1 .. 3);
+}
+# Those of a filter that grows, by a list and by its bits; filters that do not go together.
+{
+	my @sizing = (n => 20, p => 0.01, expansion => 2);
+	my ($grows, $other) = (value(1, 256, 7, "\1" x 32, @sizing), value(1, 320, 7, '', n => 30, p => 0.01));
+	my @list = map { pack('C4VQ<2', 1, 1, 2, $_, 30, 30, length $grows) . substr($grows, 0, $_ ? length $grows : 72) . join '', map { md5("x$_") } 1 .. 30 } 0, 1;
+	aggregate_seed($_, @list, $list[0]) for 1, 3, 0x11, 0x21;
+	aggregate_seed($_, value(1, 320, 7, ''), $other, $grows) for 4, 5, 0x0c;
+}
+exchange_seed(1, 4, 0, 0, 0, '');
+exchange_seed(3, 2, 0, 64, 1, '');
+# Sizes whose real rate is asked for.
+seed('sizing', pack 'Cq<d<VVQ<', $_, 100, 0.01, 0, 0, 257) for 0 .. $#strategies;
 text_seeds(value(1, (12 << 20) + 4096, 7, "\1"));
+exchange_seed(0, 0, 0, 0, 0, value(1, 1 << 10, 7, "\1"), 0, 0);
+exchange_seed(3, $_, 3, 9 << 20, 7, "\x80\1", 0xfe, 1) for 0, 1;
+exchange_seed(2, 0, 0, 0, 0, pack('C2N', 1, 5, 1 << 17) . "\0", 0xfe, 7);
+element_seeds();
+options_seeds();
+live_seeds();
 item_seeds();
+element_item_seeds();
 filter_seeds();
 mirror_seeds();
 sentinel_seeds();

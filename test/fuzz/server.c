@@ -5,7 +5,9 @@
  * Memory is malloc's, of the exact size, and goes with the statement that took
  * it.  Errors end the statement: all may, but those that say that something was
  * not thought of.  An error of class XX, elog()'s own among them, ends the
- * program as a sanitizer's report does.  Time passes when something waits.
+ * program as a sanitizer's report does, but for those that say that what is stored
+ * is damaged, where it may be; and so does any in a critical section.  Time passes
+ * when something waits.  Where FUZZ_ERRORS is set, errors are printed.
  *
  * What nothing calls is dropped by the linker, with all that it would need: a
  * function of the server's that is missing here is one that was not needed.
@@ -14,19 +16,27 @@
 
 #include <setjmp.h>
 
+#include "access/detoast.h"
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pg_list.h"
 #include "storage/fd.h"
 #include "storage/latch.h"
+#include "storage/shmem.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/pg_crc.h"
 #include "utils/timestamp.h"
+
+#include "type/element.h"
 
 /* More is refused, as a server may do whenever it likes. */
 #define MEMORY_LIMIT	((Size) 32 * 1024 * 1024)
@@ -37,6 +47,9 @@
 
 sigjmp_buf *PG_exception_stack = NULL;
 ErrorContextCallback *error_context_stack = NULL;
+
+bool		may_be_damaged = false;
+volatile uint32 CritSectionCount = 0;
 
 static int	level;
 static int	sqlstate;
@@ -113,8 +126,11 @@ errfinish(const char *file, int line, const char *function)
 {
 	if (level < ERROR)
 		return;
-	if (ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR) ||
-		PG_exception_stack == NULL)
+	if (getenv("FUZZ_ERRORS") != NULL)
+		fprintf(stderr, "%s:%d: %s: %s\n", file, line, function, message);
+	if ((ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR) &&
+		 !(may_be_damaged && sqlstate != ERRCODE_INTERNAL_ERROR)) ||
+		CritSectionCount > 0 || PG_exception_stack == NULL)
 	{
 		fprintf(stderr, "%s:%d: %s: %s\n", file, line, function, message);
 		abort();
@@ -206,6 +222,12 @@ MemoryContextAlloc(MemoryContext context, Size size)
 }
 
 void *
+MemoryContextAllocZero(MemoryContext context, Size size)
+{
+	return MemoryContextAllocExtended(context, size, MCXT_ALLOC_ZERO);
+}
+
+void *
 MemoryContextAllocHuge(MemoryContext context, Size size)
 {
 	return MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE);
@@ -227,6 +249,30 @@ void *
 palloc0(Size size)
 {
 	return palloc_extended(size, MCXT_ALLOC_ZERO);
+}
+
+Size
+add_size(Size left, Size right)
+{
+	Size		sum;
+
+	if (__builtin_add_overflow(left, right, &sum))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too large")));
+	return sum;
+}
+
+Size
+mul_size(Size left, Size right)
+{
+	Size		product;
+
+	if (__builtin_mul_overflow(left, right, &product))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too large")));
+	return product;
 }
 
 void
@@ -300,21 +346,80 @@ pstrdup(const char *text)
 
 /* ---- Values ---- */
 
+/* What lies in a table, in the place of all that a toast pointer may lead to. */
+static const uint8 *stored;
+static Size stored_length;
+
+/* A pointer to bytes that are stored, until the next are. */
+Datum
+stored_datum(const uint8 *bytes, Size length)
+{
+	struct varatt_external pointer = {
+		.va_rawsize = length + VARHDRSZ,
+		.va_extinfo = length,
+		.va_valueid = 1
+	};
+	char	   *datum = palloc(TOAST_POINTER_SIZE);
+
+	stored = bytes;
+	stored_length = length;
+	SET_VARTAG_EXTERNAL(datum, VARTAG_ONDISK);
+	memcpy(VARDATA_EXTERNAL(datum), &pointer, sizeof(pointer));
+	return PointerGetDatum(datum);
+}
+
+/* A varlena of bytes. */
+Datum
+bytes_datum(const uint8 *bytes, Size length)
+{
+	struct varlena *value = palloc(length + VARHDRSZ);
+
+	SET_VARSIZE(value, length + VARHDRSZ);
+	if (length > 0)
+		memcpy(VARDATA(value), bytes, length);
+	return PointerGetDatum(value);
+}
+
+struct varlena *
+pg_detoast_datum_slice(struct varlena *datum, int32 first, int32 count)
+{
+	Size		start = Min((Size) first, stored_length);
+
+	return (struct varlena *) DatumGetPointer(bytes_datum(stored + start,
+														  Min((Size) count, stored_length - start)));
+}
+
+Size
+toast_raw_datum_size(Datum datum)
+{
+	return VARATT_IS_EXTERNAL((struct varlena *) DatumGetPointer(datum)) ?
+		stored_length + VARHDRSZ : VARSIZE_ANY((struct varlena *) DatumGetPointer(datum));
+}
+
 struct varlena *
 pg_detoast_datum_packed(struct varlena *datum)
 {
-	return datum;
+	return VARATT_IS_EXTERNAL(datum) ? pg_detoast_datum_slice(datum, 0, PG_INT32_MAX) : datum;
+}
+
+struct varlena *
+pg_detoast_datum(struct varlena *datum)
+{
+	return pg_detoast_datum_packed(datum);
+}
+
+struct varlena *
+pg_detoast_datum_copy(struct varlena *datum)
+{
+	return (struct varlena *) DatumGetPointer(bytes_datum((uint8 *) VARDATA_ANY(datum),
+														  VARSIZE_ANY_EXHDR(datum)));
 }
 
 text *
 cstring_to_text(const char *string)
 {
-	Size		length = strlen(string);
-	text	   *result = palloc(length + VARHDRSZ);
-
-	SET_VARSIZE(result, length + VARHDRSZ);
-	memcpy(VARDATA(result), string, length);
-	return result;
+	return (text *) DatumGetPointer(bytes_datum((const uint8 *) string,
+												strlen(string)));
 }
 
 char *
@@ -361,6 +466,20 @@ pg_ulltoa_n(uint64 number, char *text)
 	int			length = snprintf(digits, sizeof(digits), UINT64_FORMAT, number);
 
 	memcpy(text, digits, length);
+	return length;
+}
+
+int
+pg_lltoa(int64 number, char *text)
+{
+	return sprintf(text, INT64_FORMAT, number);
+}
+
+int
+bpchartruelen(char *text, int length)
+{
+	while (length > 0 && text[length - 1] == ' ')
+		length--;
 	return length;
 }
 
@@ -459,6 +578,14 @@ lappend(List *list, void *datum)
 	return list;
 }
 
+List *
+lappend_oid(List *list, Oid oid)
+{
+	list = lappend(list, NULL);
+	list->elements[list->length - 1].oid_value = oid;
+	return list;
+}
+
 void
 list_free(List *list)
 {
@@ -479,6 +606,142 @@ list_delete_first(List *list)
 	}
 	list_free(list);
 	return NIL;
+}
+
+/* ---- Encodings: UTF-8, and what is not ---- */
+
+int			database_encoding = PG_UTF8;
+
+int
+GetDatabaseEncoding(void)
+{
+	return database_encoding;
+}
+
+const char *
+GetDatabaseEncodingName(void)
+{
+	return "encoding";
+}
+
+Oid
+FindDefaultConversion(Oid namespace, int32 from, int32 to)
+{
+	return 1;
+}
+
+/* PostgreSQL's way from LATIN1, where a byte may be two. */
+int
+pg_do_encoding_conversion_buf(Oid conversion, int from, int to,
+							  unsigned char *source, int length,
+							  unsigned char *target, int room, bool no_error)
+{
+	int			taken = 0;
+
+	for (; taken < length && source[taken] != 0; taken++)
+	{
+		if (room <= 2)
+			abort();
+		if (source[taken] & 0x80)
+		{
+			*target++ = 0xc0 | source[taken] >> 6;
+			*target++ = 0x80 | (source[taken] & 0x3f);
+			room -= 2;
+			continue;
+		}
+		*target++ = source[taken];
+		room--;
+	}
+	*target = '\0';
+	if (taken == 0 && !no_error)
+		report_invalid_encoding(from, (char *) source, length);
+	return taken;
+}
+
+void
+report_invalid_encoding(int from, const char *text, int length)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+			 errmsg("invalid byte %02x of %d", (uint8) *text, length)));
+	pg_unreachable();
+}
+
+bool
+pg_verify_mbstr(int from, const char *text, int length, bool no_error)
+{
+	return pg_encoding_verifymbstr(from, text, length) == length;
+}
+
+/* ---- Catalogs: types are no domains, everything has a name ---- */
+
+Oid
+getBaseType(Oid type)
+{
+	return type;
+}
+
+Oid
+get_element_type(Oid type)
+{
+	return InvalidOid;
+}
+
+void
+get_typlenbyvalalign(Oid type, int16 *length, bool *by_value, char *align)
+{
+	*length = -1;
+	*by_value = false;
+	*align = TYPALIGN_INT;
+}
+
+bool
+get_collation_isdeterministic(Oid collation)
+{
+	return true;
+}
+
+char *
+format_type_be(Oid type)
+{
+	return pstrdup("type");
+}
+
+Oid
+exprType(const Node *expression)
+{
+	return TEXTOID;
+}
+
+char *
+get_rel_name(Oid relation)
+{
+	return pstrdup("relation");
+}
+
+Oid
+get_rel_namespace(Oid relation)
+{
+	return 1;
+}
+
+char *
+get_namespace_name(Oid namespace)
+{
+	return pstrdup("namespace");
+}
+
+/* In the place of type/instead.c: no type has such an expression. */
+const char *
+bf_expression_instead(Oid type, bool indexed, const char *value)
+{
+	return value;
+}
+
+char *
+quote_qualified_identifier(const char *qualifier, const char *name)
+{
+	return psprintf("%s.%s", qualifier, name);
 }
 
 /* ---- Hash tables ---- */
@@ -554,16 +817,24 @@ hash_seq_search(HASH_SEQ_STATUS *status)
 
 /* ---- Who, when, and what is told to whom ---- */
 
+/* Checks for interrupts after which somebody cancels what damage may prolong. */
+#define PATIENCE		200000
+
+static int	checks;
 static XactCallback at_end[MAX_CALLBACKS];
 static SyscacheCallbackFunction at_change[MAX_CALLBACKS];
 static TimestampTz clock_time = 0;
 
-volatile sig_atomic_t InterruptPending = false;
+volatile sig_atomic_t InterruptPending = true;
 struct Latch *MyLatch = NULL;
 
 void
 ProcessInterrupts(void)
 {
+	if (++checks > PATIENCE && may_be_damaged)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceled")));
 }
 
 Oid
@@ -572,7 +843,8 @@ GetUserId(void)
 	return 1;
 }
 
-bool
+/* Which a target may know better. */
+__attribute__((weak)) bool
 superuser(void)
 {
 	return false;
@@ -626,6 +898,12 @@ GetCurrentTimestamp(void)
 	return clock_time;
 }
 
+TimestampTz
+GetCurrentStatementStartTimestamp(void)
+{
+	return clock_time;
+}
+
 long
 TimestampDifferenceMilliseconds(TimestampTz start, TimestampTz stop)
 {
@@ -666,13 +944,18 @@ pg_strong_random(void *bytes, size_t length)
 
 /* ---- Statements ---- */
 
+/* Where a statement calls a function, and what for. */
+FmgrInfo	call_site;
+Node	   *call_context;
+
 /* Call a function that is SQL's; arguments that are left out are NULL. */
 Datum
 call(PGFunction function, int arguments, const Datum *values)
 {
 	LOCAL_FCINFO(fcinfo, MAX_ARGUMENTS);
 
-	InitFunctionCallInfoData(*fcinfo, NULL, arguments, InvalidOid, NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, &call_site, arguments, InvalidOid,
+							 call_context, NULL);
 	for (int i = 0; i < MAX_ARGUMENTS; i++)
 	{
 		fcinfo->args[i].value = i < arguments ? values[i] : (Datum) 0;
@@ -697,6 +980,9 @@ run(void (*statement) (void *arg), void *arg)
 	sigjmp_buf	buffer;
 
 	PG_exception_stack = &buffer;
+	checks = 0;
+	memset(&call_site, 0, sizeof(call_site));
+	call_context = NULL;
 	if (sigsetjmp(buffer, 0) == 0)
 	{
 		statement(arg);

@@ -8,15 +8,26 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "nodes/nodes.h"
 
 /* The most arguments of a function that is called by call(). */
 #define MAX_ARGUMENTS	9
+
+/* May what is stored be? */
+extern bool may_be_damaged;
+
+extern int	database_encoding;
 
 extern int	run(void (*statement) (void *arg), void *arg);
 extern void end_session(void);
 extern void pass_time(long ms);
 
+extern FmgrInfo call_site;
+extern Node *call_context;
+
 extern Datum call(PGFunction function, int arguments, const Datum *values);
 extern Datum text_datum(const char *text);
+extern Datum bytes_datum(const uint8 *bytes, Size length);
+extern Datum stored_datum(const uint8 *bytes, Size length);
 
 #endif							/* BLOOMEXT_FUZZ_SERVER_H */
