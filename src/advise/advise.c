@@ -90,7 +90,7 @@ static int64
 sufficient_expectation(const Advice *advice)
 {
 	int64		n = Max(advice->expected, 1);
-	int64		too_low = n;
+	int64		too_low;
 	int64		enough = n;
 
 	if (n > PG_INT64_MAX / MOST_TIMES || !suffices(advice, n * MOST_TIMES))

@@ -539,8 +539,11 @@ static void
 draw_by_multiple(Model *model, const Probe *probe, Tally *tally)
 {
 	uint32_t	multiples = model->hashes - model->sums;
-	uint32_t	draws = multiples == 0 ? 0 : PAIR_DRAWS / probe->count;
+	uint32_t	draws;
 
+	if (multiples == 0 || probe->count == 0)
+		return;
+	draws = PAIR_DRAWS / probe->count;
 	for (uint32_t draw = 0; draw < draws * probe->count; draw++)
 	{
 		uint32_t	x = draw % probe->count;

@@ -134,9 +134,10 @@ was_worthwhile(const GateState *state, int64 by_filter)
 	double		absent = state->window_absent;
 	double		scans = WINDOW - absent;
 	double		reads = blocks_read() - state->before - state->by_filter;
+	int64		worthwhile = WORTHWHILE + by_filter;
 
 	return IsA(state->scan, SeqScanState) || scans == 0 ||
-		absent * (1 + reads / scans) >= WORTHWHILE + by_filter;
+		absent * (1 + reads / scans) >= worthwhile;
 }
 
 /* Begin to ask, at first or after a pause: the filter may not be in memory. */

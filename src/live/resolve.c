@@ -207,6 +207,7 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 	{
 		if (bf_subject_equals(linitial(subjects), lfirst(cell)))
 			continue;
+		Assert(choice->meant != NIL || question->element != NULL);
 		if (choice->meant == NIL)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -207,13 +207,14 @@ static char *
 connect_to_server(BfConnection *connection, BfServer *server)
 {
 	static uint64 made = 0;
-	BfAddress	node = {connection->key.host, connection->key.port};
 	char	   *problem;
 
 	if (is_to_node(connection))
 	{
-		bf_check_redirection(server, node.host);
-		server->addresses = &node;
+		bf_check_redirection(server, connection->key.host);
+		server->addresses[0] = (BfAddress) {
+			connection->key.host, connection->key.port
+		};
 		server->address_count = 1;
 	}
 	connection->unproven = server->password_required && !server->needs_password;

@@ -129,6 +129,7 @@ bf_remote_hashes(const BfRemote *remote)
 
 	for (uint32 i = 0; i < bf_remote_shapes(remote); i++)
 		hashes += bf_remote_layer(remote, i)->hashes;
+	Assert(hashes > 0);
 	return hashes;
 }
 

@@ -263,7 +263,7 @@ try_sentinels(BfSocket *socket, const BfServer *server, StringInfo problems)
 	sentinels.db = 0;
 	for (int i = 0; i < server->address_count; i++)
 	{
-		BfAddress	master;
+		BfAddress	master = {0};
 
 		if (!try_address(socket, &sentinels, &server->addresses[i],
 						 ask_for_master, &master, problems))

@@ -246,6 +246,7 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 
 	if (!read_shape(values, plan, error))
 		return false;
+	Assert(plan->strategy != NULL);
 	if (plan->strategy->counts_elements)
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "strategy in Redis that grows another way");

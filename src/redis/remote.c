@@ -72,6 +72,7 @@ look_beside(BesideList *list, char *key, const char *const *fields, int count)
 {
 	Beside	   *beside = list->beside;
 
+	Assert(key != NULL);
 	if (list->cluster && bf_cluster_slot(key) != list->slot)
 		return NULL;
 	for (; beside < list->beside + list->count; beside++)
@@ -606,6 +607,7 @@ bf_remote_layer_key(const BfRemote *remote, uint32 layer)
 {
 	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
 
+	Assert(layout != NULL);
 	return layout->layer_suffix == NULL ? pstrdup(remote->key) :
 		psprintf("%s%s%u", remote->key, layout->layer_suffix, layer);
 }

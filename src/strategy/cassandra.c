@@ -120,12 +120,12 @@ cassandra_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 					   NAME, fpp, expected, last_rate(max));
 
 	hashes = best_hashes[buckets];
-	while (rates[buckets][hashes] > fpp)
+	while (rates[buckets][hashes] > fpp && buckets < max)
 	{
 		buckets++;
 		hashes = best_hashes[buckets];
 	}
-	while (rates[buckets][hashes - 1] <= fpp)
+	while (hashes > 1 && rates[buckets][hashes - 1] <= fpp)
 		hashes--;
 	make_shape(expected, buckets, hashes, layer);
 	return true;

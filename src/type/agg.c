@@ -234,7 +234,12 @@ argument_expressions(FunctionCallInfo fcinfo, int argument)
 	if (!bf_agg_has_expression(fcinfo))
 		return NIL;
 	if (aggref != NULL)
-		return list_make1(list_nth(aggref_arguments(aggref), argument - 1));
+	{
+		List	   *arguments = aggref_arguments(aggref);
+
+		Assert(argument >= 1 && argument <= list_length(arguments));
+		return list_make1(list_nth(arguments, argument - 1));
+	}
 	foreach(cell, called_window_functions(fcinfo))
 		expressions = lappend(expressions,
 							  list_nth(lfirst_node(WindowFunc, cell)->args,

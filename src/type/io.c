@@ -146,7 +146,7 @@ encode(const Notation *notation, const char *bytes, Size length)
 	char	   *output = palloc(text_length(notation, length) + 1);
 	char	   *text = output + strlen(notation->prefix);
 
-	strcpy(output, notation->prefix);
+	memcpy(output, notation->prefix, strlen(notation->prefix));
 	for (Size done = 0; done < length; done += PIECE)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -221,7 +221,10 @@ bloomext_out(PG_FUNCTION_ARGS)
 	char	   *output;
 
 	if (notation == NULL)
+	{
 		bf_value_lacks_text(ERROR, length);
+		pg_unreachable();
+	}
 	output = encode(notation, VARDATA_ANY(value), length);
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_CSTRING(output);
