@@ -110,7 +110,8 @@ FREE_SOURCES = $(filter-out %/advise.c,$(wildcard src/core/*.c src/strategy/*.c 
 
 UNIT_SOURCES = $(FREE_SOURCES) $(wildcard test/unit/*.c)
 UNIT_HEADERS = $(wildcard test/unit/*.h)
-UNIT_FLAGS = -std=gnu99 -g -O2 -Wall -Wextra -Werror -ffp-contract=off -Isrc
+UNIT_OPTIMIZED = -O2
+UNIT_FLAGS = -std=gnu99 -g $(UNIT_OPTIMIZED) -Wall -Wextra -Werror -ffp-contract=off -Isrc
 
 test/unit/unit: $(UNIT_SOURCES) $(UNIT_HEADERS) $(PRIVATE_HEADERS)
 	$(CC) $(UNIT_FLAGS) -o $@ $(UNIT_SOURCES) -lm
@@ -214,18 +215,22 @@ fuzzcover:
 	test/fuzz/coverage "$$(dirname "$$(readlink -f "$$(command -v $(FUZZ_CC))")")" $(FUZZ_TARGETS:$(FUZZ_DIR)/%=$(FUZZ_DIR)/coverage/%)
 
 # The modules with sanitizers, of which one loads the other, and allocations that have
-# an exact end, for test/perl/SanitizedServer.pm; test/sanitize/guard.c says how.
+# an exact end, for test/perl/SanitizedServer.pm and script/test; test/sanitize/guard.c
+# says how.  Without SANITIZERS they are for valgrind.
 SANITIZE_DIR = test/sanitize/build
-SANITIZE_FLAGS = -O1 -g -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANITIZE_HIREDIS = $(abspath $(SANITIZE_DIR))/hiredis/bloomext_hiredis
+SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZE_FLAGS = -O1 -g -U_FORTIFY_SOURCE $(SANITIZERS) -fno-omit-frame-pointer
 SANITIZE_WRAPPED = palloc palloc0 palloc_extended repalloc repalloc_huge pstrdup pnstrdup \
 	MemoryContextAlloc MemoryContextAllocZero MemoryContextAllocZeroAligned \
 	MemoryContextAllocExtended MemoryContextAllocHuge \
-	pg_detoast_datum pg_detoast_datum_copy pg_detoast_datum_packed pg_detoast_datum_slice
+	pg_detoast_datum pg_detoast_datum_copy pg_detoast_datum_packed pg_detoast_datum_slice \
+	XLogRegisterBufData log_newpage_buffer
 
 $(SANITIZE_DIR)/bloomext.so: $(OBJS:src/%=$(SANITIZE_DIR)/%) $(SANITIZE_DIR)/guard.o
 	$(CC) $(CFLAGS) $(SANITIZE_FLAGS) -shared -o $@ $^ $(LDFLAGS) $(SHLIB_LINK) $(SANITIZE_WRAPPED:%=-Wl,--wrap=%)
 
-$(SANITIZE_DIR)/redis/transport.o: SANITIZE_FLAGS += -DBF_TRANSPORT_LIBRARY='"$(abspath $(SANITIZE_DIR))/hiredis/bloomext_hiredis"'
+$(SANITIZE_DIR)/redis/transport.o: SANITIZE_FLAGS += -DBF_TRANSPORT_LIBRARY='"$(SANITIZE_HIREDIS)"'
 
 # Without the package's -D_FORTIFY_SOURCE, whose functions the sanitizer does not know.
 .PHONY: sanitize-hiredis

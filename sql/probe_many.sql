@@ -100,7 +100,7 @@ begin
     return pg_temp.buffers('select count(*) filter (where bf_contains(f, ''x'' || n))
         from (select f, n from large, generate_series(1, 500) n order by n, id offset 0) s');
 end $$;
-select pg_temp.of_large('64kB') < 2000 * 7 * 3 * 1.1 as by_slices, pg_temp.of_large('64MB') < 2000 * 7 * 3 / 2 as read_once;
+select pg_temp.of_large('256kB') < 2000 * 7 * 3 * 1.1 as by_slices, pg_temp.of_large('64MB') < 2000 * 7 * 3 / 2 as read_once;
 drop table large;
 
 -- ---------------------------------------------------------------------------

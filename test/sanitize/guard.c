@@ -1,8 +1,9 @@
 /*
  * guard.c
- *	  PostgreSQL's allocator with an exact end, for the sanitized bloomext.so.
+ *	  PostgreSQL's allocator with an exact end, for the bloomext.so that runs
+ *	  under AddressSanitizer or valgrind.
  *
- * AddressSanitizer knows malloc's blocks.  A palloc chunk is a part of one, and
+ * Both know malloc's blocks.  A palloc chunk is a part of one, and
  * what is written behind it lands in its neighbour unseen.  So the linker leads
  * the module's allocations here (--wrap), where each becomes so large that its
  * memory context makes a block of its own for it, and all behind the size that
@@ -11,13 +12,20 @@
  * poison goes away with it.
  *
  * What the module gets from the server by pstrdup or by detoasting is copied
- * into such a chunk, so that what reads beyond an argument is seen, too.
+ * into such a chunk, so that what reads beyond an argument is seen, too.  To
+ * valgrind, what is in a chunk is undefined until it is written; and what goes
+ * into WAL must be defined.
  */
 #include "postgres.h"
 
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#else
+#include <valgrind/memcheck.h>
+#endif
 
 #include "fmgr.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 #if PG_VERSION_NUM >= 160000
@@ -26,6 +34,9 @@
 
 /* No context puts more than this together with anything else. */
 #define SHARED_LIMIT	8192
+
+/* Larger arguments are not copied, call for call. */
+#define LARGE_DATUM		(1024 * 1024)
 
 /* At least so much is poisoned. */
 #define RED_ZONE		64
@@ -47,6 +58,11 @@ extern struct varlena *__wrap_pg_detoast_datum_packed(struct varlena *datum);
 extern struct varlena *__wrap_pg_detoast_datum_copy(struct varlena *datum);
 extern struct varlena *__wrap_pg_detoast_datum_slice(struct varlena *datum, int32 first, int32 count);
 
+extern void __wrap_XLogRegisterBufData(uint8 block, void *data, uint32 length);
+extern XLogRecPtr __wrap_log_newpage_buffer(Buffer buffer, bool standard);
+
+extern void __real_XLogRegisterBufData(uint8 block, void *data, uint32 length);
+extern XLogRecPtr __real_log_newpage_buffer(Buffer buffer, bool standard);
 extern struct varlena *__real_pg_detoast_datum(struct varlena *datum);
 extern struct varlena *__real_pg_detoast_datum_copy(struct varlena *datum);
 extern struct varlena *__real_pg_detoast_datum_slice(struct varlena *datum, int32 first, int32 count);
@@ -55,6 +71,50 @@ extern void *__real_repalloc_huge(void *chunk, Size size);
 extern void *__real_MemoryContextAllocExtended(MemoryContext context, Size size, int flags);
 
 PG_FUNCTION_INFO_V1(bloomext_plant);
+
+static void
+poison(void *memory, Size size)
+{
+#ifdef __SANITIZE_ADDRESS__
+	ASAN_POISON_MEMORY_REGION(memory, size);
+#else
+	(void) VALGRIND_MAKE_MEM_NOACCESS(memory, size);
+#endif
+}
+
+static void
+unpoison(void *memory, Size size)
+{
+#ifdef __SANITIZE_ADDRESS__
+	ASAN_UNPOISON_MEMORY_REGION(memory, size);
+#else
+	(void) VALGRIND_MAKE_MEM_UNDEFINED(memory, size);
+#endif
+}
+
+/* Find the first poisoned byte; NULL if there is none. */
+static char *
+first_poisoned(void *memory, Size size)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return __asan_region_is_poisoned(memory, size);
+#else
+	char	   *first;
+
+	VALGRIND_DISABLE_ERROR_REPORTING;
+	first = (char *) VALGRIND_CHECK_MEM_IS_ADDRESSABLE(memory, size);
+	VALGRIND_ENABLE_ERROR_REPORTING;
+	return first;
+#endif
+}
+
+static void
+check_defined(const void *memory, Size size)
+{
+#ifndef __SANITIZE_ADDRESS__
+	(void) VALGRIND_CHECK_MEM_IS_DEFINED(memory, size);
+#endif
+}
 
 /* The size to ask for instead. */
 static Size
@@ -68,8 +128,7 @@ static void *
 guard(void *chunk, Size size)
 {
 	if (chunk != NULL)
-		ASAN_POISON_MEMORY_REGION((char *) chunk + size,
-								  guarded_size(size) - size);
+		poison((char *) chunk + size, guarded_size(size) - size);
 	return chunk;
 }
 
@@ -129,7 +188,13 @@ __wrap_MemoryContextAllocHuge(MemoryContext context, Size size)
 void *
 __wrap_repalloc_huge(void *chunk, Size size)
 {
-	return guard(__real_repalloc_huge(chunk, guarded_size(size)), size);
+	/* valgrind's realloc moves the poison, too. */
+	char	   *end = first_poisoned(chunk, size);
+	Size		kept = end == NULL ? size : end - (char *) chunk;
+	char	   *moved = __real_repalloc_huge(chunk, guarded_size(size));
+
+	unpoison(moved + kept, size - kept);
+	return guard(moved, size);
 }
 
 void *
@@ -168,8 +233,8 @@ guard_datum(struct varlena *datum)
 {
 	struct varlena *copy;
 
-	if (VARATT_IS_SHORT(datum) ||
-		__asan_address_is_poisoned((char *) datum + VARSIZE(datum)))
+	if (VARATT_IS_SHORT(datum) || VARSIZE(datum) > LARGE_DATUM ||
+		first_poisoned((char *) datum + VARSIZE(datum), 1) != NULL)
 		return datum;
 	copy = __wrap_palloc_extended(VARSIZE(datum), MCXT_ALLOC_HUGE);
 	memcpy(copy, datum, VARSIZE(datum));
@@ -198,6 +263,20 @@ struct varlena *
 __wrap_pg_detoast_datum_slice(struct varlena *datum, int32 first, int32 count)
 {
 	return guard_datum(__real_pg_detoast_datum_slice(datum, first, count));
+}
+
+void
+__wrap_XLogRegisterBufData(uint8 block, void *data, uint32 length)
+{
+	check_defined(data, length);
+	__real_XLogRegisterBufData(block, data, length);
+}
+
+XLogRecPtr
+__wrap_log_newpage_buffer(Buffer buffer, bool standard)
+{
+	check_defined(BufferGetPage(buffer), BLCKSZ);
+	return __real_log_newpage_buffer(buffer, standard);
 }
 
 /*
