@@ -152,7 +152,7 @@ like(failure('wrong_name'), qr/^08001 .*certificate verify failed/, 'another add
 server('wrong_address', "host 'localhost', port '$second_port', tls 'true', tls_ca '$dir/ours.crt'");
 like(failure('wrong_address'), qr/^08001 .*certificate verify failed/, 'another name than the address');
 server('no_file', "host 'localhost', port '$port', tls 'true', tls_ca '$dir/nothing.crt'");
-like(failure('no_file'), qr/^08001 TLS: No such file/, 'no such file');
+like(failure('no_file'), qr/^08001 .*TLS: No such file/, 'no such file');
 
 my ($late, $late_port) = tls_server('expired');
 server('expired', "host 'localhost', port '$late_port', tls 'true', tls_ca '$dir/ours.crt'");
@@ -175,10 +175,10 @@ sub present
 like(present('client', 'client'), qr/^none: t/, 'the right one');
 is(sql("SELECT bf_redis_add('strict', 'k', 1), bf_redis_contains('strict', 'k', 1)"), 't|t', 'is all that it takes');
 like(present('stranger', 'stranger'), qr/^08001 .*unknown ca/, 'one of another authority');
-like(present('client', 'stranger'), qr/^08001 TLS: key values mismatch/, "another one's key");
-like(present('client', 'encrypted'), qr/^08001 TLS: /, 'a key with a passphrase');
-like(present('nothing', 'client'), qr/^08001 TLS: No such file/, 'no such certificate');
-like(present('client', 'nothing'), qr/^08001 TLS: No such file/, 'no such key');
+like(present('client', 'stranger'), qr/^08001 .*TLS: key values mismatch/, "another one's key");
+like(present('client', 'encrypted'), qr/^08001 .*TLS: /, 'a key with a passphrase');
+like(present('nothing', 'client'), qr/^08001 .*TLS: No such file/, 'no such certificate');
+like(present('client', 'nothing'), qr/^08001 .*TLS: No such file/, 'no such key');
 $strict->cli('CONFIG', 'SET', 'requirepass', 'needed');
 sql("GRANT USAGE ON FOREIGN SERVER strict TO alice; CREATE USER MAPPING FOR alice SERVER strict OPTIONS (tls_cert '$dir/client.crt', tls_key '$dir/client.key')");
 is(state_of("SET ROLE alice; SELECT bf_redis_contains('strict', 'k', 1)"), '2F003', 'a certificate is no password');
@@ -205,7 +205,7 @@ cmp_ok(scalar(grep { $_->cli('DBSIZE') > 0 } @nodes), '>', 1, 'on several of its
 $_->cli('CONFIG', 'SET', 'tls-cert-file', "$dir/name.crt", 'tls-key-file', "$dir/name.key") foreach @nodes;
 server('named', "host 'localhost', port '$ports[0]', tls 'true', tls_ca '$dir/ours.crt', cluster 'true'");
 my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT bf_redis_contains('named', 'k' || n, 'x') FROM generate_series(1, 12) n");
-like($err, qr/08001: .*\nDETAIL:  TLS: certificate verify failed/, 'whose nodes announce an address that their certificate is not for');
+like($err, qr/08001: .*\nDETAIL:  .*TLS: certificate verify failed/, 'whose nodes announce an address that their certificate is not for');
 
 # Sentinels: the master is who they name, and the certificate is for that name.
 my ($watched, $watched_port) = tls_server('address');
