@@ -156,13 +156,15 @@ bf_hashfile_add(BfHashFile *file, const BfHash *hash)
 }
 
 /*
- * The estimated number of distinct hashes: no more than there are, as elements
- * that are made for it could have the sketch count any number.
+ * The estimated number of distinct hashes: no more than twice those that there are,
+ * as elements that are made for it could have the sketch count any number.  Twice:
+ * how many are filed depends on the order in which they came, and an honest
+ * estimate, which does not, may exceed them.
  */
 double
 bf_hashfile_count(BfHashFile *file)
 {
-	double		most = (double) file->filed + file->unwritten.count;
+	double		most = 2 * ((double) file->filed + file->unwritten.count);
 
 	sketch_hashes(file, file->buffer, file->unwritten.count);
 	return Min(bf_sketch_count(&file->sketch), most);
