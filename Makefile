@@ -27,9 +27,11 @@ OBJS = $(patsubst %.c,%.o,$(filter-out src/hiredis/%,$(call files,src/*.c src/*/
 LUA_HEADER = $(CURDIR)/src/redis/scripts.h
 PRIVATE_HEADERS = $(filter-out src/redis/scripts.h,$(call files,src/*.h src/*/*.h)) $(LUA_HEADER)
 
-# Sizes must come out as Java computes them: no fused multiply-add.
+# Sizes must come out as Java computes them: no fused multiply-add, and not in
+# the 80 bits of the registers that 32-bit x86 had first.
+EXACTLY = -ffp-contract=off $(if $(filter i%86,$(host_cpu)),-msse2 -mfpmath=sse)
 PG_CPPFLAGS += -I$(SOURCE)src -I$(CURDIR)/src
-PG_CFLAGS = -ffp-contract=off
+PG_CFLAGS = $(EXACTLY)
 
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out $(DATA),$(call files,sql/*.sql)))
 TEST_MODULES = $(CURDIR)/test/nodes/build/nodes.so $(CURDIR)/test/provider/build/provider.so
@@ -49,6 +51,9 @@ endif
 ISOLATION_OPTS := --inputdir=$(SOURCE)test/isolation $(REGRESS_OPTS)
 
 include $(PGXS)
+
+# What is compiled as a query runs computes no other sizes.
+override BITCODE_CFLAGS += $(EXACTLY)
 
 # Documents lie next to each other as they do here, or their links lead nowhere.
 DOCUMENTS = $(call files,README.md CHANGELOG.md LICENSE doc/*.md doc/pictures/*.svg)
@@ -111,7 +116,7 @@ FREE_SOURCES = $(filter-out %/advise.c,$(wildcard src/core/*.c src/strategy/*.c 
 UNIT_SOURCES = $(FREE_SOURCES) $(wildcard test/unit/*.c)
 UNIT_HEADERS = $(wildcard test/unit/*.h)
 UNIT_OPTIMIZED = -O2
-UNIT_FLAGS = -std=gnu99 -g $(UNIT_OPTIMIZED) -Wall -Wextra -Werror -ffp-contract=off -Isrc
+UNIT_FLAGS = -std=gnu99 -g $(UNIT_OPTIMIZED) -Wall -Wextra -Werror $(EXACTLY) -Isrc
 
 test/unit/unit: $(UNIT_SOURCES) $(UNIT_HEADERS) $(PRIVATE_HEADERS)
 	$(CC) $(UNIT_FLAGS) -o $@ $(UNIT_SOURCES) -lm
@@ -150,7 +155,7 @@ FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value partial guava redisbloom spar
 ifeq ($(WITH_HIREDIS),yes)
 FUZZ_TARGETS += $(FUZZ_DIR)/fuzz-redis
 endif
-FUZZ_FLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -ffp-contract=off -fno-omit-frame-pointer -Isrc -Itest/unit \
+FUZZ_FLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror $(EXACTLY) -fno-omit-frame-pointer -Isrc -Itest/unit \
 	$(FUZZ_INSTRUMENT)
 
 FUZZ_STREAMS = $(addprefix $(FUZZ_DIR)/fuzz-,guava redisbloom spark bitsandblooms)

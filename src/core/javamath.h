@@ -3,14 +3,19 @@
  *	  The conversions that Java code means by a cast or Math.round.
  *
  * Sizes must come out as the originals compute them: doubles evaluated in the
- * original's order, without fused multiply-add (the build passes
- * -ffp-contract=off) and without extended precision.
+ * original's order, without fused multiply-add and without extended precision
+ * (the build passes what it takes).
  */
 #ifndef BLOOMEXT_JAVAMATH_H
 #define BLOOMEXT_JAVAMATH_H
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
+
+#if FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2
+#error "sizes would not be Java's: doubles are evaluated in extended precision"
+#endif
 
 /* Math.log(2), as Java and C compute it. */
 #define BF_LN2		0x1.62e42fefa39efp-1
