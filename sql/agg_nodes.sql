@@ -78,6 +78,11 @@ select by_nodes('bf_agg_into(bloomfilter, integer)', 5, bf_create(1000, 0.01, co
     bf_agg_into(bf_create(1000, 0.01, counting => true), i % 10) as equal
 from generate_series(1, 1000) i;
 
+-- Few elements of the first node, which are listed, and bits of the others, too many to be packed.
+select by_nodes('bf_agg(integer, bigint)', nodes, case when i % nodes <> 1 or i < 30 then i end, 10000::bigint) =
+    bf_agg(case when i % nodes <> 1 or i < 30 then i end, 10000) as equal
+from generate_series(3, 4) nodes, generate_series(1, 9000) i group by nodes;
+
 -- Filters united.
 select by_nodes('bf_union_agg(bloomfilter)', nodes, f) = bf_union_agg(f) as equal
 from generate_series(2, 3) as nodes, lateral (select bf_agg(i, 1000) as f from generate_series(1, 1000) i group by i % 10) g

@@ -109,6 +109,10 @@ select pg_temp.outcome('select bf_agg(d, 10) @> 5 from (values (date ''2024-05-0
        pg_temp.outcome('select (bf_create(10) || 5 || date ''2024-05-01'') @> 5') as mixed,
        bf_import(bf_export(bf_create(10) || date '2024-05-01'), 'guava', 'int') @> date '2024-05-01' as imported,
        bf_import(bf_export(bf_create(10) || date '2024-05-01'), 'guava', 'int') = bf_create(10) || date '2024-05-01' as same;
+-- A union knows what either of them knew.
+create temp table dated as select f, bf_import(bf_export(f), 'guava', 'int') as imported from (values (bf_create(10) || date '2024-05-01')) v(f);
+select pg_temp.outcome('select (f | imported) @> 5 from dated') as dates_first, pg_temp.outcome('select (imported | f) @> 5 from dated') as imported_first,
+       pg_temp.outcome('select imported @> 5 from dated') as imported;
 -- The message speaks of the type.
 select bf_create(10) || 'x' || date '2024-02-29';
 select bf_create(10) || 1 || inet '::1';

@@ -169,6 +169,11 @@ select bf_positions(bf_create(100), '') as positions, (bf_info(bf_create(100) ||
        (bf_create(100) || '') @> '' as found, bf_create(100, funnel => 'utf8') @> '' as empty_holds_it,
        bf_positions(bf_create(100), ''::bytea) as bytea;
 
+-- What no int holds is not in a filter of ints; the answers beside it are those of the others.
+select bf_contains_each(f, '{1,4294967297,2,NULL,-4294967295,3}'::bigint[]) as each, bf_contains_each(f, '{4294967297}'::bigint[]) as none,
+       bf_contains_all(f, '{1,4294967297,2}'::bigint[]) as all, bf_contains_all(f, '{1,2}'::bigint[]) as narrow
+from (select bf_create(10, 0.0001, funnel => 'int') || 1 || 2 as f) v;
+
 -- Padding and case count; nothing is trimmed or folded.
 select (bf_create(100, 0.0001) || 'Title') @> 'title' as folded, (bf_create(100, 0.0001) || 'a') @> 'a ' as trimmed,
        (bf_create(100, 0.0001) || U&'\00E9') @> U&'e\0301' as normalised;

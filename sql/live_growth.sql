@@ -121,6 +121,24 @@ VACUUM waits;
 SELECT layer, pending FROM bf_live_layers('waits');
 DROP TABLE waits;
 
+-- What waits on a layer's pending pages gets its bits when another layer follows, as
+-- lookups do not look there any more.
+CREATE TABLE sealed (t text);
+CREATE INDEX sealed_i ON sealed USING bloomfilter (t) WITH (expected = 200000, fpp = 1e-9, expansion = 2);
+INSERT INTO sealed SELECT 's' || g FROM generate_series(1, 150000) AS g;
+INSERT INTO sealed VALUES ('one');
+INSERT INTO sealed VALUES ('two');
+SELECT layer, pending, missing FROM bf_live_layers('sealed'), bf_live_verify('sealed');
+INSERT INTO sealed SELECT 's' || g FROM generate_series(150001, 300000) AS g;
+SELECT layer, pending, missing FROM bf_live_layers('sealed'), bf_live_verify('sealed');
+DROP TABLE sealed;
+-- So many bits at once that they are set in several ranges of pages.
+CREATE TABLE ranges (t text);
+CREATE INDEX ranges_i ON ranges USING bloomfilter (t) WITH (expected = 200000, fpp = 1e-9);
+INSERT INTO ranges SELECT 'r' || g FROM generate_series(1, 140000) AS g;
+SELECT bf_live_filter('ranges') = bf_agg(t, 200000, 1e-9) AS as_aggregated FROM ranges;
+DROP TABLE ranges;
+
 -- Tables that stand for several: as one value while their layers are alike.
 CREATE TABLE parts (n int, t text) PARTITION BY LIST (n);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);

@@ -128,6 +128,8 @@ select name, bool_and(outcome = 'ok') filter (where at >= header) as bits,
        count(*) filter (where at < header and outcome = 'ok') > 100 as some_ok,
        count(*) filter (where at < header and outcome <> 'ok') > 5000 as some_refused
 from changed join originals using (name) group by name, header order by 1;
+-- Of what is one of a list there is no more than the list: of strategies, funnels, cells and meanings.
+select name, at, count(*) from changed where at between 3 and 6 and outcome = 'ok' group by 1, 2 order by 1, 2;
 
 -- Two bytes of the header at their extremes: sizes that overflow, mostly.
 select outcome, count(*) > 0 as some
@@ -192,3 +194,11 @@ select bf_export_layer(('\x' || encode(set_byte(substr(v, 1, 72), 12, 2)
                                         || substr(v, 73)
                                         || '\x0100000000000000', 'hex'))::bloomfilter, 1)
 from bloomfilter_send(bf_create(1000, expansion => 2)) v;
+
+-- ---------------------------------------------------------------------------
+-- Bits beyond the end of a layer, which is not a whole word: of any layer.
+-- ---------------------------------------------------------------------------
+select layer, bits % 64 <> 0 as partial, pg_temp.try_text(pg_temp.put(v, at, get_byte(v, at) | 128)) as outcome
+from (select bf_agg(i, 10, 0.01, 'redisson', 2) as f from generate_series(1, 40) i) a, bloomfilter_send(f) v,
+    lateral (select layer, bits, (32 + count(*) over () * 40 + sum((bits + 63) / 64 * 8) over (order by layer))::int - 8 as at from bf_layers(f)) l
+order by 1;

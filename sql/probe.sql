@@ -110,6 +110,23 @@ select count(*) filter (where a.f @> ('own' || b.id) <> (a.id = b.id)) < 600 as 
        count(*) filter (where a.id = b.id and not a.f @> ('own' || b.id)) as lost
 from small b, small a where b.id <= 300 and a.id <= 300;
 
+-- Several layers, each looked at by slices, as no call site asks twice.
+create table layered as select bf_agg(i, 20000, 0.01, 'guava', 2) as f from generate_series(1, 200000) i;
+create function pg_temp.lost() returns bigint language plpgsql as $$
+declare
+    lost bigint := 0;
+    found boolean;
+begin
+    for i in 1..200000 by 5000 loop
+        execute format('select f @> %s from layered', i) into found;
+        lost := lost + (not found)::int;
+    end loop;
+    return lost;
+end $$;
+select (bf_info(f)).layers, pg_temp.lost(), pg_temp.buffers('select f @> 150001 from layered') < pg_temp.buffers('select bf_count(f) from layered') as by_slices
+from layered;
+drop table layered;
+
 -- ---------------------------------------------------------------------------
 -- A filter that changes is never answered from what it was
 -- ---------------------------------------------------------------------------
