@@ -18,10 +18,17 @@ my ($redis, $node) = start_servers('jit = off');
 # Answers that are small on the wire and large in memory.
 my %blobs = (integer => ":2\r\n", nil => "\$-1\r\n", empty => "\$0\r\n\r\n", status => "+\r\n", array => "*0\r\n");
 my $size = 20_000_000;
+# What is just not too much, or just is; of elements, as soon as they are announced.
+my ($larger, $other) = ('The answer is larger than any that was asked for.', 'A string was expected.');
+my %exact = (
+	'elements' => [ "*262145\r\n", $larger ], 'elements within' => [ "*2\r\n*262143\r\n", $larger ],
+	'made' => [ "*65536\r\n" . "\$-1\r\n" x 65536, $larger ], 'fewer made' => [ "*65535\r\n" . "\$-1\r\n" x 65535, $other ],
+	'bits' => [ "*70000\r\n" . ":1\r\n" x 70000, $other ],
+	'depth' => [ "*1\r\n" x 4, $larger ], 'less depth' => [ "*1\r\n" x 3 . ":1\r\n", $other ]);
 my $wire = FaultServer->new(sub {
 	my ($state, $name, @arguments) = @_;
 	return FaultServer::ok() if $name eq 'PING';
-	my ($key) = grep { /^(blob|line|twice|once|never|silent):/ } @arguments;
+	my ($key) = grep { /^(blob|exact|line|twice|once|never|silent):/ } @arguments;
 	my ($kind, $what) = split /:/, $key // ':';
 	my $description = FaultServer::array(FaultServer::bulk('string'), FaultServer::bulk("\1\5\0\0\0\4"),
 		FaultServer::integer(38), (FaultServer::bulk(undef)) x ($name eq 'EVAL' ? $arguments[1] - 1 : 0));
@@ -36,6 +43,7 @@ my $wire = FaultServer->new(sub {
 	return FaultServer::array(FaultServer::integer($kind eq 'never' ? 1 : 1 * 2**40 + 5 * 2**32 + 4),
 		(":1\r\n") x ((@arguments - 4) / 3)) x ($kind eq 'twice' ? 2 : 1) if $name eq 'BITFIELD_RO';
 	return ":1\r\n" unless $name eq 'GET';
+	return $exact{$what}[0] if $kind eq 'exact';
 	my $array = "*60000\r\n" . $blobs{$what} x 60000;
 	return "*60000\r\n" . $array x ($size / length $array);
 });
@@ -45,6 +53,11 @@ for my $what (sort keys %blobs)
 	my ($state, $grown) = reverse split / /, session("SELECT peak() AS before \\gset\nSELECT bf_fetch('wire', 'blob:$what');\nSELECT peak() - :before");
 	is($state, '08P01', "20 MB of $what: refused");
 	cmp_ok($grown, '<', 4 * $size / 1e6 + 16, "and take little memory ($grown MB)");
+}
+for my $what (sort keys %exact)
+{
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT bf_fetch('wire', 'exact:$what')");
+	like($err, qr/^DETAIL:  \Q$exact{$what}[1]\E$/m, "bounds: $what");
 }
 is(session("SELECT bf_fetch('wire', 'line:')"), '08P01', 'a line without an end is not waited for');
 
