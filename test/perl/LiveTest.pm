@@ -7,7 +7,9 @@ use strict;
 use warnings;
 
 use IPC::Run;
+use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 # new(node): a server that runs; install(): the extension, and what the tests
 # look at a filter with.
@@ -121,6 +123,49 @@ sub wait_for_lock
 		SELECT count(*) > 0 FROM pg_stat_activity
 		WHERE wait_event_type = 'Lock' AND query LIKE '$pattern' AND wait_event ~ '^(@{[ $kind // '.*' ]})\$'))
 	  or die "nobody waits at $pattern";
+}
+
+# The postmaster, and with it its children, by the system: on a full disk no query is
+# sure to succeed.
+sub postmaster { my ($self) = @_; return (slurp_file($self->{node}->data_dir . '/postmaster.pid') =~ /^(\d+)/)[0]; }
+
+sub processes
+{
+	my ($self) = @_;
+	my $postmaster = $self->postmaster;
+	my @children;
+	foreach my $file (glob '/proc/[0-9]*/stat')
+	{
+		my $stat = eval { slurp_file($file) } // '';
+		push @children, $stat =~ /^(\d+)/ if $stat =~ /\) \S $postmaster /;
+	}
+	return ($postmaster, @children);
+}
+
+# Kill the server, all of its processes at once or the postmaster a moment before the
+# others, and wait until the system has noticed that they are gone.
+sub kill_server
+{
+	my ($self, $moment) = @_;
+	my ($postmaster, @children) = $self->processes;
+	$self->{node}->kill9 if $moment;
+	sleep($moment // 0);
+	kill 'KILL', $postmaster, @children;
+	$self->{node}->kill9;
+	foreach (1 .. 100)
+	{
+		sleep(0.05);
+		last unless kill 0, $postmaster, @children;
+	}
+	sleep(0.1);
+}
+
+# Wait until a layer is added somewhere, or a filter flushed, but not long.
+sub wait_for_page_lock
+{
+	my ($self) = @_;
+	$self->{node}->psql('postgres', q(SET statement_timeout = '200ms'; DO $$ BEGIN
+		WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'page') LOOP END LOOP; END $$));
 }
 
 package LiveTest::Session;

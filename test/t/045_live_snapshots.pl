@@ -24,13 +24,16 @@
 use strict;
 use warnings;
 
-use IPC::Open3;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
 use List::Util qw(min sum);
-use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+
+use Workers;
 
 my $seconds = $ENV{BLOOMEXT_LIVE_SECONDS} || 100;
 my $seed = $ENV{BLOOMEXT_SEED} || int(rand(2**31));
@@ -100,9 +103,9 @@ $primary->safe_psql('postgres', q(
 	CREATE TABLESPACE elsewhere LOCATION '';
 ) . join('', map { create_index(@$_, 'bf', '') } reverse @filters));
 
-# What a process counts; its session with psql, which is made anew when lost;
-# whether it is to end.
-my (%count, $psql, $stopped);
+# The processes; what one counts; its session with psql, which is made anew when lost.
+my $workers = Workers->new;
+my $psql;
 my $begun = time;
 my $dir = PostgreSQL::Test::Utils::tempdir();
 
@@ -111,33 +114,12 @@ my $dir = PostgreSQL::Test::Utils::tempdir();
 sub run
 {
 	my ($node, $script) = @_;
-	if (!$psql)
-	{
-		$psql->{pid} = open3($psql->{in}, $psql->{out}, undef, 'psql', '-XAtq', '-d', $node->connstr('postgres'));
-		print { $psql->{in} } "\\set VERBOSITY sqlstate\n";
-	}
-	alarm(60);
-	print { $psql->{in} } "$script\n\\echo end of script\n";
-	$psql->{in}->flush;
-	my (@said, $line);
-	while (defined($line = readline $psql->{out}))
-	{
-		chomp $line;
-		last if $line eq 'end of script';
-		push @said, $line;
-	}
-	hang_up() if !defined $line;
-	alarm(0);
+	$psql //= Workers::Psql->new($node->connstr('postgres'), '\set VERBOSITY sqlstate');
+	my @said = $psql->run($script, 60);
 	my ($error) = map { /(?:ERROR|FATAL|PANIC):  (\w{5})\b/ } @said;
-	$count{ 'error ' . ($error // 'lost') }++ if $error || !defined $line;
+	$count{ 'error ' . ($error // 'lost') }++ if $error || $psql->{lost};
+	undef $psql if $psql->{lost};
 	return @said;
-}
-
-sub hang_up
-{
-	close $psql->{in};
-	waitpid($psql->{pid}, 0);
-	undef $psql;
 }
 
 sub pick { return $_[ rand @_ ]; }
@@ -354,36 +336,19 @@ sub bystander
 
 # Processes.
 
-my (%running, $started);
+my $started;
 
 sub start
 {
 	my ($node, $name, $action, $times) = @_;
 	foreach my $number (1 .. $times)
 	{
-		$started++;
-		my $pid = fork // die "could not fork: $!";
-		if ($pid)
-		{
-			$running{$pid} = $node->name;
-			next;
-		}
-		undef $psql;
-		srand($seed + $started);
-		$SIG{PIPE} = 'IGNORE';
-		$SIG{TERM} = sub { $stopped = 1 };
-		my $ok = eval {
-			while (!$stopped)
-			{
-				$action->($node, $number);
-				$count{$name}++;
-			}
-			hang_up() if $psql;
-			append_to_file("$dir/count.$started", join '', map { "$_=$count{$_}\n" } keys %count);
-			1;
-		};
-		warn $@ if !$ok;
-		POSIX::_exit(!$ok);
+		my $session;
+		$workers->start($node->name, $seed + ++$started, sub {
+			undef $psql if !$session++;
+			$action->($node, $number);
+			$count{$name}++;
+		});
 	}
 }
 
@@ -392,15 +357,9 @@ sub stop
 {
 	my ($node) = @_;
 	my $name = $node->name;
-	my @pids = grep { $running{$_} eq $name } keys %running;
-	kill 'TERM', @pids;
-	my @failed = grep { waitpid($_, 0); $? } @pids;
-	delete @running{@pids};
-	is(scalar @failed, 0, "the processes at the $name ended well");
+	is($workers->stop($name), 0, "the processes at the $name ended well");
 	$node->safe_psql('postgres', join '', map { create_index(@$_, 'bf', 'IF NOT EXISTS') } @filters);
 }
-
-END { kill 'TERM', keys %running; }
 
 # What would end the standby's old snapshots during a spell: remove dead rows
 # now, and let nothing remove those of catalogs until the next one.
@@ -471,7 +430,7 @@ start($standby, 'definitions', \&definer, 1);
 sleep($spell / 2);
 stop($standby);
 old_snapshot_asks('promoted and written to');
-hang_up();
+undef $psql;
 in_order($standby, 'the promoted standby');
 
 sub is_none
@@ -494,15 +453,7 @@ foreach my $node ($primary, $standby)
 }
 cmp_ok($primary->safe_psql('postgres', 'SELECT count(*) FROM uniq'), '>', $seconds, 'titles were added');
 
-# What all processes counted.
-foreach my $file (glob "$dir/count.*")
-{
-	foreach (split /\n/, slurp_file($file))
-	{
-		my ($what, $n) = /^(.*)=(\d+)$/;
-		$count{$what} += $n;
-	}
-}
+%count = $workers->counted;
 diag "$_: $count{$_}" foreach sort keys %count;
 my @reads = map { $count{$_} } grep { /asked$/ } keys %count;
 my @checks = map { $count{$_} } grep { /asked rows$/ } keys %count;

@@ -73,37 +73,11 @@ my @logged = ('equal', 'double', 'wide');
 $live->sql(join '', map { 'CREATE ' . ($_ eq 'gone' ? 'UNLOGGED' : '') . " TABLE $_ (title text);
 	CREATE INDEX ON $_ USING bloomfilter (title) WITH ($filter{$_});" } sort keys %filter);
 
-# A process's children, by the system: on a full disk no query is sure to succeed.
-sub children
-{
-	my ($parent) = @_;
-	my @children;
-	foreach my $file (glob '/proc/[0-9]*/stat')
-	{
-		my $stat = eval { slurp_file($file) } // '';
-		push @children, $stat =~ /^(\d+)/ if $stat =~ /\) \S $parent /;
-	}
-	return @children;
-}
-
-# Kill the server, all of its processes at once, and wait until the system has
-# noticed that they are gone.
+# Kill the server, by chance while a layer is added, or a filter flushed.
 sub kill_server
 {
-	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-	my @pids = ($postmaster, children($postmaster));
-
-	# By chance while a layer is added, or a filter flushed.
-	$node->psql('postgres', q(SET statement_timeout = '200ms'; DO $$ BEGIN
-		WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'page') LOOP END LOOP; END $$)) if rand() < 0.7;
-	kill 'KILL', @pids;
-	$node->kill9;
-	foreach (1 .. 100)
-	{
-		sleep(0.05);
-		last unless kill 0, @pids;
-	}
-	sleep(0.1);
+	$live->wait_for_page_lock if rand() < 0.7;
+	$live->kill_server;
 }
 
 sub crash

@@ -31,14 +31,16 @@ use strict;
 use warnings;
 
 use FindBin;
-use IPC::Open3;
+use lib "$FindBin::RealBin/../perl";
+
 use JSON::PP ();
 use List::Util qw(max min sum0);
-use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+
+use Workers;
 
 my $mutant = $ENV{BLOOMEXT_GATE_MUTANT};
 my $seconds = $ENV{BLOOMEXT_GATE_SECONDS} || ($mutant ? 60 : 90);
@@ -488,7 +490,8 @@ sub current_of
 
 # Sessions.
 
-my (%count, $psql, @log, %prepared, $stopped, $number, @tables, $level);
+my $workers = Workers->new;
+my ($psql, @log, %prepared, @tables, $level);
 
 # Run a script, return the lines that it said, errors too.
 sub run
@@ -496,27 +499,16 @@ sub run
 	my ($script) = @_;
 	if (!$psql)
 	{
-		$psql->{pid} = open3($psql->{in}, $psql->{out}, undef, 'psql', '-XAtq', '-d', $node->connstr('postgres'));
 		%prepared = ();
-		print { $psql->{in} } "\\set VERBOSITY verbose\nSELECT FROM setseed(" . rand() . ");\n";
-		print { $psql->{in} } map { "$_->{sql}\n" } grep { $_->{form} eq 'temp' } @tables;
+		$psql = Workers::Psql->new($node->connstr('postgres'), '\set VERBOSITY verbose', 'SELECT FROM setseed(' . rand() . ');',
+			map { $_->{sql} } grep { $_->{form} eq 'temp' } @tables);
 	}
 	push @log, $script;
 	shift @log if @log > 60;
-	alarm(120);
-	print { $psql->{in} } "$script\n\\echo end of script\n";
-	$psql->{in}->flush;
-	my (@said, $line);
-	while (defined($line = readline $psql->{out}))
+	my @said = grep { !/^(?!ERROR|FATAL|PANIC|WARNING|NOTICE)[A-Z ]+(?: \d+)?:|^ *\^$/ } $psql->run($script);
+	if ($psql->{lost})
 	{
-		chomp $line;
-		last if $line eq 'end of script';
-		push @said, $line unless $line =~ /^(?!ERROR|FATAL|PANIC|WARNING|NOTICE)[A-Z ]+(?: \d+)?:|^ *\^$/;
-	}
-	alarm(0);
-	if (!defined $line)
-	{
-		hang_up();
+		undef $psql;
 		wrong("the connection is lost:\n@said\n") unless $stopped;
 	}
 	foreach (map { /^(?:psql:.*: )?(?:ERROR|FATAL|PANIC):  (\w{5}): (.*)/ ? [ $1, $2 ] : () } @said)
@@ -527,21 +519,8 @@ sub run
 	return @said;
 }
 
-sub hang_up
-{
-	close $psql->{in};
-	waitpid($psql->{pid}, 0);
-	undef $psql;
-}
-
 # Note what is wrong, and end.
-sub wrong
-{
-	my ($what) = @_;
-	append_to_file("$dir/wrong.$$", "session $number: $what\nThe session's last statements:\n" . join("\n", @log) . "\n");
-	rename "$dir/wrong.$$", "$dir/wrong";
-	die "stopped\n";
-}
+sub wrong { $workers->wrong("$_[0]\nThe session's last statements:\n" . join("\n", @log) . "\n"); }
 
 sub failed { return grep { /^ERROR:/ } @_; }
 
@@ -771,64 +750,24 @@ sub definer
 	sleep(rand(0.2));
 }
 
-# Processes.
-
-my %running;
-
-sub start
-{
-	my ($action, $round) = @_;
-	$number++;
-	my $pid = fork // die "could not fork: $!";
-	return $running{$pid} = 1 if $pid;
-	undef $psql;
-	%count = ();
-	srand($seed + 1000 * $round + $number);
-	$SIG{PIPE} = 'IGNORE';
-	$SIG{TERM} = sub { $stopped = 1 };
-	$SIG{ALRM} = sub { die "no answer to: $log[-1]\n" };
-	my $ok = eval {
-		$action->() while !$stopped;
-		hang_up() if $psql;
-		append_to_file("$dir/count.$round.$number", join '', map { "$_=$count{$_}\n" } keys %count);
-		1;
-	};
-	warn $@ if !$ok && $@ ne "stopped\n";
-	POSIX::_exit(!$ok && $@ ne "stopped\n");
-}
-
-sub stop
-{
-	kill 'TERM', keys %running;
-	my @failed = grep { waitpid($_, 0); $? } keys %running;
-	%running = ();
-	return @failed;
-}
-
-END { kill 'TERM', keys %running; }
-
 my $begun = time;
 my $end = $begun + $seconds;
-my ($round, @failed) = (0);
-while (time < $end && !-e "$dir/wrong" && !@failed)
+my ($round, $failed) = (0, 0);
+while (time < $end && !$workers->is_wrong && !$failed)
 {
-	$round++;
-	srand($seed + 1000 * $round);
+	srand($seed + 1000 * ++$round);
 	@tables = map { random_table($_) } 1 .. 6;
-	$number = 0;
 	$node->safe_psql('postgres', join "\n", 'SET client_min_messages = error; DROP SCHEMA r CASCADE; CREATE SCHEMA r; GRANT ALL ON SCHEMA r TO public; CREATE SEQUENCE r.ids; GRANT ALL ON SEQUENCE r.ids TO public; SELECT FROM setseed(' . rand() . ');',
 		map { $_->{sql} } grep { $_->{form} ne 'temp' } @tables);
-	start($_, $round) foreach (\&tester) x 3, (\&writer) x 2, \&definer;
+	my $number = 1000 * $round;
+	$workers->start('', $seed + ++$number, $_) foreach (\&tester) x 3, (\&writer) x 2, \&definer;
 	my $until = min($end, time + max(10, min(30, $seconds / 8)));
-	sleep(0.2) while time < $until && !-e "$dir/wrong";
-	@failed = stop();
+	sleep(0.2) while time < $until && !$workers->is_wrong;
+	$failed = $workers->stop;
 }
 
-foreach my $file (glob "$dir/count.*")
-{
-	/^(.*)=(\d+)$/ && ($count{$1} += $2) foreach split /\n/, slurp_file($file);
-}
-my $wrong = -e "$dir/wrong" ? slurp_file("$dir/wrong") : '';
+%count = $workers->counted;
+my $wrong = $workers->said_wrong;
 if ($mutant)
 {
 	note $wrong;
@@ -837,7 +776,7 @@ if ($mutant)
 else
 {
 	is($wrong, '', "no disagreement, BLOOMEXT_SEED=$seed");
-	is(scalar @failed, 0, 'all sessions ended well');
+	is($failed, 0, 'all sessions ended well');
 	my @bad = grep { / XX\w{3} (?:ERROR|FATAL)|PANIC|terminated by signal/ && !/tuple concurrently|could not open relation with OID/ } split /\n/, slurp_file($node->logfile);
 	is("@bad[0 .. min($#bad, 19)]", '', 'no internal errors');
 	cmp_ok($count{gated} // 0, '>=', 0.5 * ($count{gateable} // 0), 'of the gateable queries at least half were gated');
