@@ -99,10 +99,11 @@ sub run
 	while (defined(my $line = readline $self->{out}))
 	{
 		chomp $line;
-		last if (@$self{qw(state rows)}) = $line =~ /^end of script (\w{5}) (\d+)$/;
+		last if (@$self{qw(state rows)}) = $line =~ /^end of script (\S*) (\d+)$/;
 		push @said, $line;
 	}
-	$self->{lost} = !defined $self->{state};
+	# psql may outlive its connection: there is no SQLSTATE then.
+	$self->{lost} = !$self->{state};
 	alarm(0);
 	return @said;
 }
