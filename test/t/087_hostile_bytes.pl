@@ -92,8 +92,9 @@ my %filters = (
 	unlogged => { options => 'expected = 50000', kind => 'UNLOGGED', rows => 1000 }
 );
 
-my $own = $node->psql('postgres', 'CREATE DATABASE model');
-$node->safe_psql('model', 'CREATE EXTENSION bloomext; UPDATE pg_proc SET probin = ' . "(SELECT probin FROM (VALUES ('$PostgreSQL::Test::Utils::tmp_check/sanitize/bloomext.so')) v(probin))" . q( WHERE probin = '$libdir/bloomext';) . $memory . q(
+my $library = $node->safe_psql('postgres', q(SELECT DISTINCT probin FROM pg_proc WHERE probin LIKE '%/bloomext.so'));
+$node->safe_psql('postgres', 'CREATE DATABASE model');
+$node->safe_psql('model', "CREATE EXTENSION bloomext; UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/bloomext'; $memory" . q(
 	-- The answer to an element, or the SQLSTATE.
 	CREATE FUNCTION asked(tab regclass, e anyelement) RETURNS text LANGUAGE plpgsql AS $$
 	BEGIN
