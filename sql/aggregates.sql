@@ -78,6 +78,10 @@ select bf_agg(t, 100) = bf_create(100, funnel => 'utf8') as two,
        bf_agg(i::int, 100) = bf_create(100, funnel => 'int') as int4,
        bf_agg(t) is null as one, bf_agg(i) is null as one
 from none;
+-- What elements are sorted by is no parameter.
+select bf_agg(t, 100 order by i) = bf_create(100, funnel => 'utf8') as two,
+       bf_agg(t, 100, 0.01, 'guava32', 0 order by u, i) = bf_create(100, 0.01, 'guava32', 'utf8') as five
+from none;
 insert into none select null from generate_series(1, 10);
 select bf_agg(t, 100) = bf_create(100, funnel => 'utf8') as two,
        bf_agg(t, 100, 0.01, 'guava32') = bf_create(100, 0.01, 'guava32', 'utf8') as four,
@@ -188,6 +192,12 @@ from (select bf_agg(x, 20) over w1 as s1, bf_agg(x) over w1 as u1, array_agg(x) 
              w4 as (order by i rows between 3 preceding and 3 following exclude current row),
              w5 as (order by g range between 1 preceding and current row),
              w6 as (partition by g)) s;
+-- A frame without rows has the size of the call, if it is clear which one that is.
+select i, bf_agg('x'::text, 10) over w = bf_create(10, funnel => 'utf8') as same, bf_agg('x'::text, 10) over w is null as none
+from generate_series(1, 2) i window w as (order by i rows between 3 following and 4 following);
+select i, bf_agg('x'::text, 10) over w = bf_create(10, funnel => 'utf8') as same, bf_agg('y'::text, 100) over w is null as none
+from generate_series(1, 2) i window w as (order by i rows between 3 following and 4 following);
+
 -- FILTER within a frame; union and intersection over a frame.
 select count(*) filter (where f is distinct from pg_temp.sized(a)) as filtered,
        count(*) filter (where u is distinct from pg_temp.sized(a1)) as unions,

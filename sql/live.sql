@@ -169,6 +169,12 @@ CREATE INDEX live_6 ON live USING bloomfilter (t) WITH (expected = 100, fpp = 0.
 SELECT bf_live_contains('live', 't1'), count(*) FILTER (WHERE bf_live_contains('live', 'x' || g)) < 30 AS by_the_better
 FROM generate_series(1, 300) AS g;
 
+-- Nor if they take it by other bytes, or by another strategy.
+CREATE INDEX live_7 ON live USING bloomfilter (t) WITH (funnel = utf16);
+CREATE INDEX live_8 ON live USING bloomfilter (t) WITH (strategy = spark2);
+CREATE INDEX live_9 ON live USING bloomfilter (t);
+SELECT count(*) AS denied FROM live WHERE NOT bf_live_contains('live', t);
+
 -- Over-full: VACUUM says so.
 CREATE TABLE full_live (t text);
 CREATE INDEX full_live_i ON full_live USING bloomfilter (t) WITH (expected = 100);
@@ -200,6 +206,28 @@ SELECT bf_live_filter('big_1') = bf_live_filter('big_2') AS same,
 	bf_live_filter('big_1') = bf_agg(t, 2000000, 0.001) AS as_aggregated,
 	bf_live_filter('big_parts') = bf_agg(t, 20000000, 0.25) AS parts FROM big_live;
 
-DROP TABLE live, full_live, big_live;
+-- A savepoint of a transaction that has stored some of its elements, and keeps others.
+CREATE TABLE saved_live (t text);
+CREATE INDEX ON saved_live USING bloomfilter (t) WITH (expected = 100000);
+BEGIN;
+INSERT INTO saved_live SELECT 'x' || g FROM generate_series(1, 70000) AS g;
+SAVEPOINT a;
+INSERT INTO saved_live VALUES ('undone');
+ROLLBACK TO a;
+SELECT missing FROM bf_live_verify('saved_live');
+COMMIT;
+SELECT missing FROM bf_live_verify('saved_live');
+
+-- An UPDATE of another column, of which a trigger makes one of this.
+CREATE TABLE triggered_live AS SELECT 'x' || g AS t, g AS n FROM generate_series(1, 100) AS g;
+CREATE INDEX ON triggered_live USING bloomfilter (t);
+CREATE FUNCTION triggered() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.t := ''y'' || NEW.n; RETURN NEW; END';
+CREATE TRIGGER triggered BEFORE UPDATE ON triggered_live FOR EACH ROW EXECUTE FUNCTION triggered();
+UPDATE triggered_live SET n = n + 1;
+SELECT count(*) FILTER (WHERE t LIKE 'y%') AS new, (SELECT missing FROM bf_live_verify('triggered_live')) FROM triggered_live;
+DROP TABLE triggered_live;
+DROP FUNCTION triggered;
+
+DROP TABLE live, full_live, big_live, saved_live;
 DROP DOMAIN title_domain;
 DROP COLLATION ignore_case;

@@ -122,6 +122,17 @@ finish($load, 'the writers were content');
 verified('in the end', 'small', 'large', 'growing_title_idx', 'growing_beside');
 cmp_ok($node->safe_psql('postgres', q(SELECT layers FROM bf_live_info('growing_title_idx'))), '>=', 4, 'a filter grew meanwhile');
 
+# What comes to a pending page while others' elements get their bits stays there; no
+# rebuild makes up for what is lost.
+my $waiting = bench(3, 4, script('wait', q(
+\set n random(1, 1000000000)
+INSERT INTO large (title) VALUES ('w ' || :n);
+)));
+my $flushing = bench(1, 4, script('flush', 'VACUUM large;'));
+finish($waiting, 'elements wait');
+finish($flushing, 'while others are flushed');
+verified('elements that waited', 'large');
+
 # The mixed load.
 my $mixed = bench(4, $seconds, @writers, script('probe@6', q(
 \set n random(1, 1000000000)

@@ -101,7 +101,7 @@ $test->sql(q(DROP SCHEMA _timescaledb_catalog CASCADE));
 
 # What a session knows of a table from before is locked, and permitted, anew.
 $test->sql(q(
-	CREATE ROLE team; CREATE ROLE bob IN ROLE team; CREATE ROLE carol;
+	CREATE ROLE team; CREATE ROLE bob IN ROLE team; CREATE ROLE carol; CREATE ROLE dave;
 	CREATE TABLE kept (title text, url text); CREATE INDEX ON kept USING bloomfilter (title); CREATE INDEX ON kept USING bloomfilter (url);
 	GRANT SELECT ON kept TO team; GRANT SELECT (title) ON kept TO carol; INSERT INTO kept VALUES ('here', 'there');
 	CREATE FUNCTION locked() RETURNS bigint LANGUAGE sql AS
@@ -115,6 +115,7 @@ is($asker->ask("BEGIN; SAVEPOINT s; $kept; ROLLBACK TO s; SELECT locked(); $kept
 	'or until a subtransaction is rolled back');
 is($asker->ask("SET ROLE bob; $kept; SET ROLE carol; $kept"), 't; t', 'by whoever may read the table, or the column');
 like($asker->ask(q(SELECT bf_live_contains('kept', 'there', 'url'))), qr/42501/, 'not another one');
+like($asker->ask("BEGIN; SET LOCAL ROLE bob; $kept; SET LOCAL ROLE dave; $kept; COMMIT"), qr/^t; .*42501/, 'nor by another role of the same transaction');
 $test->sql('REVOKE team FROM bob');
 like($asker->ask("SET ROLE bob; $kept"), qr/42501/, 'no longer by who left the role');
 $test->sql('REVOKE SELECT (title) ON kept FROM carol');

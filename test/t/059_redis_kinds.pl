@@ -114,7 +114,7 @@ is(missed('service', 'SELECT generate_series(1, 101)'), 0, 'for services, too');
 is(state_of("SELECT bf_redis_create('cache', 'service', 1000, 0.01, funnel => 'int')"), '22023', 'it is said once');
 
 # A note that was lost, or left over from another filter, makes no "no".
-sub all_found { return sql("SELECT bool_and(c) FROM unnest(bf_redis_contains('cache', 'service', ARRAY(SELECT generate_series(1, 100)))) c") }
+sub all_found { return outcome("SELECT bool_and(c) FROM unnest(bf_redis_contains('cache', 'service', ARRAY(SELECT generate_series(1, 100)))) c") }
 $redis->cli('HSET', '{service}:bloomext', 'funnel', 'int');
 is(all_found(), 't', 'a note of the wrong width');
 $redis->cli('HSET', '{service}:bloomext', 'bits', '64', 'funnel', 'utf8');
