@@ -104,6 +104,12 @@ is($redis->cli('HGETALL', '{redisson}:config'),
 is($redis->cli('EXISTS', 'tag{x}ged:config'), 1, 'redisson: the hash of a key with a brace');
 sql("SELECT bf_redis_create('cache', 'small', 100, 0.00001, 'redisson')");
 is($redis->cli('HGET', '{small}:config', 'falseProbability'), '1.0E-5', 'redisson: as Double.toString');
+my %written = ('0.0015' => '0.0015', '0.001' => '0.001', '0.00099' => '9.9E-4', '0.000125' => '1.25E-4', '0.0001' => '1.0E-4', '0.000025' => '2.5E-5');
+for my $fpp (sort keys %written)
+{
+	sql("SELECT bf_redis_create('cache', 'p$fpp', 100, $fpp, 'redisson')");
+	is($redis->cli('HGET', "{p$fpp}:config", 'falseProbability'), $written{$fpp}, "redisson: $fpp");
+}
 is($redis->cli('EXISTS', 'small'), 0, 'redisson: an empty filter has no string');
 is(sql("SELECT bf_count(bf_fetch('cache', 'small'))"), 0, 'redisson: and is read as empty');
 sql("SELECT bf_redis_create('cache', 'sparse', 100000, 0.01, 'redisson'), bf_redis_add('cache', 'sparse', '{a,b}'::text[]);
