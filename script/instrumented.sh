@@ -20,16 +20,12 @@ esac
 
 # Make the copy of PostgreSQL, and install bloomext there.
 instrument() {
-	local original=$PG_CONFIG part
 	reports=$work/reports module=$work/module
 	mkdir -m 700 "$reports"
 	if ((EUID == 0)); then chown "$server_user" "$reports"; fi
 	mkdir -m 755 "$module" "$work/postgresql"
-	for part in bindir pkglibdir sharedir includedir-server; do
-		part=$("$original" --"$part")
-		tar -C / --exclude='*bloomext*' --exclude='llvmjit*' -cf - "${part#/}" | tar -C "$work/postgresql" -xf -
-	done
-	bindir=$work/postgresql$("$original" --bindir)
+	copy_postgresql "$work/postgresql"
+	bindir=$work/postgresql$bindir
 	# Whatever waits, waits longer here.
 	export PG_CONFIG=$bindir/pg_config PG_TEST_TIMEOUT_DEFAULT=1200
 	build_and_install with_llvm=no COPT=-Werror

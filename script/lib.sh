@@ -78,6 +78,16 @@ prepare() { # demo|test|bench [FOLDER]
 	if ((EUID == 0)); then chown "$server_user" "$work/server"; fi
 }
 
+# Copy PostgreSQL, but for bloomext and JIT, to below a folder.  A server finds its
+# files from where its program is, so the copy has its own.
+copy_postgresql() { # FOLDER
+	local part
+	for part in bindir pkglibdir sharedir includedir-server; do
+		part=$("$PG_CONFIG" --"$part")
+		tar -C / --exclude='*bloomext*' --exclude='llvmjit*' -cf - "${part#/}" | tar -C "$1" -xf -
+	done
+}
+
 clean_up() {
 	[[ $work ]] || return 0
 	stop_server
