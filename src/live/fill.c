@@ -15,9 +15,9 @@
 /* Data pages to estimate by: 4 million bits, of which 1 in 4,000 is chance. */
 #define SAMPLE	64
 
-/* The bits that are set on a data page. */
+/* The bits that are set on a data page, of so many that are the filter's. */
 static uint64
-count_page(Relation index, BfLive *live, BlockNumber block)
+count_page(Relation index, BfLive *live, BlockNumber block, uint64 bits)
 {
 	Buffer		buffer = bf_page_for_read(index, live, block, BF_PAGE_DATA);
 	uint64		set;
@@ -25,9 +25,9 @@ count_page(Relation index, BfLive *live, BlockNumber block)
 	if (!BufferIsValid(buffer))
 		return 0;
 	set = bf_bits_count((const uint8 *) PageGetContents(BufferGetPage(buffer)),
-						BF_PAGE_BYTES);
+						bf_layer_bytes(bits, BF_CELL_BIT));
 	UnlockReleaseBuffer(buffer);
-	return set;
+	return Min(set, bits);
 }
 
 /*
@@ -44,10 +44,11 @@ bf_layer_sample(Relation index, BfLive *live, const BfLiveLayer *layer)
 	for (BlockNumber i = 0; i < sample; i++)
 	{
 		BlockNumber page = (BlockNumber) ((uint64) i * layer->pages / sample);
+		uint64		bits = Min(BF_PAGE_BITS, layer->shape.bits - page * BF_PAGE_BITS);
 
 		CHECK_FOR_INTERRUPTS();
-		seen += Min(BF_PAGE_BITS, layer->shape.bits - page * BF_PAGE_BITS);
-		set += count_page(index, live, bf_data_block(layer, page));
+		seen += bits;
+		set += count_page(index, live, bf_data_block(layer, page), bits);
 	}
 	return (uint64) ((double) set / (double) seen * (double) layer->shape.bits);
 }

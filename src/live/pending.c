@@ -249,14 +249,18 @@ bf_pending_copy(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return pairs;
 }
 
-/* Cut the first entries of a page. */
+/* Cut the first entries of a page, which had as many when they were copied. */
 static void
 cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 {
 	Buffer		buffer = bf_page_for_write(index, live, block, BF_PAGE_PENDING);
 	Page		page = BufferGetPage(buffer);
-	uint32		left = page_count(page) - count;
+	uint32		present = page_count(page);
+	uint32		left;
 
+	if (present < count)
+		bf_page_corrupted(index, block);
+	left = present - count;
 	bf_record_begin(index);
 	bf_record_page(buffer, BF_PAGE_PENDING);
 	write_count(left);

@@ -54,6 +54,7 @@
 #define IS_FOR_PLANS	0x04
 #define HAS_TWO			0x08	/* two filters, of which a snapshot is united */
 #define HAS_CACHE		0x10	/* what was read is remembered */
+#define LOSES_ENTRIES	0x20	/* that wait, as soon as bits were set */
 
 /* A block that is none: what follows is the file's length. */
 #define CUT				0xff
@@ -65,6 +66,8 @@
 
 /* ---- The buffers: every other one is a block's, poison lies between ---- */
 
+static uint8_t flags;			/* of the input */
+static bool is_flushing;
 static BlockNumber length;
 static int	pins;
 static int	locks[MOST_BLOCKS];
@@ -156,11 +159,14 @@ UnlockReleaseBuffer(Buffer buffer)
 	ReleaseBuffer(buffer);
 }
 
+static void lose_entries(void);
+
 void
 MarkBufferDirty(Buffer buffer)
 {
 	REQUIRE(locks[block_of(buffer)] == BUFFER_LOCK_EXCLUSIVE);
 	is_changed[block_of(buffer)] = true;
+	lose_entries();
 }
 
 BlockNumber
@@ -250,7 +256,6 @@ static FormData_pg_class class;
 static FormData_pg_index definition;
 static Oid	opclass_types[] = {TEXTOID};
 static RelationData index_data;
-static uint8_t flags;
 
 Relation
 relation_open(Oid oid, LOCKMODE mode)
@@ -604,6 +609,26 @@ damage(Input *input)
 	}
 }
 
+/* Make the pending pages that nobody has locked empty ones, where a flush loses them. */
+static void
+lose_entries(void)
+{
+	const BfLiveLayer *newest;
+
+	if (!is_flushing)
+		return;
+	newest = bf_newest_layer(&sound->live);
+	for (BlockNumber i = 0; i < newest->pending; i++)
+	{
+		BlockNumber block = newest->start + i;
+
+		if (block >= length || locks[block] != BUFFER_LOCK_UNLOCK)
+			continue;
+		bf_page_init(page_of(block), BF_PAGE_PENDING);
+		is_changed[block] = true;
+	}
+}
+
 /* Let the metapage's checksum be that of what it says. */
 static void
 mend_checksum(void)
@@ -778,6 +803,7 @@ act(void *arg)
 			store_new(30000, NEW_MANY);
 			break;
 		default:
+			is_flushing = (flags & LOSES_ENTRIES) != 0;
 			flush();
 	}
 	REQUIRE(pins == 0);
@@ -788,6 +814,7 @@ static void
 release_all(void)
 {
 	forget_index();
+	is_flushing = false;
 	for (BlockNumber block = 0; block < MOST_BLOCKS; block++)
 		locks[block] = BUFFER_LOCK_UNLOCK;
 	pins = 0;

@@ -516,6 +516,9 @@ sub live_seeds
 				seed('live', pack 'C3CvCa2', $filter, $done, $count{live} % 3 == 0, $block, $_, 2, any_bytes()) for 12, 14, 16, 24, 28, 32, 40, 56, 72, 80, 104, 0xfff8, 0xfffc, 0xfffe;
 			}
 			seed('live', pack 'C3CvC', $filter, $done, 0, 255, $_, 0) for 0, 1, 2, 7;
+			# Bits beyond a small layer's end; entries that vanish in the midst of a flush.
+			seed('live', pack 'C3CvCa*', $filter, $done, 0, $_, 4000, 255, "\xff" x 255) for 1 .. 4;
+			seed('live', pack 'C3', $filter, $done, $_) for 0x20, 0x22;
 		}
 	}
 	return;
