@@ -14,7 +14,7 @@ use Test::More;
 
 use RedisServer;
 
-our @EXPORT = qw(start_servers sql session server said $log);
+our @EXPORT = qw(start_servers sql session server said takes_below $log);
 our @EXPORT_OK = qw(start_postgres state_of outcome);
 
 my $node;
@@ -49,6 +49,19 @@ sub start_postgres
 	$node->append_conf('postgresql.conf', $settings // '');
 	$node->start;
 	return $node;
+}
+
+# Memory that something took is less than a limit; a sanitizer takes its own.
+sub takes_below
+{
+	my ($took, $limit, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+  SKIP:
+	{
+		skip 'memory is the sanitizer\'s', 1 if $ENV{BLOOMEXT_SANITIZER};
+		cmp_ok($took, '<', $limit, $name);
+	}
+	return;
 }
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }

@@ -71,6 +71,8 @@ extern void *__real_repalloc_huge(void *chunk, Size size);
 extern void *__real_MemoryContextAllocExtended(MemoryContext context, Size size, int flags);
 
 PG_FUNCTION_INFO_V1(bloomext_plant);
+PG_FUNCTION_INFO_V1(bloomext_plant_undefined);
+PG_FUNCTION_INFO_V1(bloomext_plant_shift);
 
 static void
 poison(void *memory, Size size)
@@ -280,8 +282,9 @@ __wrap_log_newpage_buffer(Buffer buffer, bool standard)
 }
 
 /*
- * A mistake made on purpose, so that the tests know that they would see one:
- * read a chunk's byte number `at`, of `size`.
+ * Mistakes made on purpose, so that the tests know that they would see one: read
+ * a chunk's byte number `at`, of `size`; return what is in a new chunk; and shift
+ * by as many bits as there are, or more.
  */
 Datum
 bloomext_plant(PG_FUNCTION_ARGS)
@@ -289,4 +292,16 @@ bloomext_plant(PG_FUNCTION_ARGS)
 	char	   *chunk = __wrap_palloc0(PG_GETARG_INT32(0));
 
 	PG_RETURN_INT32(((volatile char *) chunk)[PG_GETARG_INT32(1)]);
+}
+
+Datum
+bloomext_plant_undefined(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(*(int32 *) __wrap_palloc(sizeof(int32)));
+}
+
+Datum
+bloomext_plant_shift(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(1 << PG_GETARG_INT32(0));
 }

@@ -52,7 +52,7 @@ for my $what (sort keys %blobs)
 {
 	my ($state, $grown) = reverse split / /, session("SELECT peak() AS before \\gset\nSELECT bf_fetch('wire', 'blob:$what');\nSELECT peak() - :before");
 	is($state, '08P01', "20 MB of $what: refused");
-	cmp_ok($grown, '<', 4 * $size / 1e6 + 16, "and take little memory ($grown MB)");
+	takes_below($grown, 4 * $size / 1e6 + 16, "and take little memory ($grown MB)");
 }
 for my $what (sort keys %exact)
 {
@@ -127,7 +127,7 @@ my $array = sql("SELECT bf_redis_contains('cache', 'pieces', ARRAY[1::smallint])
 	SELECT peak() - :before");
 like($array, qr/\n1000000\n\d+$/, 'a million elements');
 my ($megabytes) = $array =~ /(\d+)$/;
-cmp_ok($megabytes, '<', 4 * 2 + 16, "of two bytes each take $megabytes MB");
+takes_below($megabytes, 4 * 2 + 16, "of two bytes each take $megabytes MB");
 
 $node->stop;
 done_testing();

@@ -38,7 +38,7 @@ for my $key ("repeat('k', 1025)", "repeat('é', 513)", "''")
 	}
 }
 my $grown = growth("bf_redis_create('cache', 'key', 10)", "bf_redis_contains('cache', repeat('k', 20000000), 'x'); EXCEPTION WHEN OTHERS THEN NULL");
-cmp_ok($grown, '<', 64, "a key of 20 MB takes $grown MB");
+takes_below($grown, 64, "a key of 20 MB takes $grown MB");
 
 # Many shards of many layers, as whoever writes to Redis can make them.
 my $layers = 1024;
@@ -59,10 +59,10 @@ my $shards = deepen(24);
 is(sql("SELECT shards, layers, bits, bytes FROM bf_redis_info('cache', 'deep')"),
 	"$shards|$layers|" . $shards * $layers * 64 . '|' . $shards * 8, 'many layers are counted');
 $grown = growth("bf_redis_info('cache', 'key')", "bf_redis_info('cache', 'deep')");
-cmp_ok($grown, '<', 16, "and take $grown MB");
+takes_below($grown, 16, "and take $grown MB");
 deepen(1024);
 $grown = growth("bf_redis_info('cache', 'key')", "bf_redis_drop('cache', 'deep')");
-cmp_ok($grown, '<', 16, "to drop them takes $grown MB");
+takes_below($grown, 16, "to drop them takes $grown MB");
 is($redis->cli('KEYS', '*deep*'), '', 'and none is left');
 
 # A filter of many layers and many elements: keys are not kept.
@@ -75,7 +75,7 @@ for my $function ('bf_redis_contains', 'bf_redis_add')
 	is(sql("SELECT count(*) FROM known, unnest($function('cache', repeat('g', 1000), a)) f WHERE f"),
 		$function eq 'bf_redis_add' ? 0 : 10000, "$function: all are there");
 	$grown = growth("$function('cache', 'key', ARRAY['x'])", "$function('cache', repeat('g', 1000), a) FROM known");
-	cmp_ok($grown, '<', 24, "$function: $grown MB");
+	takes_below($grown, 24, "$function: $grown MB");
 }
 
 # A cluster that names a node after another, each by a name of its own.
