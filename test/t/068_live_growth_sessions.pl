@@ -276,6 +276,7 @@ $primary->is_within_fpp('prepared transactions', 'prepared');
 my @mixed = ('mixed', 'equal', 'wide');
 $primary->sql(growing('mixed') . growing('equal', 'expected = 1000, expansion = 1, fpp = 0.001')
 	. growing('wide', 'expected = 50000, expansion = 1, fpp = 1e-39') . insert('wide', 'fill', 49000) . q(DELETE FROM wide));
+catch_up();
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $scripts = 0;
 

@@ -164,56 +164,61 @@ foreach my $before ("LOAD '$provider'", "LOAD 'bloomext'; LOAD '$provider'")
 }
 
 # A foreign table has no index, so no gate; other partitions of its table have.
-$test->sql('CREATE EXTENSION file_fdw; CREATE EXTENSION postgres_fdw');
-my $csv = $node->basedir . '/foreign.csv';
-append_to_file($csv, join '', map { "$_,nowhere $_,1\n" } 2002 .. 2050);
-append_to_file($csv, "2051,nowhere 8,1\n2052,nowhere 11,2\n");
-my ($host, $port) = ($node->host, $node->port);
-$test->sql(qq(
-	CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
-	CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', use_remote_estimate 'true');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER loop;
-	CREATE TABLE parts (id int, title text, kind int) PARTITION BY RANGE (id);
-	CREATE TABLE parts_filtered PARTITION OF parts FOR VALUES FROM (1) TO (1000);
-	CREATE TABLE parts_indexed PARTITION OF parts FOR VALUES FROM (1000) TO (2000);
-	CREATE FOREIGN TABLE parts_file PARTITION OF parts FOR VALUES FROM (2000) TO (3000) SERVER files OPTIONS (filename '$csv', format 'csv');
-	CREATE TABLE parts_bare PARTITION OF parts FOR VALUES FROM (3000) TO (4000);
-	CREATE TABLE parts_far PARTITION OF parts FOR VALUES FROM (4000) TO (6000) PARTITION BY RANGE (id);
-	CREATE TABLE parts_near PARTITION OF parts_far FOR VALUES FROM (4000) TO (5000);
-	CREATE TABLE remote (LIKE parts);
-	CREATE FOREIGN TABLE parts_loop PARTITION OF parts_far FOR VALUES FROM (5000) TO (6000) SERVER loop OPTIONS (table_name 'remote');
-	INSERT INTO parts SELECT g, 'title ' || g, g % 7 FROM generate_series(1, 999) g;
-	INSERT INTO parts SELECT 1000 + g, 'hidden ' || g, g % 7 FROM generate_series(0, 99) g;
-	INSERT INTO parts SELECT 3000 + g, 'nowhere ' || g, g % 7 FROM generate_series(16, 100) g;
-	INSERT INTO parts SELECT 4000 + g, 'hidden ' || g, g % 7 FROM generate_series(100, 200) g;
-	INSERT INTO parts SELECT 5000 + g, 'hidden ' || g, g % 7 FROM generate_series(150, 250) g;
-	CREATE INDEX ON parts_filtered (title); CREATE INDEX ON parts_filtered USING bloomfilter (title) WITH (plans = on);
-	CREATE INDEX ON parts_indexed (title);
-	CREATE INDEX ON parts_near (title); CREATE INDEX ON parts_near USING bloomfilter (title) WITH (plans = on);
-	CREATE INDEX ON remote (title); CREATE INDEX ON remote USING bloomfilter (title) WITH (plans = on);
-	ANALYZE;
-	CREATE TABLE parts_rows AS TABLE parts; CREATE TABLE far_rows AS TABLE parts_far;
-	CREATE TABLE file_rows AS TABLE parts_file; CREATE TABLE loop_rows AS TABLE parts_loop;
-));
-$test->fails('a filter of a foreign table', "CREATE INDEX ON $_ USING bloomfilter (title)", '42809') foreach 'parts_file', 'parts_loop';
-foreach my $kind ('parts', 'far', 'file', 'loop')
+SKIP:
 {
-	my $rows = "${kind}_rows";
-	my $relation = $kind eq 'parts' ? $kind : "parts_$kind";
-	my $truth = $test->sql(questions($rows));
-	is($test->sql("SET bloomext.enable_gate = $_;\n" . questions($relation)), $truth, "$relation, gate $_") foreach 'on', 'off';
-	$test->sql("ALTER SERVER loop OPTIONS (SET use_remote_estimate 'false')");
-	is($test->sql(questions($relation)), $truth, "$relation, estimated here");
-	$test->sql("ALTER SERVER loop OPTIONS (SET use_remote_estimate 'true')");
-}
-my $plan = $test->sql("$settings{loops}; EXPLAIN (COSTS off) " . $queries{scalar} =~ s/\barticles\b/parts/r);
-is_deeply([ gates($plan) ], [ 2, 0 ], 'gates over the partitions that have filters') or diag $plan;
+	skip 'no file_fdw', 18 unless $test->sql(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'file_fdw'));
 
-# The other end of a foreign table has gates of its own.
-$test->sql('ALTER INDEX remote_title_idx1 SET (absent = 0.9); SELECT pg_stat_reset()');
-is($test->sql(q(SELECT count(*) FROM parts_loop WHERE title = (SELECT 'nowhere 7' OFFSET 0))), 0, 'what is nowhere');
-ok($node->poll_query_until('postgres', q(SELECT idx_scan = 1 FROM pg_stat_user_indexes WHERE indexrelid = 'remote_title_idx1'::regclass)),
-	'the other end asks');
+	$test->sql('CREATE EXTENSION file_fdw; CREATE EXTENSION postgres_fdw');
+	my $csv = $node->basedir . '/foreign.csv';
+	append_to_file($csv, join '', map { "$_,nowhere $_,1\n" } 2002 .. 2050);
+	append_to_file($csv, "2051,nowhere 8,1\n2052,nowhere 11,2\n");
+	my ($host, $port) = ($node->host, $node->port);
+	$test->sql(qq(
+		CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+		CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', use_remote_estimate 'true');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER loop;
+		CREATE TABLE parts (id int, title text, kind int) PARTITION BY RANGE (id);
+		CREATE TABLE parts_filtered PARTITION OF parts FOR VALUES FROM (1) TO (1000);
+		CREATE TABLE parts_indexed PARTITION OF parts FOR VALUES FROM (1000) TO (2000);
+		CREATE FOREIGN TABLE parts_file PARTITION OF parts FOR VALUES FROM (2000) TO (3000) SERVER files OPTIONS (filename '$csv', format 'csv');
+		CREATE TABLE parts_bare PARTITION OF parts FOR VALUES FROM (3000) TO (4000);
+		CREATE TABLE parts_far PARTITION OF parts FOR VALUES FROM (4000) TO (6000) PARTITION BY RANGE (id);
+		CREATE TABLE parts_near PARTITION OF parts_far FOR VALUES FROM (4000) TO (5000);
+		CREATE TABLE remote (LIKE parts);
+		CREATE FOREIGN TABLE parts_loop PARTITION OF parts_far FOR VALUES FROM (5000) TO (6000) SERVER loop OPTIONS (table_name 'remote');
+		INSERT INTO parts SELECT g, 'title ' || g, g % 7 FROM generate_series(1, 999) g;
+		INSERT INTO parts SELECT 1000 + g, 'hidden ' || g, g % 7 FROM generate_series(0, 99) g;
+		INSERT INTO parts SELECT 3000 + g, 'nowhere ' || g, g % 7 FROM generate_series(16, 100) g;
+		INSERT INTO parts SELECT 4000 + g, 'hidden ' || g, g % 7 FROM generate_series(100, 200) g;
+		INSERT INTO parts SELECT 5000 + g, 'hidden ' || g, g % 7 FROM generate_series(150, 250) g;
+		CREATE INDEX ON parts_filtered (title); CREATE INDEX ON parts_filtered USING bloomfilter (title) WITH (plans = on);
+		CREATE INDEX ON parts_indexed (title);
+		CREATE INDEX ON parts_near (title); CREATE INDEX ON parts_near USING bloomfilter (title) WITH (plans = on);
+		CREATE INDEX ON remote (title); CREATE INDEX ON remote USING bloomfilter (title) WITH (plans = on);
+		ANALYZE;
+		CREATE TABLE parts_rows AS TABLE parts; CREATE TABLE far_rows AS TABLE parts_far;
+		CREATE TABLE file_rows AS TABLE parts_file; CREATE TABLE loop_rows AS TABLE parts_loop;
+	));
+	$test->fails('a filter of a foreign table', "CREATE INDEX ON $_ USING bloomfilter (title)", '42809') foreach 'parts_file', 'parts_loop';
+	foreach my $kind ('parts', 'far', 'file', 'loop')
+	{
+		my $rows = "${kind}_rows";
+		my $relation = $kind eq 'parts' ? $kind : "parts_$kind";
+		my $truth = $test->sql(questions($rows));
+		is($test->sql("SET bloomext.enable_gate = $_;\n" . questions($relation)), $truth, "$relation, gate $_") foreach 'on', 'off';
+		$test->sql("ALTER SERVER loop OPTIONS (SET use_remote_estimate 'false')");
+		is($test->sql(questions($relation)), $truth, "$relation, estimated here");
+		$test->sql("ALTER SERVER loop OPTIONS (SET use_remote_estimate 'true')");
+	}
+	my $plan = $test->sql("$settings{loops}; EXPLAIN (COSTS off) " . $queries{scalar} =~ s/\barticles\b/parts/r);
+	is_deeply([ gates($plan) ], [ 2, 0 ], 'gates over the partitions that have filters') or diag $plan;
+
+	# The other end of a foreign table has gates of its own.
+	$test->sql('ALTER INDEX remote_title_idx1 SET (absent = 0.9); SELECT pg_stat_reset()');
+	is($test->sql(q(SELECT count(*) FROM parts_loop WHERE title = (SELECT 'nowhere 7' OFFSET 0))), 0, 'what is nowhere');
+	ok($node->poll_query_until('postgres', q(SELECT idx_scan = 1 FROM pg_stat_user_indexes WHERE indexrelid = 'remote_title_idx1'::regclass)),
+		'the other end asks');
+}
 
 # TimescaleDB itself, where the server has it with compression: a hypertable with
 # chunks that are compressed in part.

@@ -17,6 +17,7 @@ use LiveTest;
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 my $version = $primary->pg_version;
 plan skip_all => 'no gates before PostgreSQL 15' if $version < 15;
+plan skip_all => 'no auto_explain' if !-e $primary->config_data('--pkglibdir') . '/auto_explain.so';
 $primary->init(allows_streaming => 1);
 $primary->append_conf('postgresql.conf', qq(
 fsync = off
