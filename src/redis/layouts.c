@@ -76,7 +76,7 @@ bf_read_number(const char *text, uint64_t least, uint64_t most,
 		strspn(text, "0123456789") != length ||
 		(text[0] == '0' && length > 1))
 		return false;
-	*number = strtou64(text, NULL, 10);
+	*number = strtoull(text, NULL, 10);
 	return *number >= least && *number <= most;
 }
 
