@@ -4,12 +4,14 @@
  *
  * What the catalogs say of a relation holds while we keep the lock under which we
  * read it, and while nobody changed its definition.  Locks go at the end of a
- * transaction, and with a subtransaction that is rolled back.
+ * transaction, and with a subtransaction that is rolled back.  Who may read it
+ * depends on roles, too, and on who is a member of which.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "utils/inval.h"
+#include "utils/syscache.h"
 
 #include "live/live.h"
 
@@ -38,6 +40,13 @@ count_relation_change(Datum arg, Oid rel)
 	definitions++;
 }
 
+/* Any role may be one that a right rests on. */
+static void
+count_role_change(Datum arg, int cache, uint32 hash)
+{
+	epoch++;
+}
+
 /* No answer outlives its transaction, nor the time before it begins to end. */
 static void
 count_transaction(XactEvent event, void *arg)
@@ -61,6 +70,8 @@ void
 bf_epoch_init(void)
 {
 	CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHOID, count_role_change, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, count_role_change, (Datum) 0);
 	RegisterXactCallback(count_transaction, NULL);
 	RegisterSubXactCallback(count_rollback, NULL);
 }
