@@ -306,7 +306,6 @@ sub define
 	my @sql = (
 		(map { "ALTER TABLE $table ALTER title TYPE $_" } ($type) x 4, "$type USING title || ''"),
 		"REINDEX TABLE $own", "REINDEX TABLE $own",
-		"ALTER TABLE $own SET TABLESPACE " . any('other', 'pg_default'),
 		"ALTER TABLE $table ALTER x SET DEFAULT " . any(0, 1),
 		"ALTER TABLE $table ALTER title SET STORAGE " . any('PLAIN', 'EXTENDED', 'EXTERNAL'),
 		"ALTER TABLE $table ALTER title SET STATISTICS " . any(10, 100),
@@ -445,7 +444,8 @@ sub maintain
 	my $f = any(grep { $_->{table} eq $table } map { $filters{$_} } sort keys %filters);
 	my $own = $table eq 'p' ? $leaf : $table;
 	my $also = "$f->{index}_also";
-	my @sql = ("VACUUM $own", "VACUUM $own", "VACUUM (FREEZE) $own", "VACUUM FULL $own", "ANALYZE $own", 'CHECKPOINT', "CLUSTER $own USING ${own}_batch_idx",
+	# In a transaction with others, which is rolled back, SET TABLESPACE leaves entries of btrees to rows that never were.
+	my @sql = ("ALTER TABLE $own SET TABLESPACE " . any('other', 'pg_default'), "VACUUM $own", "VACUUM $own", "VACUUM (FREEZE) $own", "VACUUM FULL $own", "ANALYZE $own", 'CHECKPOINT', "CLUSTER $own USING ${own}_batch_idx",
 		("REINDEX TABLE CONCURRENTLY $own") x 2);
 	push @sql, ("REINDEX INDEX CONCURRENTLY $f->{index}") x 3, 'CREATE INDEX CONCURRENTLY IF NOT EXISTS ' . ($f->{create} =~ s/^\w+/$also/r),
 	  "DROP INDEX CONCURRENTLY IF EXISTS $also" if $table ne 'p';
