@@ -181,6 +181,7 @@ write_unit(BfConnection *connection, const BfUnit *unit)
 	size_t		before = unit->payload ? unit->payload_start : 0;
 	size_t		length;
 
+	Assert(unit->payload != NULL || unit->payload_length == 0);
 	if (unit->payload != NULL)
 		bf_socket_send(&connection->socket, bytes, before);
 	for (uint64 at = 0; at < unit->payload_length; at += length)

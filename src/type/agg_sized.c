@@ -622,6 +622,7 @@ plan_sized(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 	Datum		values[4];
 	int			count = list_length(arguments) - 1;
 
+	Assert(count > 0 && count <= (int) lengthof(values));
 	for (int i = 0; i < count; i++)
 	{
 		if (!bf_agg_evaluate(fcinfo, arguments, i + 1, &values[i]))

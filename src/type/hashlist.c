@@ -188,6 +188,7 @@ distinct_share(const BfHashList *list)
 	uint32		sampled;
 	double		share;
 
+	Assert(list->width == sample.width);
 	for (uint32 i = 0; i < list->count; i++)
 	{
 		BfHash		hash;
