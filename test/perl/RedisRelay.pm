@@ -1,7 +1,7 @@
 # RedisRelay.pm
 #	What stands between a client and a Redis server: it passes bytes on, one
 #	connection at a time, but holds the client's after so many, or from a command
-#	on, until it is told to go on.  So a server has a part of something, for as long
+#	on, until it is told to go on; be that once, or at several commands.  So a server has a part of something, for as long
 #	as a test likes.
 package RedisRelay;
 
@@ -17,12 +17,12 @@ use Time::HiRes qw(sleep);
 my @running;
 
 # A relay to a server's socket; bytes beyond $limit are held, and those that match
-# $pattern.
+# a pattern, which is the next one each time.
 sub new
 {
-	my ($class, $redis, $limit, $pattern) = @_;
+	my ($class, $redis, $limit, @patterns) = @_;
 	my $base = "$redis->{dir}/relay" . @running;
-	my $self = bless { socket => $base, held => "$base.held", go => "$base.go" }, $class;
+	my $self = bless { socket => $base, patterns => \@patterns, turn => 0 }, $class;
 	my $listener = IO::Socket::UNIX->new(Listen => 5, Local => $base) or croak "$base: $!";
 	chmod 0777, $base;
 	$self->{pid} = fork() // croak "fork: $!";
@@ -30,7 +30,6 @@ sub new
 	{
 		local $SIG{PIPE} = 'IGNORE';
 		$self->{limit} = $limit;
-		$self->{pattern} = $pattern // qr/(?!)/;
 		while (my $client = $listener->accept)
 		{
 			my $server = IO::Socket::UNIX->new(Peer => $redis->{socket});
@@ -53,7 +52,7 @@ sub pass
 		{
 			my $length = sysread $from, my $bytes, 65536;
 			return unless $length;
-			$self->hold if $from == $client && (($self->{limit} -= $length) < 0 || $bytes =~ $self->{pattern});
+			$self->hold if $from == $client && (($self->{limit} -= $length) < 0 || (@{ $self->{patterns} } && $bytes =~ $self->{patterns}[0]));
 			my $to = $from == $client ? $server : $client;
 			while (length $bytes)
 			{
@@ -64,19 +63,23 @@ sub pass
 	}
 }
 
-# Say that bytes are held, until told to go on; then nothing is held any more.
+# The file by which one side says something to the other, of the times that bytes are held.
+sub said { my ($self, $what) = @_; return "$self->{socket}.$what$self->{turn}"; }
+
+# Say that bytes are held, until told to go on.
 sub hold
 {
 	my ($self) = @_;
-	open my $file, '>', $self->{held};
-	sleep 0.02 until -e $self->{go};
+	open my $file, '>', $self->said('held');
+	sleep 0.02 until -e $self->said('go');
 	$self->{limit} = 'inf';
-	$self->{pattern} = qr/(?!)/;
+	shift @{ $self->{patterns} };
+	$self->{turn}++;
 }
 
-sub await_held { my ($self) = @_; sleep 0.02 until -e $self->{held}; }
+sub await_held { my ($self) = @_; sleep 0.02 until -e $self->said('held'); }
 
-sub go_on { my ($self) = @_; open my $file, '>', $self->{go}; }
+sub go_on { my ($self) = @_; open my $file, '>', $self->said('go'); $self->{turn}++; }
 
 END
 {

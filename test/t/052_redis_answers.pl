@@ -81,6 +81,22 @@ server('odd', $odd->{port});
 is(session("SELECT bf_redis_contains('odd', 'string', 'x')"), '08P01', 'a bit that is 2');
 is(session("SELECT bf_redis_contains('odd', 'native', 'x')"), '08P01', 'an answer of RedisBloom that is -1');
 
+# An answer that is short of elements says nothing of the rest.
+my %fields = (layout => 'bitmap', strategy => 'guava', bits => 64, hashes => 1, expected => '', fpp => '', funnel => 'utf8');
+my $short = FaultServer->new(sub {
+	my ($state, $name, $script, $count, @arguments) = @_;
+	return FaultServer::ok() if $name eq 'PING';
+	return FaultServer::bulk('1') if $script !~ /'TYPE'/;
+	my ($key, @beside) = splice @arguments, 0, $count;
+	splice @arguments, 0, 1 + 2 * $arguments[0];
+	return FaultServer::array(FaultServer::bulk('string'), FaultServer::bulk("\0" x 8), FaultServer::integer(8), map {
+		my @names = splice @arguments, 0, 1 + $arguments[0];
+		$_ eq '{short}:bloomext' ? FaultServer::array(map { FaultServer::bulk($fields{$_}) } @names[1 .. $#names]) : FaultServer::bulk(undef)
+	} @beside);
+});
+server('short', $short->{port});
+is(session("SELECT bf_redis_contains('short', 'short', 'x'); SELECT bf_redis_contains('short', 'short', ARRAY['x', 'y'])"), 't 08P01', 'one answer for two elements');
+
 # A time-out is no error that WHEN OTHERS catches; as the documentation says.
 server('hasty', $wire->{port}, ", command_timeout '100'");
 for my $condition ('OTHERS', 'query_canceled OR OTHERS')

@@ -24,6 +24,10 @@ note "BLOOMEXT_SEED=$seed";
 sub any { return $_[ rand @_ ] }
 sub shuffled { return map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [ rand, $_ ] } @_ }
 
+# Shards have room for as many as are expected of all, be that more than there are shards or less.
+is(sql("SELECT bf_redis_create('cache', 'some', 1000, 0.001, layout => 'bitmap;shards=3'), bf_redis_create('cache', 'few', 2, 0.001, layout => 'bitmap;shards=3');
+		SELECT expected FROM bf_redis_info('cache', 'some'); SELECT expected FROM bf_redis_info('cache', 'few')"), "t|t\n1002\n3", 'shares are rounded up');
+
 # Make a table "shards" of the filters of elements, an SQL expression of i, in so
 # many shards.
 sub make
@@ -189,19 +193,25 @@ my ($yes, $no, $none) = split /\|/, sql('SELECT * FROM answers');
 is($no, 0, "none of $yes answers is wrong");
 cmp_ok($_, '>', 10, 'all, or none') for $yes, $none;
 
-# Run a statement by a connection that is held where it says what matches; returns
-# what goes on with it.
+# Run a statement by a connection that is held where it says what matches, each in
+# turn; returns what goes on with it to the next, or the end.
 sub start_held
 {
-	my ($statement, $pattern) = @_;
-	my $relay = RedisRelay->new($redis, 1e9, $pattern);
+	my ($statement, @patterns) = @_;
+	my $relay = RedisRelay->new($redis, 1e9, @patterns);
 	sql("DROP SERVER IF EXISTS relay CASCADE;
 		 CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}', command_timeout '60000');
 		 CREATE USER MAPPING FOR CURRENT_USER SERVER relay");
 	my $run = IPC::Run::start([ 'psql', '-X', '-At', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate',
 		'-c', $statement ], '<', '/dev/null', '>', $out, '2>&1');
 	$relay->await_held;
-	return sub { $relay->go_on; $run->finish; return slurp_file($out) };
+	return sub {
+		$relay->go_on;
+		shift @patterns;
+		return $relay->await_held if @patterns;
+		$run->finish;
+		return slurp_file($out);
+	};
 }
 
 # Mirror the shard 1 of 4 so.
@@ -284,6 +294,22 @@ sql("SELECT bf_mirror(bf_agg($titles, 5000), 'cache', 'other') FROM generate_ser
 my $held = start_held("SELECT count(*) FROM generate_series(1, 300) i WHERE NOT bf_redis_contains('relay', 'late', $titles)", qr/BITFIELD_RO|function found/);
 $redis->cli('RENAME', 'other', 'late:1');
 is($held->(), "0\n", 'another size is looked at anew');
+
+# A filter that is in other shards while it is asked, and in as many as before afterwards.
+sub make_alike
+{
+	my ($shards) = @_;
+	sql("SELECT bf_redis_drop('cache', 'alike');
+		 SELECT bf_redis_create('cache', 'alike', 500 * $shards, 0.001, 'guava', 'guava;shards=$shards', 0);
+		 SELECT bf_redis_add('cache', 'alike', ARRAY(SELECT $titles FROM generate_series(1, 300) i))");
+}
+make_alike(4);
+$held = start_held("SELECT bf_redis_contains('relay', 'alike', (SELECT $titles FROM generate_series(1, 300) i WHERE bf_shard($titles, 4) <> bf_shard($titles, 5) LIMIT 1))",
+	qr/function found/, qr/'TYPE'/);
+make_alike(5);
+$held->();
+make_alike(4);
+is($held->(), "t\n", 'other shards meanwhile');
 
 # A shard whose hash is gone may be any other.
 $redis->cli('FLUSHALL');
