@@ -774,6 +774,18 @@ my (%killed, %disasters, $crashes);
 # rows is in doubt then.
 my @doubts;
 
+# A psql that finds no server does not read what it is told, which may be an error by itself.
+sub wait_for
+{
+	my ($server) = @_;
+	foreach (1 .. 1800)
+	{
+		return if eval { $server->psql('postgres', 'SELECT 1') == 0 };
+		sleep(0.1);
+	}
+	die 'no server';
+}
+
 sub disaster
 {
 	my ($server, $action) = @_;
@@ -787,7 +799,7 @@ sub disaster
 	}
 	$killed{$_} = 1 foreach $live{ $server->name }->processes;
 	$action->($seen);
-	$server->poll_query_until('postgres', 'SELECT true') or die 'no server';
+	wait_for($server);
 }
 
 # A row of batch 0 says that nothing has emptied it since, once it can be read.
@@ -951,7 +963,7 @@ while (time < $end && !$workers->is_wrong)
 	settle_doubts() if @doubts;
 	sleep(0.1);
 }
-$primary->poll_query_until('postgres', 'SELECT true');
+wait_for($primary);
 my $failed = $workers->stop;
 
 # ---- In the end ----
