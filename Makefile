@@ -44,9 +44,9 @@ EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build t
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 
-# Not every package of PostgreSQL has the tester.
+# Not every package of PostgreSQL has the tester, nor every release gates.
 ifneq ($(wildcard $(dir $(PGXS))../test/isolation/isolationtester*),)
-ISOLATION = $(patsubst test/isolation/specs/%.spec,%,$(call files,test/isolation/specs/*.spec))
+ISOLATION = $(filter-out $(if $(filter 14,$(MAJORVERSION)),gate-%),$(patsubst test/isolation/specs/%.spec,%,$(call files,test/isolation/specs/*.spec)))
 endif
 ISOLATION_OPTS := --inputdir=$(SOURCE)test/isolation $(REGRESS_OPTS)
 

@@ -49,6 +49,8 @@ insert into bytes values
     ('char(5)', '', '''''::text'), ('bpchar', 'a   ', '''a''::text'), ('name', 'a ', '''a ''::text'), ('varchar(5)', 'a ', '''a ''::text');
 -- 294276 is beyond the range of a bigint, and wraps around.
 update bytes set same = '-9222426057709551617' where same = '9224318015999999999';
+-- Before PostgreSQL 15 "char" reads no octal digits.
+delete from bytes where value = '\377' and current_setting('server_version_num')::int < 150000;
 
 -- By arrays, which no function of text takes.
 select type, value, same

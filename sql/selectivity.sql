@@ -183,7 +183,7 @@ select what, query, pg_temp.outcome(what || query) from (values
 -- A lookup comes after what is cheaper and before what is dearer, and costs more
 -- in a large filter, with more positions, and for more elements.
 create function pg_temp.order_of(query text, f bloomfilter) returns text language sql as $$
-    select regexp_replace(pg_temp.plan_of(query, f)->'Plan'->>'Filter', '\\x[0-9a-f]*', 'f', 'g') $$;
+    select regexp_replace(regexp_replace(pg_temp.plan_of(query, f)->'Plan'->>'Filter', '\\x[0-9a-f]*', 'f', 'g'), 'pg_temp_\d+', 'pg_temp', 'g') $$;
 create function pg_temp.dear(text) returns boolean language plpgsql cost 100000 as 'begin return true; end';
 select pg_temp.order_of('select from t where pg_temp.dear(s) and bf_contains($1, s) and s like ''%7'' and i > 3', f) from filters where name = 'integers';
 select pg_temp.order_of('select from t where pg_temp.dear(s) and $1 @> s and s like ''%7'' and i > 3', f) from filters where name = 'integers';

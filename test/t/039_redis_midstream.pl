@@ -112,7 +112,7 @@ for my $layout ('guava', 'growing')
 	kill 'KILL', sql("SELECT pid FROM pg_stat_activity WHERE query ~ 'bf_mirror' AND pid <> pg_backend_pid()");
 	$finish->();
 	$relay->go_on;
-	$node->poll_query_until('postgres', 'SELECT true') or die 'PostgreSQL does not come back';
+	$node->poll_query_until('postgres', '', '') or die 'PostgreSQL does not come back';
 	is(contents(), $old, "$layout: the backend is killed, and the old filter is as it was");
 	is(sql("SELECT bf_redis_contains('cache', '$layout', 'old')"), 't', "$layout: and serves");
 	is(sql("SELECT bf_mirror($large, 'cache', '$layout') > 0, bf_redis_contains('cache', '$layout', 'new')"),

@@ -87,25 +87,20 @@ for my $kind (sort keys %elements)
 		. join('', map { "$kind\t\\\\x" . unpack('H*', $_) . "\n" } @{ $elements{$kind} }) . "\\.\n");
 }
 
-# The fastest of some turns.
-sub seconds
+# The fastest of some turns, of more of them while a busy machine has slowed one kind.
+my %best;
+for my $turn (1 .. 40)
 {
-	my ($kind) = @_;
-	my $best;
-	for (1 .. 7)
+	for my $kind (sort keys %elements)
 	{
 		my $start = time;
 		$node->safe_psql('postgres', "BEGIN; INSERT INTO live SELECT b FROM elements WHERE kind = '$kind'; ROLLBACK");
 		my $took = time - $start;
-		$best = $took if !defined $best || $took < $best;
+		$best{$kind} = $took if $took < ($best{$kind} // $took + 1);
 	}
-	return $best;
+	last if $turn >= 7 && $best{crafted} < 2 * $best{random};
 }
-
-my $random = seconds('random');
-my $crafted = seconds('crafted');
-cmp_ok($crafted, '<', 2 * $random, 'crafted elements take as long as others')
-	or $node->stop;
+cmp_ok($best{crafted}, '<', 2 * $best{random}, 'crafted elements take as long as others');
 
 # Nor do they keep a filter from growing.
 is($node->safe_psql('postgres', q(
