@@ -131,7 +131,7 @@ unitcheck: test/unit/unit test/unit/unit-asan
 
 # The module that counts its work, for test/t/006_work.pl.
 WORK_DIR = test/work/build
-WORK_FLAGS = -O1 -fsanitize-coverage=trace-pc
+WORK_FLAGS = -O1 -fno-lto -fsanitize-coverage=trace-pc
 
 $(WORK_DIR)/bloomext.so: $(OBJS:src/%=$(WORK_DIR)/%) $(WORK_DIR)/count.o
 	$(CC) $(CFLAGS) -shared -o $@ $^ $(LDFLAGS) $(SHLIB_LINK)

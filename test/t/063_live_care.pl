@@ -229,7 +229,7 @@ cmp_ok($info, '>', 5000, 'a large filter') or diag $info;
 cmp_ok($state, '<', 400, 'of which few pages are looked at') or diag $state;
 SKIP:
 {
-	skip 'rings are larger from 18 on', 1 if $node->pg_version >= 18;
+	skip 'rings are larger from 18 on', 1 if $test->sql('SHOW server_version_num') >= 180000;
 	skip 'no pg_buffercache', 1 unless $test->sql(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_buffercache'));
 	$test->sql('CREATE EXTENSION pg_buffercache');
 	$node->restart;

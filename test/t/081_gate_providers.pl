@@ -17,7 +17,6 @@ use LiveTest;
 
 my $provider = getcwd() . '/test/provider/build/provider.so';
 my $node = PostgreSQL::Test::Cluster->new('main');
-plan skip_all => 'no gates before PostgreSQL 15' if $node->pg_version < 15;
 $node->init;
 $node->append_conf('postgresql.conf', qq(
 fsync = off
@@ -25,6 +24,8 @@ jit = off
 max_parallel_workers_per_gather = 0
 ));
 $node->start;
+my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
+plan skip_all => 'no gates before PostgreSQL 15' if $version < 150000;
 my $test = LiveTest->new($node);
 $test->install;
 
@@ -153,7 +154,7 @@ foreach my $kind ('session', 'shared')
 $node->restart;
 
 # In workers, too, whichever of the libraries they get first.
-my $workers = ($node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode') . ' = on; SET max_parallel_workers_per_gather = 2';
+my $workers = ($version >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode') . ' = on; SET max_parallel_workers_per_gather = 2';
 foreach my $before ("LOAD '$provider'", "LOAD 'bloomext'; LOAD '$provider'")
 {
 	foreach my $mode (sort keys %modes)

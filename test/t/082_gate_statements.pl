@@ -15,9 +15,6 @@ use PostgreSQL::Test::Utils;
 use LiveTest;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
-my $version = $primary->pg_version;
-plan skip_all => 'no gates before PostgreSQL 15' if $version < 15;
-plan skip_all => 'no auto_explain' if !-e $primary->config_data('--pkglibdir') . '/auto_explain.so';
 $primary->init(allows_streaming => 1);
 $primary->append_conf('postgresql.conf', qq(
 fsync = off
@@ -29,6 +26,9 @@ max_wal_size = 1GB
 wal_keep_size = 1GB
 ));
 $primary->start;
+my $version = $primary->safe_psql('postgres', 'SHOW server_version_num');
+plan skip_all => 'no gates before PostgreSQL 15' if $version < 150000;
+plan skip_all => 'no auto_explain' if !-e $primary->config_data('--pkglibdir') . '/auto_explain.so';
 my $test = LiveTest->new($primary);
 $test->install;
 $test->sql(q(
@@ -181,7 +181,7 @@ same('statistics', 'CREATE STATISTICS more ON title, kind FROM articles; CREATE 
 	"SELECT s.id, (SELECT count(*) FROM articles a WHERE a.title = s.title AND a.kind = s.id % 7 AND a.kind % 3 = 1) FROM sought s");
 same('plans that are printed', "SET debug_print_plan = on; SET debug_print_rewritten = on; SET debug_print_parse = on; $missing");
 my $asked = 'SELECT s.id, (SELECT a.kind FROM articles a WHERE a.title = s.title) FROM sought s ORDER BY 1';
-my $parallel = $version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
+my $parallel = $version >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
 foreach my $way ('on', 'regress')
 {
 	is($test->sql("SET $parallel = $way; $_"), $test->sql("SET bloomext.enable_gate = off; $_"), "in a worker: $way")
@@ -194,7 +194,7 @@ like($test->sql("$workers; EXPLAIN $missing"), qr/Gather.*Bloom Filter Gate/s, '
 is($test->sql("$workers; $missing ORDER BY 2"), $test->sql("$missing ORDER BY 2"), 'which answer');
 SKIP:
 {
-	skip 'EXPLAIN (GENERIC_PLAN) is of PostgreSQL 16', 1 if $version < 16;
+	skip 'EXPLAIN (GENERIC_PLAN) is of PostgreSQL 16', 1 if $version < 160000;
 	like($test->sql('EXPLAIN (GENERIC_PLAN) SELECT FROM articles WHERE title = $1'), $gate, 'explained without its values');
 }
 $test->sql('REINDEX INDEX articles_bf');

@@ -102,7 +102,7 @@ sub tells
 }
 SKIP:
 {
-	skip 'no gates before PostgreSQL 15', 18 if $node->pg_version < 15;
+	skip 'no gates before PostgreSQL 15', 18 if $node->safe_psql('postgres', 'SHOW server_version_num') < 150000;
 	my @queries = (q{SELECT id FROM planned WHERE title = '%s'}, q{SELECT id FROM planned WHERE lower(title) = '%s'},
 		q{SELECT id FROM days WHERE title = '%s'});
 	is(tells('peeper', $_), 0, 'a role without rights is told nothing') for @queries;

@@ -277,7 +277,7 @@ my ($copies, $damaged, $answered) = (0, 0, {});
 sub pages_round
 {
 	my $name = 'copy' . $copies++;
-	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE model" . ($node->pg_version >= 15 ? ' STRATEGY file_copy' : ''));
+	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE model" . ($node->safe_psql('postgres', 'SHOW server_version_num') >= 150000 ? ' STRATEGY file_copy' : ''));
 	my ($unseen, $told) = damage($node->safe_psql('postgres', "SELECT oid FROM pg_database WHERE datname = '$name'"));
 	my @tabs = uniq map { (split)[1] } split /, /, $told =~ s/part of/part/r;
 	local $server->{database} = $name;

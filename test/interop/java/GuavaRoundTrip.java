@@ -47,27 +47,24 @@ public class GuavaRoundTrip {
 
     @SuppressWarnings("unchecked")
     static Funnel<Object> funnel(String name) {
-        Funnel<?> funnel = switch (name) {
-            case "utf8" -> Funnels.stringFunnel(StandardCharsets.UTF_8);
-            case "utf16" -> Funnels.unencodedCharsFunnel();
-            case "int" -> Funnels.integerFunnel();
-            case "long" -> Funnels.longFunnel();
-            default -> Funnels.byteArrayFunnel();
-        };
-        return (Funnel<Object>) funnel;
+        Map<String, Funnel<?>> funnels = Map.of(
+            "utf8", Funnels.stringFunnel(StandardCharsets.UTF_8),
+            "utf16", Funnels.unencodedCharsFunnel(),
+            "int", Funnels.integerFunnel(),
+            "long", Funnels.longFunnel(),
+            "bytes", Funnels.byteArrayFunnel());
+        return (Funnel<Object>) funnels.get(name);
     }
 
     static String randomText(Random random) {
         StringBuilder text = new StringBuilder();
         int length = random.nextInt(40);
         while (text.length() < length) {
-            int c = switch (random.nextInt(8)) {
-                case 0 -> 0x80 + random.nextInt(0x780);
-                case 1 -> 0x4e00 + random.nextInt(0x5000);
-                case 2 -> 0x1f300 + random.nextInt(0x300);
-                default -> 0x20 + random.nextInt(0x5f);
-            };
-            text.appendCodePoint(c);
+            int kind = random.nextInt(8);
+            text.appendCodePoint(kind == 0 ? 0x80 + random.nextInt(0x780)
+                : kind == 1 ? 0x4e00 + random.nextInt(0x5000)
+                : kind == 2 ? 0x1f300 + random.nextInt(0x300)
+                : 0x20 + random.nextInt(0x5f));
         }
         return text.toString();
     }
@@ -89,20 +86,25 @@ public class GuavaRoundTrip {
     }
 
     static String show(Object element) {
-        if (element instanceof String text)
-            return HEX.encode(text.getBytes(StandardCharsets.UTF_8));
-        if (element instanceof byte[] bytes)
-            return HEX.encode(bytes);
+        if (element instanceof String)
+            return HEX.encode(((String) element).getBytes(StandardCharsets.UTF_8));
+        if (element instanceof byte[])
+            return HEX.encode((byte[]) element);
         return element.toString();
     }
 
     static Object parse(String funnel, String value) {
-        return switch (funnel) {
-            case "utf8", "utf16" -> new String(HEX.decode(value), StandardCharsets.UTF_8);
-            case "int" -> Integer.valueOf(value);
-            case "long" -> Long.valueOf(value);
-            default -> HEX.decode(value);
-        };
+        switch (funnel) {
+            case "utf8":
+            case "utf16":
+                return new String(HEX.decode(value), StandardCharsets.UTF_8);
+            case "int":
+                return Integer.valueOf(value);
+            case "long":
+                return Long.valueOf(value);
+            default:
+                return HEX.decode(value);
+        }
     }
 
     static byte[] bytes(BloomFilter<Object> filter) throws IOException {
