@@ -117,12 +117,16 @@ $test->fails("damaged: $_", "SELECT bf_live_contains('t', $_) FROM generate_seri
 $sql->('ALTER INDEX t_bf SET (plans = on, absent = 0.9)');
 my $asked = q(SELECT count(*) FROM unnest('{t 1,t 2}'::text[]) e, LATERAL (SELECT FROM t WHERE title = e OFFSET 0) l);
 my $remedy = 'Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, queries do without it after SET bloomext.enable_gate = off.';
-foreach ($asked, q(SELECT FROM t WHERE title = 'absent'), q(EXPLAIN SELECT FROM t WHERE title = 'absent'))
+SKIP:
 {
-	$test->fails("damaged: $_", $_, 'XX002');
-	like($test->said($_), qr/block \d+ of live filter "t_bf" is corrupted\nHINT:  \Q$remedy\E/, "the hint of $_");
+	skip 'no gates before PostgreSQL 15', 7 if $sql->('SHOW server_version_num') < 150000;
+	foreach ($asked, q(SELECT FROM t WHERE title = 'absent'), q(EXPLAIN SELECT FROM t WHERE title = 'absent'))
+	{
+		$test->fails("damaged: $_", $_, 'XX002');
+		like($test->said($_), qr/block \d+ of live filter "t_bf" is corrupted\nHINT:  \Q$remedy\E/, "the hint of $_");
+	}
+	is($sql->("SET bloomext.enable_gate = off; $asked"), 2, 'without');
 }
-is($sql->("SET bloomext.enable_gate = off; $asked"), 2, 'without');
 $sql->('REINDEX INDEX t_bf');
 is($sql->($asked), 2, 'rebuilt');
 
