@@ -242,6 +242,7 @@ sub fill_sample
 	my ($index, $layer) = @_;
 	my $path = path_of($node, $index);
 	$node->stop;
+	system_log('pg_checksums', '--disable', '-D', $node->data_dir);
 	foreach my $i (0 .. 63)
 	{
 		my $block = $layer->{start} + int($i * $layer->{pages} / 64);
