@@ -190,18 +190,20 @@ sub run
 	shift @log if @log > 30;
 	my @said = eval { $psql->run($script, 90) };
 	wrong($@ . $server->safe_psql('postgres', 'SELECT pid, backend_start, state, state_change, wait_event, query FROM pg_stat_activity')) if $@;
-	my @errors = map { /^(?:psql:.*: )?(?:ERROR|FATAL|PANIC):  (\w{5}): (.*)/ ? [ $1, $2 ] : () } @said;
+	my @errors = map { /^(?:psql:.*: )?(ERROR|FATAL|PANIC):  (\w{5}): (.*)/ ? [ $2, $3, $1 ] : () } @said;
 	$rows = $psql->{rows};
-	$state = $psql->{lost} ? 'lost' : @errors ? $errors[0][0] : '00000';
+	# What ends a session may come right after the success of a COMMIT.
+	my $lost = $psql->{lost} || grep { $_->[2] ne 'ERROR' } @errors;
+	$state = $lost ? 'lost' : @errors ? $errors[0][0] : '00000';
 	$log[-1] .= " -- $state" if $state ne '00000';
-	delete $psql{ $server->name } if $psql->{lost};
+	delete $psql{ $server->name } if $lost;
 	foreach (@errors)
 	{
 		$count{"error of a $role $_->[0]"}++;
 		next if $_->[0] =~ /^(?:$common|$expected{$role})$/ || $_->[1] =~ $core;
-		wrong("an error that is not expected of a $role: @$_");
+		wrong("an error that is not expected of a $role: @$_[0, 1]");
 	}
-	$count{'sessions lost'}++ if $psql->{lost};
+	$count{'sessions lost'}++ if $lost;
 	return grep { !/^(?:[A-Z]|psql:| *\^$)/ } @said;
 }
 
