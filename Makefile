@@ -176,7 +176,7 @@ FUZZ_WRAPPED = redisConnectNonBlock redisBufferRead send recv getsockopt
 FUZZ_SERVER_FLAGS = -fwrapv -fno-strict-aliasing -ffunction-sections -fdata-sections \
 	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
 	$(shell pkg-config --cflags hiredis) -D_GNU_SOURCE -isystem $(shell $(PG_CONFIG) --includedir-server)
-FUZZ_SERVER_LIBS = -Wl,--gc-sections,-z,start-stop-gc \
+FUZZ_SERVER_LIBS = -Wl,--gc-sections,-z,start-stop-gc -Wl,--wrap=pg_utf8_islegal \
 	-L$(shell $(PG_CONFIG) --pkglibdir) -L$(shell $(PG_CONFIG) --libdir) -lpgcommon -lpgport -lm
 
 $(FUZZ_DIR)/fuzz-text: test/fuzz/text.c $(FUZZ_TEXT) $(FUZZ_CORE)

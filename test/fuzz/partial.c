@@ -37,8 +37,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bf_partial_write_head(&partial, head);
 	REQUIRE(memcmp(head, data, sizeof(head)) == 0);
 	REQUIRE(partial.words == partial.filter.plan.strategy->words);
+	/* All of it lies within the bytes, one part after another. */
 	list = (size_t) partial.listed * partial.words * 8;
+	REQUIRE(partial.words > 0 || partial.listed == 0);
+	REQUIRE(size >= BF_PARTIAL_HEAD + BF_PREFIX_SIZE(1) + list);
 	REQUIRE(partial.hashes + list == data + size);
+	REQUIRE(partial.packed_length == 0 ||
+			partial.packed + partial.packed_length == partial.hashes);
 	if (partial.filter.whole)
 		exercise(partial.filter.bytes, (size_t) partial.filter.length);
 	if (partial.packed_length > 0)

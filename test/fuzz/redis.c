@@ -4,8 +4,10 @@
  *	  in the place of a socket.
  *
  * An input is a byte that says what is asked for, two of flags that say how its
- * answers come, and the answers.  Whatever these are, a statement ends with a result or
- * an error.  What is asked for a second time goes by the connection that the first
+ * answers come, and the answers.  In these, if a flag says so, RUN and two bytes stand
+ * for so many times the one that follows.  Whatever they are, a statement ends with a
+ * result or an error; and with a result where FUZZ_SOUND is set, for what a sound
+ * server answers.  What is asked for a second time goes by the connection that the first
  * one has left, if any.
  */
 #include "fuzz.h"
@@ -43,6 +45,12 @@
 #define IS_SCATTERED	0x100	/* over the cluster are the keys beside another */
 #define HAS_SENTINELS	0x200	/* without a password */
 #define IS_REFUSED		0x400	/* by every other address */
+#define HAS_RUNS		0x800
+
+#define RUN				0xff
+
+/* Answers are no longer than this, all runs together. */
+#define MOST_BYTES		(1024 * 1024)
 
 #define PIECE_LENGTH	7
 
@@ -53,9 +61,10 @@
 /* Elements that are asked for, and added. */
 #define ELEMENTS		2
 
-/* Elements that filters are for: one of several blocks, and one of pieces. */
+/* Elements that filters are for: of several blocks, of slices of them, of pieces. */
 #define FEW				10
 #define OF_BLOCKS		2000
+#define OF_SLICES		110000
 #define OF_PIECES		900000
 
 /* Fetched values up to this length are worth more than being opened. */
@@ -85,6 +94,7 @@ static int	flags;
 static Input greeting;
 static int	sendings;			/* that were tried */
 static int	connections;		/* likewise */
+static int64 live_expected;		/* elements of the live filter */
 
 /* ---- The socket ---- */
 
@@ -696,7 +706,7 @@ bf_snapshot_check_shard(Oid relation, int shards, int number)
 void
 bf_snapshot_value(Oid relation, bool for_redis, BfValue *value)
 {
-	empty_value("guava", OF_BLOCKS, 0, value);
+	empty_value("guava", live_expected, 0, value);
 }
 
 /* Write a filter, which is read back in part. */
@@ -778,9 +788,22 @@ fetch_shard(void)
 
 /* Write only what differs. */
 static void
+mirror_differing(int64 expected)
+{
+	live_expected = expected;
+	mirror_by(bloomext_live_mirror, ObjectIdGetDatum(1), "guava");
+}
+
+static void
 mirror_live(void)
 {
-	mirror_by(bloomext_live_mirror, ObjectIdGetDatum(1), "guava");
+	mirror_differing(OF_BLOCKS);
+}
+
+static void
+mirror_slices(void)
+{
+	mirror_differing(OF_SLICES);
 }
 
 static void (*const statements[]) (void) = {
@@ -790,7 +813,7 @@ static void (*const statements[]) (void) = {
 	mirror_growing, mirror_redisson, mirror_nothing, mirror_redisbloom,
 	mirror_large, mirror_live, mirror_shard, fetch_shard, create_named,
 	create_default, contains_text, contains_integer, contains_each, add_text,
-	add_integer, add_all
+	add_integer, add_all, mirror_slices
 };
 
 static void
@@ -799,18 +822,46 @@ ask(void *arg)
 	statements[*(uint8_t *) arg % lengthof(statements)] ();
 }
 
+/* Write the answers with their runs in full; returns how many bytes that are. */
+static size_t
+unroll(Input *input, uint8_t *bytes)
+{
+	size_t		length = 0;
+
+	while (input->left > 0)
+	{
+		size_t		count = 1;
+		int			byte = take(input, 1);
+
+		if (byte == RUN)
+		{
+			count = take(input, 2);
+			byte = take(input, 1);
+		}
+		count = Min(count, MOST_BYTES - length);
+		memset(bytes + length, byte, count);
+		length += count;
+	}
+	return length;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t		statement;
+	static uint8_t bytes[MOST_BYTES];
+	Input		input = {data, size};
+	uint8_t		statement = take(&input, 1);
+	int			sqlstate;
 
-	answers = (Input) {data, size};
-	statement = take(&answers, 1);
-	flags = take(&answers, 2);
+	flags = take(&input, 2);
+	answers = (Input) {data + size - input.left, input.left};
+	if (flags & HAS_RUNS)
+		answers = (Input) {bytes, unroll(&input, bytes)};
 	greeting.left = 0;
 	sendings = connections = 0;
 
-	(void) run(ask, &statement);
+	sqlstate = run(ask, &statement);
+	REQUIRE(sqlstate == 0 || getenv("FUZZ_SOUND") == NULL);
 	if (flags & ASKED_TWICE)
 		(void) run(ask, &statement);
 	end_session();

@@ -7,6 +7,7 @@ use strict;
 use warnings;
 
 use Digest::MD5 qw(md5);
+use File::Copy qw(copy);
 use File::Path qw(make_path);
 use MIME::Base64;
 
@@ -94,12 +95,35 @@ sub partial_seeds
 		  pack('C4VQ<2', @head, 2, @rest) . substr($value, 0, 72) . $packed . $list;
 	}
 	seed('partial', $_) for @states;
+	list_seeds(@states);
 	# Each with each, as several who may have called combine them.
 	for my $i (0 .. $#states)
 	{
 		aggregate_seed($_, @states[ $i, ($i + 1) % @states, ($i + 3) % @states ]) for 0x00, 0x01, 0x03, 0x10, 0x11, 0x13;
 	}
 	aggregate_seed($_, ($value) x 3) for 0x04, 0x05, 0x0c, 0x14;
+	return;
+}
+
+# Lists, of the first states of each strategy, that are longer than all bytes, or than
+# all behind the header; whose hashes have another width.
+my %listed;
+
+sub list_seeds
+{
+	my (@states) = @_;
+	return if $listed{ substr $states[0], 27, 1 }++;
+	for my $state (@states)
+	{
+		my ($words, $bytes) = (ord substr($state, 2, 1), length $state);
+		my $width = 8 * ($words || 1);
+		for my $longer (map({ pack 'C2V', $words, ord substr($state, 3, 1), $_ } int($bytes / $width), int(($bytes - 24) / $width) + 1, 1, 0xffffffff), map { pack 'Ca5', $_, substr $state, 3, 5 } 0, $words + 1)
+		{
+			my $damaged = substr($state, 0, 2) . $longer . substr $state, 8;
+			seed('partial', $damaged);
+			aggregate_seed(1, $damaged, $state, $damaged);
+		}
+	}
 	return;
 }
 
@@ -156,13 +180,23 @@ my %statements = do
 	map { $_ => $i++ } qw(contains add describe info drop fetch fetch_guava fetch_growing fetch_redisson fetch_redisbloom fetch_sized
 	  create_guava create_shards create_growing create_redisson create_redisbloom
 	  mirror_bitmap mirror_growing mirror_redisson mirror_nothing mirror_redisbloom mirror_large mirror_live mirror_shard fetch_shard
-	  create_named create_default contains_text contains_integer contains_each add_text add_integer add_all);
+	  create_named create_default contains_text contains_integer contains_each add_text add_integer add_all mirror_slices);
 };
 
 sub redis_seed
 {
 	my ($statement, $flags, @answers) = @_;
 	seed('redis', pack 'Cva*', $statements{$statement} // die($statement), $flags, join '', @answers);
+	return;
+}
+
+# What a sound server answers, so that there is a result.
+sub sound_seed
+{
+	my (@of) = @_;
+	redis_seed(@of);
+	make_path("$out/sound/redis");
+	copy(sprintf('%s/redis/%04d', $out, $count{redis} - 1), "$out/sound/redis") or die "$out: $!";
 	return;
 }
 
@@ -399,6 +433,29 @@ sub mirror_seeds
 	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 64 . '1' x 32), transaction(integer(2406), integer(1), @end));
 	redis_seed('mirror_live', 0, $old, ok(), $_, ok(), transaction(ok(), @end)) for bulk('1' x 96), nil();
 	redis_seed('mirror_live', 0, $old, (ok(), bulk('0' x 96), ok(), queued(6), nil()) x 3, transaction(ok(), @end));
+	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x $_), transaction(integer(1), @end)) for 64, 95, 97, 128;
+	sliced_seeds(@written);
+	return;
+}
+
+# Digests of so many blocks, all of one digit, in an answer that has runs.
+sub digests { my ($digit, $blocks) = @_; return sprintf "\$%d\r\n\xff%s\r\n", $blocks * 32, pack 'va', $blocks * 32, $digit; }
+
+# A string of a slice and a block, of which the last differs, or all are the same; or
+# there are digests of more blocks, or fewer.
+sub sliced_seeds
+{
+	my (@written) = @_;
+	my $longs = int((-110_000 * log(0.01) / log(2)**2 + 63) / 64);
+	my $length = 6 + 8 * $longs;
+	my $fresh = pack 'C2N', 1, 7, $longs;
+	my @start = (0x800, description('string', $fresh, $length), ok());
+	my @end = (integer(1), @written, integer($length), sample($length, $fresh));
+
+	sound_seed('mirror_slices', @start, digests(0, 128), digests(0, 1), transaction(@end));
+	sound_seed('mirror_slices', @start, digests(0, 128), digests(1, 1), transaction(integer($length), @end));
+	redis_seed('mirror_slices', @start, digests(0, $_->[0]), digests(0, $_->[1]), transaction(@end)) for [ 128, 128 ], [ 129, 0 ], [ 127, 1 ], [ 1, 1 ], [ 128, 2 ], [ 256, 1 ];
+	redis_seed('mirror_slices', @start, digests(1, 128), nil(), ok());
 	return;
 }
 
@@ -483,6 +540,9 @@ sub element_seeds
 	{
 		seed('element', pack 'CCCva*', $strategy, $_, 0, 0, $texts[ ($_ + $strategy) % @texts ]) for 0 .. 63;
 		seed('element', pack 'CCCva*', $strategy, $_, 0xfd + $_ % 3, 5, 'long title') for 0 .. 3, 12;
+		# A character that begins in one piece and ends in the next; one that ends nowhere.
+		seed('element', pack 'CCCva*', $strategy, 0, $_, 1, "x\xf0\x9f\x98\x80 title") for 0xfd, 0xff;
+		seed('element', pack 'CCCva*', $strategy, 0, 0, 0, substr "title\xf0\x9f\x98\x80", 0, -$_) for 1 .. 3;
 	}
 	return;
 }

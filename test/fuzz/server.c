@@ -14,6 +14,8 @@
  */
 #include "server.h"
 
+#include "vectors.h"
+
 #include <setjmp.h>
 
 #include "access/detoast.h"
@@ -350,13 +352,13 @@ pstrdup(const char *text)
 static const uint8 *stored;
 static Size stored_length;
 
-/* A pointer to bytes that are stored, until the next are. */
+/* A pointer, by what it says, to bytes that are stored, until the next are. */
 Datum
-stored_datum(const uint8 *bytes, Size length)
+stored_datum(const uint8 *bytes, Size length, Size said)
 {
 	struct varatt_external pointer = {
-		.va_rawsize = length + VARHDRSZ,
-		.va_extinfo = length,
+		.va_rawsize = said + VARHDRSZ,
+		.va_extinfo = said,
 		.va_valueid = 1
 	};
 	char	   *datum = palloc(TOAST_POINTER_SIZE);
@@ -392,8 +394,13 @@ pg_detoast_datum_slice(struct varlena *datum, int32 first, int32 count)
 Size
 toast_raw_datum_size(Datum datum)
 {
-	return VARATT_IS_EXTERNAL((struct varlena *) DatumGetPointer(datum)) ?
-		stored_length + VARHDRSZ : VARSIZE_ANY((struct varlena *) DatumGetPointer(datum));
+	struct varlena *varlena = (struct varlena *) DatumGetPointer(datum);
+	struct varatt_external pointer;
+
+	if (!VARATT_IS_EXTERNAL(varlena))
+		return VARSIZE_ANY(varlena);
+	VARATT_EXTERNAL_GET_POINTER(pointer, varlena);
+	return pointer.va_rawsize;
 }
 
 struct varlena *
@@ -665,6 +672,17 @@ report_invalid_encoding(int from, const char *text, int length)
 			(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
 			 errmsg("invalid byte %02x of %d", (uint8) *text, length)));
 	pg_unreachable();
+}
+
+/* What PostgreSQL's own looks at, which is not sanitized, is looked at before. */
+extern bool __real_pg_utf8_islegal(const unsigned char *source, int length);
+extern bool __wrap_pg_utf8_islegal(const unsigned char *source, int length);
+
+bool
+__wrap_pg_utf8_islegal(const unsigned char *source, int length)
+{
+	free(copy_bytes(source, length));
+	return __real_pg_utf8_islegal(source, length);
 }
 
 bool

@@ -28,6 +28,6 @@ extern Node *call_context;
 extern Datum call(PGFunction function, int arguments, const Datum *values);
 extern Datum text_datum(const char *text);
 extern Datum bytes_datum(const uint8 *bytes, Size length);
-extern Datum stored_datum(const uint8 *bytes, Size length);
+extern Datum stored_datum(const uint8 *bytes, Size length, Size said);
 
 #endif							/* BLOOMEXT_FUZZ_SERVER_H */
