@@ -102,6 +102,14 @@ $node->safe_psql('model', "CREATE EXTENSION bloomext; UPDATE pg_proc SET probin 
 	EXCEPTION WHEN OTHERS THEN
 		RETURN sqlstate;
 	END $$;
+	-- The block that an error about an element names.
+	CREATE FUNCTION named(tab regclass, e anyelement) RETURNS text LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM bf_live_contains(tab, e);
+		RETURN NULL;
+	EXCEPTION WHEN index_corrupted OR data_corrupted THEN
+		RETURN tab || ' ' || substring(sqlerrm FROM '^block (\d+) of live filter "' || tab || '_bf"');
+	END $$;
 	-- The blocks that an element has bits in.
 	CREATE TABLE places (tab regclass, id int, block bigint);
 	-- Layers of filters, and where they start.
@@ -180,15 +188,36 @@ my %damages = (
 	noise => sub { my ($page) = @_; my $at = rand($block - 64); substr($page, $at, 64) = join '', map { chr int rand 256 } 1 .. 64; return $page; },
 	swap => sub { my ($page, $other) = @_; return $other; });
 
+# A copy of the database with all filters, whose files may be damaged before it is used.
+my $copies = 0;
+
+sub copy_model
+{
+	my $name = 'copy' . $copies++;
+	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE model" . ($node->pg_version >= 15 ? ' STRATEGY file_copy' : ''));
+	return ($name, $node->safe_psql('postgres', "SELECT oid FROM pg_database WHERE datname = '$name'"));
+}
+
+# The file of a filter in a copy, its pages, and how it gets others.
+sub file_of { my ($oid, $tab) = @_; return $node->data_dir . '/' . $filters{$tab}{path} =~ s{^base/\d+}{base/$oid}r; }
+sub pages_of { return unpack "(a$block)*", slurp_file(file_of(@_)); }
+
+sub write_pages
+{
+	my ($oid, $tab, $bytes) = @_;
+	open my $file, '>:raw', file_of($oid, $tab) or die "$tab: $!";
+	print $file $bytes;
+	close $file or die "$tab: $!";
+	return;
+}
+
 # Damage files of a database's filters; tells which blocks of which of them are
 # damaged and sound pages nevertheless.
 sub damage
 {
 	my ($oid) = @_;
 	my (%unseen, @told);
-	my $path = sub { return $node->data_dir . '/' . $filters{ $_[0] }{path} =~ s{^base/\d+}{base/$oid}r };
-	my $read = sub { return [ unpack "(a$block)*", slurp_file($path->($_[0])) ] };
-	my %before = map { $_ => $read->($_) } keys %filters;
+	my %before = map { $_ => [ pages_of($oid, $_) ] } keys %filters;
 
 	for my $tab ((shuffle sort keys %filters)[ 0 .. any(0, 0, 1, 3) ])
 	{
@@ -218,9 +247,7 @@ sub damage
 		}
 		my $bytes = join '', @pages;
 		substr($bytes, -int(1 + rand($block - 1))) = '' if length $bytes && rand() < 0.02 && push @told, "part of $tab";
-		open my $file, '>:raw', $path->($tab) or die $path->($tab) . ": $!";
-		print $file $bytes;
-		close $file or die "$tab: $!";
+		write_pages($oid, $tab, $bytes);
 		# The last page is not what it was.
 		push @{ $unseen{$tab} }, $#pages if length($bytes) % $block;
 	}
@@ -272,13 +299,59 @@ sub denied
 		AND NOT (id <= $filters{$tab}{rows} AND (@{[ $lost ? 'true' : 'false' ]} OR EXISTS (SELECT FROM places p WHERE p.tab = '$tab'::regclass AND p.id = t.id AND p.block = ANY ('{$blocks}')))) HAVING count(*) > 0));
 }
 
-my ($copies, $damaged, $answered) = (0, 0, {});
+# What a page tells of its damage to us alone, each in a page of its own: the fields of
+# its header, of its tail, and all that a metapage says.
+my $end = $block - 8;
+my %telling = (
+	small => { map { $_->[0] => [ @$_[ 1 .. $#$_ ] ] } (
+		[ 1, 12, 'v', 0 ], [ 2, 12, 'v', 8 ], [ 3, 12, 'v', 24 ], [ 4, 12, 'v', $end - 16 ], [ 5, 12, 'v', $end - 8 ],
+		[ 6, 12, 'vv', 24, 24 ], [ 7, 12, 'vv', $end - 8, $end - 8 ], [ 8, 12, 'v3', ($end - 8) x 3 ], [ 9, 14, 'vv', $block, $block ], [ 10, 16, 'v', $block ],
+		[ 11, -8, 'V', 2 ], [ 12, -8, 'V', 1 ], [ 13, -8, 'V', 0 ], [ 14, -2, 'v', 0 ], [ 15, -2, 'v', 0xff8a ]) },
+	# That an entry less is there, half of one more, less than none.
+	pending => { 1 => [ 12, 'v', sub { $_[0] - 16 } ], 2 => [ 12, 'v', sub { $_[0] + 8 } ], 3 => [ 12, 'v', 8 ], 4 => [ -8, 'V', 3 ] },
+	# The magic number, the probability, the horizon, its last layer's pages; a kind, a pointer.
+	grown => { 0 => [ 24, 'V', 7 ] }, spark => { 0 => [ 40, 'C', 7 ] }, wide => { 0 => [ 48, 'C', 0xff ] }, number => { 0 => [ 72, 'V', 7 ] },
+	short => { 0 => [ -8, 'V', 3 ] }, unlogged => { 0 => [ 12, 'v', 40 ] });
+
+sub check_telling
+{
+	my ($name, $oid) = copy_model();
+	my (@damaged, @asked);
+	local $server->{database} = $name;
+
+	for my $tab (sort keys %telling)
+	{
+		my @pages = pages_of($oid, $tab);
+		for my $number (sort { $a <=> $b } keys %{ $telling{$tab} })
+		{
+			my ($at, $format, @values) = @{ $telling{$tab}{$number} };
+			my $present = unpack $format, substr $pages[$number], $at;
+			my $bytes = pack $format, map { ref ? $_->($present) : $_ } @values;
+			substr($pages[$number], $at, length $bytes) = $bytes;
+			push @damaged, "$tab $number";
+		}
+		write_pages($oid, $tab, join '', @pages);
+	}
+	is($node->safe_psql($name, 'SELECT n FROM (' . join(' UNION ', map { "SELECT named('$_', title) FROM $_" } sort keys %telling) . ') s (n) WHERE n IS NOT NULL ORDER BY n COLLATE "C"'),
+		join("\n", sort @damaged), 'each damage is told that a page can tell');
+	is(join(' ', grep { denied($_, []) } sort keys %telling), '', 'none of them is a "no"');
+
+	# Beyond a layer's end is nothing that counts.
+	my @pages = pages_of($oid, 'tiny');
+	substr($pages[1], 1024, 4096) = "\xff" x 4096;
+	write_pages($oid, 'tiny', join '', @pages);
+	is($node->safe_psql($name, q(SELECT s.fill <= 1 AND s.estimated_fpp <= 1, l.fill <= 1 FROM bf_live_state('tiny_bf') s, bf_live_layers('tiny_bf') l)), 't|t', 'a filter is not more than full');
+	$node->safe_psql('postgres', "DROP DATABASE $name");
+	return;
+}
+check_telling();
+
+my ($damaged, $answered) = (0, {});
 
 sub pages_round
 {
-	my $name = 'copy' . $copies++;
-	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE model" . ($node->safe_psql('postgres', 'SHOW server_version_num') >= 150000 ? ' STRATEGY file_copy' : ''));
-	my ($unseen, $told) = damage($node->safe_psql('postgres', "SELECT oid FROM pg_database WHERE datname = '$name'"));
+	my ($name, $oid) = copy_model();
+	my ($unseen, $told) = damage($oid);
 	my @tabs = uniq map { (split)[1] } split /, /, $told =~ s/part of/part/r;
 	local $server->{database} = $name;
 
@@ -307,7 +380,7 @@ sub pages_round
 }
 
 my $half = time + $seconds / 2;
-pages_round() while time < $half && $wrong < 20;
+pages_round() while (time < $half || !$answered->{true}) && $wrong < 20;
 is($wrong, 0, 'damaged pages');
 cmp_ok($answered->{true} // 0, '>', 0, 'damage did not keep all from being answered');
 diag "$copies copies, $damaged damaged filters, their rows' answers: " . join ', ', map { "$_ $answered->{$_}" } sort keys %$answered;
@@ -371,6 +444,12 @@ my %plain = (
 		if (@$items && rand() < 0.5) { pop @$items; }
 		else { push @$items, @$items ? $items->[-1] : [ ':', 1 ]; }
 		return bytes_of($tree);
+	},
+	string => sub {
+		my (undef, $tree) = @_;
+		my ($kind, $value) = @$tree;
+		return "+x\r\n" unless $kind eq '$' && length($value // '');
+		return bytes_of([ $kind, any(substr($value, 0, -1), $value . any(0, 1, '0' x 1000, 'x')) ]);
 	},
 	nested => sub { my ($bytes) = @_; return "*1\r\n$bytes" });
 
