@@ -27,7 +27,7 @@ count_page(Relation index, BfLive *live, BlockNumber block, uint64 bits)
 	set = bf_bits_count((const uint8 *) PageGetContents(BufferGetPage(buffer)),
 						bf_layer_bytes(bits, BF_CELL_BIT));
 	UnlockReleaseBuffer(buffer);
-	return Min(set, bits);
+	return set;
 }
 
 /*
