@@ -832,8 +832,8 @@ sub kill_one
 	my ($server, $kinds) = @_;
 	return sub {
 		my ($seen) = @_;
-		my ($pid) = $server->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type ~ '$kinds' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1");
-		return unless $pid;
+		my ($status, $pid) = $server->psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type ~ '$kinds' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1");
+		return if $status || !$pid; # a standby cancels what conflicts with its recovery
 		$killed{$pid} = 1; # it may have begun only now
 		kill 'KILL', $pid;
 		foreach (1 .. 600)
