@@ -126,8 +126,9 @@ hash(void *arg)
 		hashable = bf_element_is_hashable(funnel, &described, value);
 		if (!bf_element_hash(element->strategy, funnel, &described, value, &first))
 			continue;
-		/* What is LATIN1 may be hashable, what is no UTF-8 has no UTF-16. */
-		REQUIRE(hashable || database_encoding == PG_LATIN1);
+		/* LATIN1 may be more than UTF-8 has; and a NUL, which no text has, ends what is verified. */
+		REQUIRE(hashable || database_encoding == PG_LATIN1 ||
+				memchr(element->bytes, '\0', element->length) != NULL);
 		REQUIRE(bf_element_hash(element->strategy, funnel, &described, value, &second));
 		REQUIRE(memcmp(first.word, second.word, sizeof(first.word)) == 0);
 		bf_value_plan_bits(element->strategy, 640, 7, funnel, &plan);
