@@ -445,12 +445,8 @@ my %plain = (
 		else { push @$items, @$items ? $items->[-1] : [ ':', 1 ]; }
 		return bytes_of($tree);
 	},
-	string => sub {
-		my (undef, $tree) = @_;
-		my ($kind, $value) = @$tree;
-		return "+x\r\n" unless $kind eq '$' && length($value // '');
-		return bytes_of([ $kind, any(substr($value, 0, -1), $value . any(0, 1, '0' x 1000, 'x')) ]);
-	},
+	longer => sub { my (undef, $tree) = @_; return $tree->[0] eq '$' ? bytes_of([ '$', ($tree->[1] // '') . '0' x 1000 ]) : "+x\r\n" },
+	shorter => sub { my (undef, $tree) = @_; return $tree->[0] eq '$' ? bytes_of([ '$', substr($tree->[1] // '', 0, length($tree->[1] // '') / 2) ]) : "+x\r\n" },
 	nested => sub { my ($bytes) = @_; return "*1\r\n$bytes" });
 
 # What may be taken for one.
@@ -480,6 +476,12 @@ my $between = FaultServer->new(sub {
 	srand($seed + $calls++) unless $state->{seeded}++;
 	return $plain{ any(qw(tls noise cut close)) }->("\x16\x03\x03\0\x7a") if $name eq '!NOISE';
 	return '' if $name eq '!EARLY';
+	# A key may say which answer is mutated from there on, and how.
+	for (@arguments)
+	{
+		next unless s/\bsweep-(\w+)-(\d+)-//g;
+		@$state{qw(way turn answers key)} = ($1, $2, 0, "$1 $2") if ($state->{key} // '') ne "$1 $2";
+	}
 	my $tree = $name eq 'SENTINEL' ? [ '*', [ [ '$', '127.0.0.1' ], [ '$', $state->{port} //= (grep { /^\d{4,5}$/ } @arguments)[0] // $port ] ] ] : eval {
 		$state->{redis} //= IO::Socket::UNIX->new(Peer => $redis->{socket}) or die "no Redis\n";
 		print { $state->{redis} } '*' . (1 + @arguments) . "\r\n", map { '$' . length . "\r\n$_\r\n" } $name, @arguments;
@@ -490,6 +492,7 @@ my $between = FaultServer->new(sub {
 	my $bytes = bytes_of($tree);
 	push @seen, $bytes if length $bytes < 10_000;
 	shift @seen if @seen > 50;
+	return ++$state->{answers} == $state->{turn} ? $plain{ $state->{way} }->($bytes, $tree) : $bytes if $state->{way};
 	return $bytes if rand() >= $rate;
 	my $ways = $state->{lies} ? \%lies : \%plain;
 	return $ways->{ any(sort keys %$ways) }->($bytes, $tree);
@@ -546,7 +549,28 @@ $wrong = 0;
 my $asked = $server->{statements};
 my %failed = %{ $server->{states} };
 my $redis_states = '22P03|08001|08006|08P01|38000|57014|22023|42704|55006|0A000|54000|53300|53100|53200|42710|42501|28000|55000|25006';
-for (my $end = time + $seconds / 2; time < $end && $wrong < 20;)
+my $end_of_answers = time + $seconds / 2;
+
+# Each of the first answers, in each way that cannot but be seen; but for the one that
+# is waited for.
+for my $key (grep { /^tell/ } sort keys %keys)
+{
+	my @statements = ("SELECT bf_live_mirror('held', 'cache', '{$key}');") x ($key eq 'tell-guava');
+	for my $way (grep { $_ ne 'silence' } sort keys %plain)
+	{
+		for my $turn (1 .. 4)
+		{
+			my $at = "'hostile', '{sweep-$way-$turn-$key}'";
+			push @statements, any("SELECT must((SELECT bool_and(a) FROM unnest(bf_redis_contains($at, held())) a));", "SELECT must((SELECT NOT bool_or(a) FROM unnest(bf_redis_add($at, held())) a));");
+			push @statements, "SELECT bf_live_mirror('held', $at, 'guava');" if $key eq 'tell-guava';
+		}
+	}
+	run_bounded($redis_states, @statements);
+}
+is($wrong, 0, 'each of the first answers');
+$node->safe_psql('postgres', join ' ', map { fill($_) } sort keys %keys);
+
+while (time < $end_of_answers && $wrong < 20)
 {
 	my @chosen = map { any(sort keys %keys) } 1 .. 6;
 	run_bounded($redis_states, map { redis_statements($_) } @chosen);
