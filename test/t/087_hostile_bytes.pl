@@ -194,7 +194,7 @@ my $copies = 0;
 sub copy_model
 {
 	my $name = 'copy' . $copies++;
-	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE model" . ($node->pg_version >= 15 ? ' STRATEGY file_copy' : ''));
+	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE model" . ($node->safe_psql('postgres', 'SHOW server_version_num') >= 150000 ? ' STRATEGY file_copy' : ''));
 	return ($name, $node->safe_psql('postgres', "SELECT oid FROM pg_database WHERE datname = '$name'"));
 }
 
