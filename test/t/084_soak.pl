@@ -776,6 +776,22 @@ my (%killed, %disasters, $crashes);
 # rows is in doubt then.
 my @doubts;
 
+# Start a server.  PostgreSQL does not where the rollback of a transaction that made files
+# of an unlogged table has not come to its WAL before a crash: it has truncated such a
+# file until the next checkpoint, creates its like from WAL, and is in its own way.
+sub start_server
+{
+	my ($server) = @_;
+	until ($server->start(fail_ok => 1))
+	{
+		my ($path) = slurp_file($server->logfile) =~ /.*could not create file "([^"]+)": File exists/s or die 'no start';
+		$path = $server->data_dir . "/$path";
+		die 'no start' unless -z $path;
+		unlink $path;
+		$disasters{'an empty file in the way'}++;
+	}
+}
+
 # A psql that finds no server does not read what it is told, which may be an error by itself.
 sub wait_for
 {
@@ -783,6 +799,11 @@ sub wait_for
 	foreach (1 .. 1800)
 	{
 		return if eval { $server->psql('postgres', 'SELECT 1') == 0 };
+		if (!-e $server->data_dir . '/postmaster.pid')
+		{
+			$server->_update_pid(0);
+			start_server($server);
+		}
 		sleep(0.1);
 	}
 	die 'no server';
@@ -818,12 +839,12 @@ sub settle_doubts
 	$ledger->note(map { "K $_" } splice @doubts);
 }
 
-sub restart { my ($server, @how) = @_; return sub { $server->stop(@how); $server->start; }; }
+sub restart { my ($server, @how) = @_; return sub { $server->stop(@how); start_server($server); }; }
 
 sub kill_and_start
 {
 	my ($server, @moment) = @_;
-	return sub { $live{ $server->name }->kill_server(@moment); $server->start; };
+	return sub { $live{ $server->name }->kill_server(@moment); start_server($server); };
 }
 
 # One process dies, and the postmaster starts all over.
