@@ -139,7 +139,7 @@ static bool
 line_is_endless(const redisReader *reader)
 {
 	return reader->len - reader->pos > MAX_LINE &&
-		memchr(reader->buf + reader->pos, '\n', MAX_LINE) == NULL;
+		memmem(reader->buf + reader->pos, MAX_LINE, "\r\n", 2) == NULL;
 }
 
 static bool

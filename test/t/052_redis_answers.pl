@@ -25,6 +25,7 @@ my %exact = (
 	'made' => [ "*65536\r\n" . "\$-1\r\n" x 65536, $larger ], 'fewer made' => [ "*65535\r\n" . "\$-1\r\n" x 65535, $other ],
 	'bits' => [ "*70000\r\n" . ":1\r\n" x 70000, $other ],
 	'depth' => [ "*1\r\n" x 4, $larger ], 'less depth' => [ "*1\r\n" x 3 . ":1\r\n", $other ]);
+my %starts = (plain => '', 'by LF' => "x\n", 'by CR' => "x\r", 'by LF and CR' => "x\n\r");
 my $wire = FaultServer->new(sub {
 	my ($state, $name, @arguments) = @_;
 	return FaultServer::ok() if $name eq 'PING';
@@ -38,7 +39,7 @@ my $wire = FaultServer->new(sub {
 		append_to_file($log, "describe\n") if $kind eq 'never';
 		return $description;
 	}
-	return '+' . 'x' x $size if $kind eq 'line';
+	return "+$starts{$what}" . 'x' x $size if $kind eq 'line';
 	# The head and k for each element; 1 is no head that was described.
 	return FaultServer::array(FaultServer::integer($kind eq 'never' ? 1 : 1 * 2**40 + 5 * 2**32 + 4),
 		(":1\r\n") x ((@arguments - 4) / 3)) x ($kind eq 'twice' ? 2 : 1) if $name eq 'BITFIELD_RO';
@@ -59,7 +60,11 @@ for my $what (sort keys %exact)
 	my ($status, $out, $err) = $node->psql('postgres', "SELECT bf_fetch('wire', 'exact:$what')");
 	like($err, qr/^DETAIL:  \Q$exact{$what}[1]\E$/m, "bounds: $what");
 }
-is(session("SELECT bf_fetch('wire', 'line:')"), '08P01', 'a line without an end is not waited for');
+for my $start (sort keys %starts)
+{
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT bf_fetch('wire', 'line:$start')");
+	like($err, qr/^DETAIL:  A line is longer than any that was asked for\.$/m, "a line without an end is not waited for, $start");
+}
 
 # An answer too many: it is not the next command's, nor is the one before it
 # surely this one's.
