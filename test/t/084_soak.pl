@@ -792,13 +792,13 @@ sub start_server
 	}
 }
 
-# A psql that finds no server does not read what it is told, which may be an error by itself.
+# By an empty query: no psql is gone before it is told that.
 sub wait_for
 {
 	my ($server) = @_;
 	foreach (1 .. 1800)
 	{
-		return if eval { $server->psql('postgres', 'SELECT 1') == 0 };
+		return if $server->psql('postgres', '') == 0;
 		if (!-e $server->data_dir . '/postmaster.pid')
 		{
 			$server->_update_pid(0);
