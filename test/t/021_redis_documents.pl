@@ -1,6 +1,6 @@
-# doc/redis.md and doc/redis-readers.md are true: their SQL runs as it stands, in
-# its order, on a real server; commands are answered as they say; formulas, code and
-# tables agree with what SQL computes.
+# Documents that use Redis: their SQL runs, as 020_documents.pl has it of all others, on
+# a real server.  doc/redis.md and doc/redis-readers.md are true: commands are answered
+# as they say; formulas, code and tables agree with what SQL computes.
 use strict;
 use warnings;
 
@@ -11,6 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use Documents qw(pages blocks code uses_redis run_blocks check_page);
 use RedisServer;
 use RedisTest qw(start_postgres sql state_of outcome);
 
@@ -22,17 +23,10 @@ my $python = "$FindBin::RealBin/../interop/python";
 my $operate = slurp_file('doc/redis.md');
 my $readers = slurp_file('doc/redis-readers.md');
 
-my $redis = RedisServer->new(port => RedisServer::free_port(), options => [ '--requirepass', 'secret' ]);
-my $other = RedisServer->new;
-my $node = start_postgres('', extra => [ '--encoding', 'UTF8' ]);
-$ENV{REDISCLI_AUTH} = 'secret';
+my $redis = RedisServer->new(port => RedisServer::free_port());
+my $node = start_postgres("autovacuum = off\n", extra => [ '--encoding', 'UTF8', '--no-locale' ]);
 
-# The code of a language in a document.
-sub blocks
-{
-	my ($document, $language) = @_;
-	return $document =~ /^```$language\n(.*?)^```$/msg;
-}
+check_page($node, $_, $redis) foreach grep { uses_redis($_) } pages();
 
 # The rows of the table whose first row begins so, as arrays of cells.
 sub table
@@ -53,57 +47,18 @@ sub output_of
 	return $out;
 }
 
-# Links lead somewhere.
-for my $file ('README.md', glob 'doc/*.md')
-{
-	my $text = slurp_file($file);
-	while ($text =~ /\]\((?!http)([^)#]*)(?:#([^)]*))?\)/g)
-	{
-		my ($target, $anchor) = ($1, $2);
-		my $page = $target eq '' ? $file : $file =~ s{[^/]*\z}{$target}r;
-		my %anchors = map { lc(s/[^\w -]//gr =~ s/ /-/gr) => 1 } -f $page ? slurp_file($page) =~ /^#+ (.*)$/mg : ();
-		ok(-f $page && (!defined $anchor || $anchors{$anchor}), "$file: link to $page" . ($anchor ? "#$anchor" : ''));
-	}
-}
-
-# What the examples take for granted: two servers, tables, services' filters, and
-# pg_cron, which here runs a job as soon as it is scheduled.
-sql(q{
-	CREATE EXTENSION bloomext;
-	CREATE ROLE app;
-	CREATE SCHEMA cron;
-	CREATE FUNCTION cron.schedule(name text, times text, command text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE command; END';
-	CREATE TABLE articles (id bigint GENERATED ALWAYS AS IDENTITY, title text);
-	INSERT INTO articles (title) SELECT 'Title ' || i FROM generate_series(1, 1000) AS i;
-	CREATE INDEX ON articles USING bloomfilter (title) WITH (expected = 1000000, fpp = 0.001);
-});
-my $before = join '', map {
-	"SELECT bf_mirror(bf_agg('$_ ' || i, 1000, 0.01), 'cache', 'titles:$_') FROM generate_series(1, 500) AS i;\n"
-} 'eu', 'us';
-
-my @examples = (blocks($operate, 'sql'), blocks($readers, 'sql'));
-cmp_ok(scalar @examples, '>=', 8, 'the documents have examples');
-my $script = join '', @examples;
-is($script =~ s/host '127\.0\.0\.1', port '6379'/host '127.0.0.1', port '$redis->{port}'/g, 1, 'one makes a server');
-ok($script =~ s/(username )'app', password '\.\.\.'/$1'default', password 'secret'/g, 'some name an account');
-$script =~ s/^(GRANT USAGE .*\n)/$1
-	CREATE USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (password 'secret');
-	CREATE SERVER other FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$other->{socket}');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER other;
-	$before/m;
-my ($status, $out, $err) = $node->psql('postgres', $script, extra_params => [ '-v', 'ON_ERROR_STOP=1' ]);
-is($status, 0, 'they run') or diag $err;
-
-# What the examples are for.
-is(sql("SELECT bf_redis_contains('cache', 'titles', ARRAY['Title 1', 'Title 1000', 'none'])"), '{t,t,f}', 'a mirror is asked');
-is(sql("INSERT INTO articles (title) VALUES ('one'), (NULL), ('two'); UPDATE articles SET title = 'three' WHERE title = 'two';
-		SELECT bf_redis_contains('cache', 'titles', ARRAY['one', 'two', 'three', 'four'])"), '{t,t,t,f}', 'triggers add to it');
-cmp_ok($redis->cli('PTTL', 'titles'), '>', 0, 'and it expires');
-is( sql("SELECT bf_redis_contains('other', 'titles:all', ARRAY['eu 500', 'us 500', 'asia 500'])"), '{t,t,f}',
-	'filters are merged and moved');
+# On with what these two have made, and with their job for pg_cron, which here runs as
+# soon as it is scheduled.
+$redis->cli('FLUSHALL');
+my @examples = grep { $_->{language} =~ /^(?:sql|postgresql)$/ } map { blocks("doc/$_.md") } 'redis', 'redis-readers';
+sql(q{CREATE SCHEMA cron;
+	CREATE FUNCTION cron.schedule(name text, times text, command text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE command; END'});
+my ($said, $error) = run_blocks($node, 'postgres', $redis, @examples);
+is(scalar @$said, scalar @examples, 'both run in one database, one after the other') or diag $error;
+cmp_ok($redis->cli('PTTL', 'titles'), '>', 0, 'a mirror expires');
 
 # A writer that comes while the filter is built adds to the new one.
-my ($lock, $build) = map { /^(BEGIN;\nLOCK [^\n]*\n)(.*)/s ? ($1, $2) : () } @examples;
+my ($lock, $build) = map { $_->{text} =~ /^(BEGIN;\nLOCK [^\n]*\n)(.*)/s ? ($1, $2) : () } @examples;
 my @psql = ('psql', '-X', '-q', '-d', $node->connstr('postgres'));
 my $input = $lock;
 my $rebuild = IPC::Run::start(\@psql, '<', \$input, '>', '/dev/null');
@@ -160,7 +115,7 @@ for my $row (table($operate, '| Layout | Keys | Strategies'))
 }
 
 # Commands, and how they are answered.
-for my $console (blocks($readers, 'console'))
+for my $console (code('doc/redis-readers.md', 'console'))
 {
 	my @lines = split /\n/, $console;
 	while (my ($command, $answer) = splice @lines, 0, 2)
@@ -206,7 +161,7 @@ is(outcome("SELECT bf_redis_create('cache', 'ids', 1000, 0.01, funnel => 'long')
 is(outcome("SELECT bf_fetch('cache', 'ids') @> 501::bigint, (SELECT funnel FROM bf_redis_info('cache', 'ids'))"), 't|long', 'to add such');
 
 # A script reads a bit string and its shape, and denies nothing where a part is gone.
-my ($lua) = blocks($readers, 'lua');
+my ($lua) = code('doc/redis-readers.md', 'lua');
 my @bits = split /,/, sql("SELECT array_to_string(bf_positions(bf_create(1000, 0.01) || 'a', 'a') || bf_positions(bf_create(1000, 0.01), 'b'), ',')");
 sub by_script { return $redis->cli('EVAL', $lua, 2, 'bits', '{bits}:bloomext', @bits) =~ s/\n/ /gr; }
 sql("SELECT bf_mirror(bf_create(1000, 0.01) || 'a', 'cache', 'bits', 'bitmap')");
@@ -234,12 +189,12 @@ SKIP:
 	append_to_file("$work/titles.txt", "Title 1\nno title\nlate\n");
 	sql("INSERT INTO articles (title) VALUES ('Main Page')");
 	local $ENV{PATH} = "$work/bin:$ENV{PATH}";
-	is(output_of('', 'sh', '-ec', join '', "cd '$work'\n", blocks($readers, 'sh')), "bloomext\n1\n0\n1\n0\n1\n1\n0\n", 'a shell, by functions of Redis');
+	is(output_of('', 'sh', '-ec', join '', "cd '$work'\n", code('doc/redis-readers.md', 'sh')), "bloomext\n1\n0\n1\n0\n1\n1\n0\n", 'a shell, by functions of Redis');
 }
 
 # Code, as it stands, asks about titles of all kinds.
 {
-	my ($copy, @code) = sort { $b =~ /bloomfilter/ <=> $a =~ /bloomfilter/ } blocks($readers, 'python');
+	my ($copy, @code) = sort { $b =~ /bloomfilter/ <=> $a =~ /bloomfilter/ } code('doc/redis-readers.md', 'python');
 	append_to_file("$work/document.py", join "\n", @code);
 	append_to_file("$work/document_copy.py", $copy);
 	append_to_file("$work/mmh3.py", "from redis_reader import murmur3\n\ndef hash64(data, signed):\n    return murmur3(data)\n")
@@ -248,14 +203,14 @@ SKIP:
 $ENV{PYTHONPATH} = "$work:$python";
 $ENV{PYTHONDONTWRITEBYTECODE} = 1;
 my $titles = "SELECT i, (ARRAY['', '文 ', '🎉 ', 'عنوان ', 'e' || chr(769) || ' '])[i % 5 + 1] || i AS title FROM generate_series(1, 1000) AS i";
-sql("SELECT bf_mirror(bf_agg(title, 500, 0.01), 'other', 'code') FROM ($titles) AS t WHERE i <= 500");
+sql("SELECT bf_mirror(bf_agg(title, 500, 0.01), 'cache', 'code') FROM ($titles) AS t WHERE i <= 500");
 my $asked = sql("SELECT title FROM ($titles) AS t ORDER BY i") . "\n";
-my $answers = sql("SELECT bf_contains(bf_fetch('other', 'code'), title)::int FROM ($titles) AS t ORDER BY i") . "\n";
-is(output_of($asked, 'python3', "$python/ask.py", $other->{socket}, 'code'), $answers, 'Python, by BITFIELD_RO');
+my $answers = sql("SELECT bf_contains(bf_fetch('cache', 'code'), title)::int FROM ($titles) AS t ORDER BY i") . "\n";
+is(output_of($asked, 'python3', "$python/ask.py", $redis->{socket}, 'code'), $answers, 'Python, by BITFIELD_RO');
 SKIP:
 {
 	skip 'bloomfilter-py is not installed', 1 if system("python3 -c 'import bloomfilter' 2>/dev/null") != 0;
-	is(output_of($asked, 'python3', "$python/ask.py", $other->{socket}, 'code', 'copy'), $answers, 'Python, by a copy');
+	is(output_of($asked, 'python3', "$python/ask.py", $redis->{socket}, 'code', 'copy'), $answers, 'Python, by a copy');
 }
 
 # Positions, of "strategy m k hex" each, from the formulas.
@@ -305,7 +260,7 @@ SKIP:
 	skip 'node is not installed', 1 if system('command -v node >/dev/null 2>&1') != 0;
 	my @elements = map { ("1000000 3 $_", (1 << 35) . " 7 $_") } values %text, unpack 'H*', 'seventeen bytes ..';
 	my @bits = map { join ' ', map { 48 + 64 * ($_ >> 6) + 63 - ($_ & 63) } split /, / } positions(map { "guava $_" } @elements);
-	my $code = join '', blocks($readers, 'javascript'), <<'END';
+	my $code = join '', code('doc/redis-readers.md', 'javascript'), <<'END';
 for (const line of require('fs').readFileSync(0, 'utf8').trimEnd().split('\n')) {
 	const [m, k, hex] = line.split(' ');
 	console.log(bits(Buffer.from(hex, 'hex'), Number(m), Number(k)).join(' '));

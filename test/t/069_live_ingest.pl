@@ -1,5 +1,5 @@
-# What doc/ingest.md says is so: its SQL runs as it stands, in its order; a lock
-# that is taken before the question keeps titles single, and in no other order;
+# What doc/ingest.md says is so: a lock that is taken before the question keeps
+# titles single, and in no other order;
 # and eight loaders of overlapping batches, with titles twice in a batch, into a
 # filter that grows meanwhile, find every title again, lose none but by a "maybe",
 # and with locks have none twice.
@@ -13,6 +13,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use Documents qw(code);
 use LiveTest;
 
 use constant {
@@ -34,16 +35,9 @@ $node->start;
 my $live = LiveTest->new($node);
 $live->install;
 
-my @examples = slurp_file('doc/ingest.md') =~ /^```sql\n(.*?)^```$/msg;
-cmp_ok(scalar @examples, '>=', 8, 'doc/ingest.md has examples');
-my ($status, $out, $err) = $node->psql('postgres', join('', @examples),
-	extra_params => [ '-v', 'ON_ERROR_STOP=1' ]);
-is($status, 0, 'they run') or diag $err;
-$live->is_sql('with a unique index', 'SELECT title FROM unique_articles ORDER BY id', 'Breaking news; Old hat');
-$live->is_sql('what it lacks', 'SELECT title FROM queue', 'New hat');
-$live->is_sql('without one', 'SELECT title, count(*) FROM articles GROUP BY title ORDER BY min(id)',
-	join '; ', map { "$_|1" } 'Breaking news', 'Old hat', 'Title number 7', 'Third title', 'Fourth title', 'Fifth title');
-$live->is_sql('what was doubted', 'SELECT count(*) FROM doubted', '0');
+# The tables of doc/ingest.md, and its loaders.
+my @examples = code('doc/ingest.md', 'sql');
+$live->sql(join '', @examples);
 
 # Titles that are forgotten between the question and the insertion.
 my ($locked, $stored) = (grep { /Fourth title/ } @examples)[0] =~ /^(.*^SELECT[^;]*;)(.*)$/ms;

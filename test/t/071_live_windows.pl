@@ -11,6 +11,7 @@ use PostgreSQL::Test::Utils;
 
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
+use Documents qw(code);
 use LiveTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -25,10 +26,10 @@ $node->start;
 my $test = LiveTest->new($node);
 $test->install;
 
-# The recipe is true as it is printed: the last day is not the one of the title.
-my ($recipe) = slurp_file("$FindBin::RealBin/../../doc/live.md") =~ /^## Windows by day\n.*?^```sql\n(.*?)^```/ms;
-$test->is_sql('the recipe', $recipe, 'f; f; f');
-$test->is_sql('the same with a title of that day',
+# The recipe as it is printed, where the last day is not the one of the title.
+my ($recipe) = code('doc/live.md', 'sql', 'Windows by day');
+$test->sql($recipe);
+$test->is_sql('the recipe with a title of that day',
 	q(INSERT INTO seen VALUES ('2026-01-02', 'some title'); ) . $recipe =~ s/.*(?=-- On any day)//sr, 't; t; t');
 
 # A day's partition, by name, and where its rows are from and to.

@@ -16,6 +16,7 @@ use Test::More;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
+use Documents qw(code);
 use LiveTest;
 
 plan skip_all => 'CITUS does not name an installation of PostgreSQL with Citus' unless $ENV{CITUS};
@@ -229,8 +230,7 @@ $test->is_sql("$_->[0] in some shard", sprintf(q(
   foreach [ 'one', 't' ], [ 'two', 'f' ];
 
 # What doc/scale.md says to do, as it stands; and that a node that fails is noticed.
-my ($chapter) = slurp_file('doc/scale.md') =~ /^## Citus\n(.*?)^## /ms;
-my @examples = $chapter =~ /^```sql\n(.*?)^```$/msg;
+my @examples = code('doc/scale.md', 'postgresql', 'Citus');
 cmp_ok(scalar @examples, '>=', 4, 'the document has examples');
 $sql->(q(
 	CREATE TABLE articles (id bigint, title text);

@@ -11,6 +11,7 @@ use PostgreSQL::Test::Utils;
 
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
+use Documents qw(code);
 use LiveTest;
 
 my ($shared, $libraries) = map { chomp(my $dir = `pg_config --$_`); $dir } 'sharedir', 'pkglibdir';
@@ -67,7 +68,7 @@ is($warm->ask(q(BEGIN; SELECT decompress_chunk(oldest()) IS NOT NULL; EXECUTE q;
 $test->is_sql('decompressed', 'SELECT decompress_chunk(oldest()) IS NOT NULL; SELECT chunks()', "t; $sure");
 is($warm->ask('EXECUTE q'), '0|f', 'to that session');
 
-my ($recent, $daily) = slurp_file("$FindBin::RealBin/../../doc/scale.md") =~ /^## Timescale\n.*?^```sql\n(.*?)^```.*?^```sql\n(.*?)^```/ms;
+my ($recent, $daily) = code('doc/scale.md', 'postgresql', 'Timescale');
 $test->is_sql('the recipe for what is not compressed',
 	'SELECT compress_chunk(oldest()) IS NOT NULL;' . $recent =~ s/7 days/2 days/r . $recent =~ s/7 days/2 days/r =~ s/some title/title 4000/r, 't; f; t');
 $test->is_sql('the recipe for what is', $daily, 'f');

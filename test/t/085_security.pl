@@ -12,6 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use Documents qw(code);
 use RedisServer;
 use RedisTest qw(start_postgres sql outcome);
 
@@ -26,7 +27,8 @@ sql('CREATE EXTENSION bloomext');
 
 # Who may do what: the document's setting, with the Redis server of this test, and its
 # table.
-my ($setting, $table) = slurp_file('doc/security.md') =~ /^## Who may do what\n.*?^```sql\n(.*?)^```\n\n(\|.*?)\n\n/ms;
+my ($setting) = code('doc/security.md', 'sql', 'Who may do what');
+my ($table) = slurp_file('doc/security.md') =~ /^## Who may do what\n.*?^(\|.*?)\n\n/ms;
 for ($setting, $table)
 {
 	s/port '6379'/port '$redis->{port}'/g;
