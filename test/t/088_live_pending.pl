@@ -3,7 +3,8 @@
 # One writes a page, and is stopped there by WAL that has no room: a holder commits, and
 # is stopped with the lock to write WAL out, which commit_delay keeps for a while; it
 # has left so little room that no image of a page fits in.  Another one, who is to be
-# overtaken, waits for that page, and is stopped, too.  Then only he is.
+# overtaken, waits for that page, and is stopped, too.  Then only he is.  With checksums
+# (18's default) a hint would write WAL, so that who looks on waited, too.
 use strict;
 use warnings;
 
@@ -28,6 +29,7 @@ wal_buffers = 32kB
 wal_writer_delay = 10s
 checkpoint_timeout = 1h
 ));
+system_log('pg_checksums', '--disable', '-D', $node->data_dir);
 $node->start;
 my $test = LiveTest->new($node);
 $test->install;
