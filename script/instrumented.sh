@@ -36,8 +36,9 @@ instrument() {
 	mv "$bindir/postgres" "$bindir/postgres.real"
 	{
 		printf '#!/bin/bash\nreal=%q\n' "$bindir/postgres.real"
-		# initdb's, and one that is asked for a setting, are no servers.
-		printf '%s\n' 'case ${1-} in --* | -C | -V) exec -a "$0" "$real" "$@" ;; esac'
+		# initdb's, and one that is asked for a setting, are no servers.  But a server may
+		# have --cluster-name first.
+		printf '%s\n' 'case ${1-} in --boot | --check | --single | --describe-config | -C | -V) exec -a "$0" "$real" "$@" ;; esac'
 		"${tool}_start"
 	} >"$bindir/postgres"
 	chmod 755 "$bindir/postgres"
