@@ -3,7 +3,7 @@
 # page says of sessions side by side, of NULL and nothing, of what is wrong and what
 # is refused, is so.
 #
-# 020 runs the whole page in its order.
+# 021 runs the whole page in its order.
 use strict;
 use warnings;
 
@@ -14,6 +14,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use Documents qw(blocks run_blocks);
 use LiveTest;
 use RedisServer;
 
@@ -32,19 +33,13 @@ my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
 my $fdw = $node->safe_psql('postgres', q(SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'));
 my $redis = RedisServer->available && RedisServer->new(port => RedisServer::free_port());
 
-# The SQL blocks of a text, each with the output that follows it, if one does.
-sub blocks
-{
-	my @found;
-	push @found, [ $1, $2 ] while $_[0] =~ /^```sql\n(.*?)^```\n(?:\s*^```text\n(.*?)^```$)?/msg;
-	return @found;
-}
+my @blocks = grep { $_->{language} eq 'sql' } blocks('doc/recipes.md');
 
 # The first SQL of a recipe like the pattern.
 sub block
 {
 	my ($title, $pattern) = @_;
-	my ($found) = grep { /$pattern/ } map { $_->[0] } blocks($recipe{$title});
+	my ($found) = grep { /$pattern/ } map { $_->{text} } grep { $_->{section} eq $title } @blocks;
 	return $found // die "$title: no $pattern";
 }
 
@@ -67,28 +62,17 @@ sub plan_in { my ($database, $query) = @_; return $node->safe_psql($database, 'E
 
 sub empty { $node->safe_psql('postgres', "CREATE DATABASE $_[0] TEMPLATE template0"); return $_[0]; }
 
-# Run blocks as they stand in a database, and look at what they print.
-sub run
-{
-	my ($name, $database, @blocks) = @_;
-	my $mark = 'end of block';
-	my $script = join '', map { "$_->[0]\\echo $mark\n" } @blocks;
-	$script =~ s/port '6379'/port '$redis->{port}'/g if $redis;
-	my ($out, $err) = ('', '');
-	my $ran = IPC::Run::run([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database) ], '<', \$script, '>', \$out, '2>', \$err);
-	ok($ran, "$name: runs") or diag $err;
-	my @printed = split /^$mark\n/m, $out;
-	foreach my $i (grep { defined $blocks[$_][1] } 0 .. $#blocks)
-	{
-		my ($is, $said) = map { s/ +$//mgr =~ s/\n+\z//r } $printed[$i] // '', $blocks[$i][1];
-		is($is, $said, "$name: what block $i prints");
-	}
-}
-
+# Run a recipe in a database of its own, and look at what it prints.
 sub alone
 {
 	my ($title, $database) = @_;
-	run($title, empty($database), blocks($head), blocks($recipe{$title}));
+	my @alone = grep { $_->{section} eq '' || $_->{section} eq $title } @blocks;
+	my ($said, $error) = run_blocks($node, empty($database), $redis, @alone);
+	is(scalar @$said, scalar @alone, "$title: runs") or diag $error;
+	foreach my $i (grep { $alone[$_]{shown} } 0 .. $#$said)
+	{
+		is(Documents::comparable($said->[$i]), Documents::comparable(${ $alone[$i]{shown} }), "$title: what line $alone[$i]{line} prints");
+	}
 	return $database;
 }
 
