@@ -56,7 +56,7 @@ include $(PGXS)
 override BITCODE_CFLAGS += $(EXACTLY)
 
 # Documents lie next to each other as they do here, or their links lead nowhere.
-DOCUMENTS = $(call files,README.md CHANGELOG.md LICENSE doc/*.md doc/pictures/*.svg)
+DOCUMENTS = $(call files,README.md CHANGELOG.md LICENSE SECURITY.md doc/*.md doc/pictures/*.svg doc/readers/*.md doc/readers/*/*.* bench/*.md)
 DOCUMENTS_DIR = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
 install: install-documents
 uninstall: uninstall-documents
