@@ -1,7 +1,7 @@
 # Every SQL block of every document runs, in its order, from an empty database, and
 # prints what the page shows (pages that use Redis: 021_redis_documents.pl).  No block
-# is fenced so that nobody runs it, but for those that are listed here with a reason; and
-# links lead somewhere.
+# is fenced so that nobody runs it, but for those that are listed here with a reason;
+# prose wraps; and links lead somewhere.
 use strict;
 use warnings;
 
@@ -34,6 +34,13 @@ sub named { return join "\n", sort map { "$_->{page}: " . ($_->{text} =~ /^(.*)/
 is(join("\n", map { "$_->{page}:$_->{line}" } escaped(@blocks)), '', 'no SQL, and no output, is in another fence');
 is(named(grep { $_->{language} eq 'postgresql' } @blocks), join("\n", sort keys %cannot), 'what cannot run is listed, and there');
 cmp_ok(scalar keys %cannot, '<=', 12, 'which is little');
+
+# Prose wraps: only what cannot be broken, as a link, reaches beyond 120 columns, and not far.
+foreach my $page (grep { m{^(?:README|doc/.*)\.md$} } @pages)
+{
+	my $prose = slurp_file($page) =~ s/^ *(```+).*?^ *\1$//gmsr =~ s/^ *[|<].*$//gmr;
+	is(join("\n", grep { /.{141}/ } split /\n/, $prose), '', "$page wraps");
+}
 
 # Links lead somewhere.
 for my $file (pages())
