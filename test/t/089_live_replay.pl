@@ -24,6 +24,7 @@ $node->backup('base');
 my $replica = PostgreSQL::Test::Cluster->new('standby');
 $replica->init_from_backup($node, 'base', has_streaming => 1);
 $replica->start;
+$node->wait_for_catchup($replica);
 my ($primary, $standby) = map { LiveTest->new($_)->session } $node, $replica;
 
 # The primary knows of its standby as long as that replays; one that cannot ends.
