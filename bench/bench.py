@@ -1,7 +1,7 @@
-"""bench.py smoke|quick|full RESULTS PICTURES: what script/bench does once its servers are there.
+"""bench.py smoke|quick|full|choosing RESULTS PICTURES: what script/bench does once its servers are there.
 
 The server that psql finds is scratch, with the extension installed.  Writes the table to the file RESULTS, and
-the pictures to the folder PICTURES.  smoke is for testing this program; its figures say nothing."""
+the pictures to the folder PICTURES; choosing draws none.  smoke is for testing this program; its figures say nothing."""
 import collections
 import os
 import re
@@ -12,6 +12,7 @@ import tempfile
 import time
 import zipfile
 
+import choosing
 import pictures
 import rows
 from measure import Program, sql, three_digits
@@ -24,6 +25,7 @@ Scale = collections.namedtuple('Scale', 'rows asked turns live seconds partition
 SCALES = {
     'smoke': Scale(20000, 5000, 1, 5000, 1, 20, 100, 2000000, (1000, 10000), (1000, 5000), 2000, 10000),
     'quick': Scale(10**6, 2 * 10**5, 3, 10**6, 1, 200, 10000, 75000000, (10**4, 10**5, 10**6), (10**4, 10**5), 100000, 200000),
+    'choosing': Scale(10**6, 2 * 10**5, 3, 10**6, 1, 200, 10000, 75000000, (), (), 0, 0),
     'full': Scale(10**7, 10**6, 5, 10**7, 10, 2000, 100000, 750000000, (10**4, 10**5, 10**6, 10**7, 10**8),
                   (10**4, 10**5, 10**6, 10**7), 1000000, 5000000),
 }
@@ -131,6 +133,13 @@ SECTIONS = {rows.aggregates: None, rows.lookups: None, rows.guava: 'java', rows.
             rows.gate: None, rows.single: None, rows.memory: None, rows.ingest: None}
 
 
+def sections(scale):
+    """What is measured, and what that needs."""
+    if scale == 'choosing':
+        return {choosing.others: None}
+    return {**SECTIONS, choosing.others: None} if scale == 'smoke' else SECTIONS
+
+
 def unit(row):
     """What the work takes by itself."""
     if row.metric in ('number', 'pages'):
@@ -161,10 +170,11 @@ def main():
     try:
         setting = Setting(SCALES[scale], work)
         lines = []
-        for section, needed in SECTIONS.items():
+        for section, needed in sections(scale).items():
             if needed is None or getattr(setting, needed):
                 lines += table(section, setting)
-        lines += pictures.draw(setting, folder, os.path.dirname(os.path.abspath(results)))
+        if scale != 'choosing':
+            lines += pictures.draw(setting, folder, os.path.dirname(os.path.abspath(results)))
         with open(results, 'w', encoding='utf8') as file:
             file.write('\n'.join([head(scale, setting, time.time() - start), *lines]).rstrip() + '\n')
     finally:

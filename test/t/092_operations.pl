@@ -26,7 +26,8 @@ my $test = LiveTest->new($node);
 $test->sql($setting);
 
 # What keeps a statement that is CONCURRENTLY from its end, or VACUUM from the first page,
-# and nobody else from anything.
+# in which something is to be frozen, and nobody else from anything.
+my $to_be_frozen = q(UPDATE articles SET url = url WHERE id < 10);
 my $holder = q(BEGIN; INSERT INTO articles (title) VALUES ('held'); DECLARE held CURSOR FOR SELECT FROM articles; FETCH held);
 
 # Start a statement that no transaction may be around, and wait until it waits.
@@ -59,7 +60,7 @@ foreach my $row (@rows)
 	my $pid = $session->ask('SELECT pg_backend_pid()');
 	if ($is_alone)
 	{
-		$other->ask($holder);
+		$other->ask("$to_be_frozen; $holder");
 		start_held($session, $statement =~ s/^VACUUM/VACUUM (FREEZE)/r);
 	}
 	else
