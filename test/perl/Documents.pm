@@ -24,8 +24,8 @@ my $root = "$FindBin::RealBin/../..";
 
 sub pages { return map { s{^\Q$root\E/}{}r } glob "$root/{,doc/,doc/*/,bench/}*.md"; }
 
-# The blocks of code of a page: language, text, line and section; of SQL also the output
-# that the page shows, of output whose it is.
+# The blocks of code of a page: language, text, line and section; of SQL and of programs
+# also the output that the page shows, of output whose it is.
 sub blocks
 {
 	my ($page) = @_;
@@ -45,7 +45,7 @@ sub blocks
 		elsif (/^(\s*)(```+|~~~+)\s*(\S*)/)
 		{
 			$open = { page => $page, line => $line, section => $section, indent => $1, fence => $2, language => $3, text => '' };
-			if ($3 eq 'text' && $last && $last->{language} eq 'sql')
+			if ($3 eq 'text' && $last && $last->{language} =~ /^(?:sql|python|java|go|javascript|rust)$/)
 			{
 				$last->{shown} = \$open->{text};
 				$open->{of} = $last->{line};

@@ -1,10 +1,11 @@
-// What test/t/011_drivers.pl asks of each driver, by pgx 5.
+// What test/t/090_languages.pl asks of each driver, by pgx 5.
 package main
 
 import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -32,6 +33,19 @@ func ask[T any](c *pgx.Conn, query string, parameters ...any) (answer T) {
 	return
 }
 
+func careless[T any](c *pgx.Conn, query string, parameters ...any) {
+	var answer T
+	word := "works"
+	if err := c.QueryRow(ctx, query, parameters...).Scan(&answer); err != nil {
+		word = "error"
+	} else if bytes, ok := any(answer).([]byte); ok && strings.HasPrefix(string(bytes), `\x6266`) {
+		word = "text"
+	} else if kind, ok := any(answer).(string); ok {
+		word = kind
+	}
+	fmt.Println(word)
+}
+
 func run(c *pgx.Conn, query string, parameters ...any) {
 	if _, err := c.Exec(ctx, query, parameters...); err != nil {
 		log.Fatalf("%s: %v", query, err)
@@ -39,7 +53,7 @@ func run(c *pgx.Conn, query string, parameters ...any) {
 }
 
 func main() {
-	c, err := pgx.Connect(ctx, "")
+	c, err := pgx.Connect(ctx, os.Getenv("DATABASE_URL"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,6 +73,25 @@ func main() {
 	show([]*bool{
 		ask[*bool](c, "SELECT bf_live_contains_all('titles', $1::text[])", []*string{text("title"), nil}),
 		ask[*bool](c, "SELECT bf_live_contains_all('titles', $1::text[])", []string{"title", "other"})})
+	show([]*bool{
+		ask[*bool](c, "SELECT bf_contains(f, $1::bigint) FROM numbers", 5),
+		ask[*bool](c, "SELECT bf_contains(f, $1::bigint) FROM numbers", -5)})
 	stream := ask[[]byte](c, "SELECT bf_export(f) FROM filters")
 	show([]*bool{ask[*bool](c, "SELECT $1::bytea::bloomfilter = f FROM filters", stream)})
+
+	// All are prepared, once.
+	const late = "SELECT bf_contains(f, $1::text) FROM filters"
+	var answers []*bool
+	for i := 0; i < 12; i++ {
+		answers = append(answers, ask[*bool](c, late, "late"))
+	}
+	show(answers)
+	run(c, "UPDATE filters SET f = bf_add(f, 'late')")
+	show([]*bool{ask[*bool](c, late, "late")})
+
+	careless[[]byte](c, "SELECT f FROM filters")
+	careless[bool](c, "SELECT $1::bloomfilter IS NOT NULL", stream)
+	careless[[]bool](c, "SELECT bf_contains_each(f, $1) FROM filters", []string{"plain"})
+	careless[bool](c, "SELECT bf_contains(f, $1) FROM numbers", 5)
+	careless[string](c, "SELECT (bf_info(bf_add(bf_create(100), $1))).funnel", 5)
 }
