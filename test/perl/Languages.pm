@@ -16,18 +16,21 @@ use File::Basename;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT_OK = qw(python node go rust java output_of);
+our @EXPORT_OK = qw(python node go rust java java_of output_of);
 
 sub kept { return "$PostgreSQL::Test::Utils::tmp_check/$_[0]"; }
 
-# Whether a command works; what it says, otherwise, is for the log.
+# Whether a command works; what it took, and what it says otherwise, is for the log.
 sub works
 {
 	my ($command) = @_;
+	my $before = taken();
 	my $said = `( $command ) 2>&1 </dev/null`;
-	note("$command: $said") if $?;
+	note(sprintf '%.1f s of processor time: %s%s', taken() - $before, $command, $? ? ": $said" : '');
 	return $? == 0;
 }
+
+sub taken { my (undef, undef, $user, $system) = times; return $user + $system; }
 
 # The python3 of the path may be another than the distribution's, which has the modules.
 sub python
@@ -62,31 +65,42 @@ sub go
 	return works("cd '$folder' && go build -o '$built' '$package'") ? $built : ();
 }
 
-# A program of a folder with a Cargo.toml and a Cargo.lock, built below another one.
+# A binary or an example of a folder with a Cargo.toml and a Cargo.lock, built below
+# another one.
 sub rust
 {
-	my ($folder, $program, $built) = @_;
+	my ($folder, $what, $name, $built) = @_;
 	local @ENV{qw(CARGO_HOME CARGO_TARGET_DIR)} = (kept('cargo'), $built);
-	return works("cd '$folder' && cargo build --locked --quiet --bin '$program'") ? "$built/debug/$program" : ();
+	return unless works("cd '$folder' && cargo build --locked --quiet --$what '$name'");
+	return "$built/debug/" . ($what eq 'example' ? 'examples/' : '') . $name;
 }
 
-# A single source file, with jars.
+# A class or a source file, with jars or folders of classes.
 sub java
 {
-	my ($program, @jars) = @_;
+	my ($program, @path) = @_;
 	return unless works('java -version');
-	if (my @missing = grep { !-r } @jars) { note("@missing: missing"); return; }
+	if (my @missing = grep { !/\*$/ && !-r } @path) { note("@missing: missing"); return; }
 	return ('java', '-Xshare:auto', '-XX:TieredStopAtLevel=1', '-Dfile.encoding=UTF-8', '-Dstdout.encoding=UTF-8',
-		'-cp', join(':', @jars), $program);
+		'-cp', join(':', @path), $program);
 }
 
-# What a command prints, and what it says of errors.
+# A class of a folder with a pom.xml, built in place.
+sub java_of
+{
+	my ($class, $folder) = @_;
+	return unless -d "$folder/jars" || works("mvn -q -B -f '$folder/pom.xml' dependency:copy-dependencies -DoutputDirectory='$folder/jars'");
+	return unless -f "$folder/$class.class" || works("javac -encoding UTF-8 -cp '$folder/jars/*' '$folder'/*.java");
+	return java($class, $folder, "$folder/jars/*");
+}
+
+# What a command makes of a file: what it prints, what it says of errors, its status.
 sub output_of
 {
-	my ($input, @command) = @_;
+	my ($file, @command) = @_;
 	my ($out, $err) = ('', '');
-	IPC::Run::run(\@command, '<', \$input, '>', \$out, '2>', \$err);
-	return ($out, $err);
+	IPC::Run::run(\@command, '<', $file, '>', \$out, '2>', \$err);
+	return ($out, $err, $?);
 }
 
 1;

@@ -26,7 +26,7 @@ my @drivers = (
 	[ 'pgjdbc', 'java', sub { java("$built/$_[0]-pgjdbc.java", '/usr/share/java/postgresql.jar', '/usr/share/java/guava.jar') } ],
 	[ 'pgx', 'go', sub { go($built, "$_[0]-pgx.go", "$built/$_[0]-pgx") } ],
 	[ 'node-postgres', 'js', sub { node("$built/$_[0]-node-postgres.js", $drivers, 'pg') } ],
-	[ 'tokio-postgres', 'rs', sub { rust($built, "$_[0]-tokio-postgres", "$built/target") } ]);
+	[ 'tokio-postgres', 'rs', sub { rust($built, 'bin', "$_[0]-tokio-postgres", "$built/target") } ]);
 system("cp '$drivers'/* '$built'") == 0 or die "cannot copy $drivers";
 
 my $node = PostgreSQL::Test::Cluster->new('languages');
@@ -67,7 +67,7 @@ foreach my $i (0 .. $#drivers)
 			$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE $name");
 			local $ENV{DATABASE_URL} = "postgresql://$user\@127.0.0.1:${\ $node->port}/$database";
 			local $ENV{JDBC_URL} = "jdbc:postgresql://127.0.0.1:${\ $node->port}/$database?user=$user";
-			my ($out, $err) = output_of('', @{ $run{$name} });
+			my ($out, $err) = output_of('/dev/null', @{ $run{$name} });
 			is($err, '', "$driver, $name: no errors");
 			my $expected = $name eq 'titles' ? ${ $program->{shown} }
 			  : join "\n", ('t t t - f') x 3, 't f', 't f -', 't f', 't f', 't', 'f' . ' f' x 11, 't',

@@ -1,0 +1,72 @@
+// Package bloomreader asks a filter of bloomext in Redis, layout guava: by BITFIELD_RO,
+// in batches.
+//
+//	titles := bloomreader.Filter{Client: client, Key: "titles"} // a client of go-redis
+//	titles.Contains(ctx, [][]byte{[]byte("Breaking news"), []byte("首页")}) // [true false]
+//
+// false is certain.  An error means that nothing is known: take it for true.
+package bloomreader
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/twmb/murmur3"
+)
+
+const batch = 100 // elements a command; larger ones keep Redis from others for longer
+
+// Filter is for one goroutine at a time.
+type Filter struct {
+	Client redis.UniversalClient
+	Key    string
+	head   int64
+}
+
+// Integer and Bigint are the bytes of such elements.  Those of text are its UTF-8, of
+// bytea and uuid their own.  Which kind is in the filter, it does not say.
+func Integer(i int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
+func Bigint(i int64) []byte  { return binary.LittleEndian.AppendUint64(nil, uint64(i)) }
+
+// Contains has an answer for each element, each batch of one moment.
+func (f *Filter) Contains(ctx context.Context, elements [][]byte) (answers []bool, err error) {
+	for len(elements) > 0 {
+		n := len(elements)
+		if n > batch {
+			n = batch
+		}
+		// Head and bits by one command: by two, they could be of two filters.
+		command := []any{"BITFIELD_RO", f.Key, "GET", "u48", 0}
+		k, m := uint64(f.head>>32&255), uint64(f.head&0xffffffff)*64
+		for _, element := range elements[:n] {
+			h1, h2 := murmur3.Sum128(element)
+			for i := uint64(0); i < k; i++ {
+				command = append(command, "GET", "u1", 48+((h1+i*h2)&(1<<63-1)%m^63))
+			}
+		}
+		seen, err := f.Client.Do(ctx, command...).Int64Slice()
+		if err != nil {
+			return nil, err
+		}
+		if f.head != 0 && seen[0] == f.head {
+			for bits := seen[1:]; len(bits) > 0; bits = bits[k:] {
+				there := int64(1)
+				for _, bit := range bits[:k] {
+					there &= bit
+				}
+				answers = append(answers, there == 1)
+			}
+			elements = elements[n:]
+			continue
+		}
+		// The first time, or replaced by another one.  Where no key is, all is 0: that is no filter.
+		length, err := f.Client.StrLen(ctx, f.Key).Result()
+		if err != nil || seen[0]>>40 != 1 || length != 6+8*(seen[0]&0xffffffff) {
+			return nil, fmt.Errorf("%s is no filter of layout guava (%v)", f.Key, err)
+		}
+		f.head = seen[0]
+	}
+	return answers, nil
+}

@@ -1,0 +1,59 @@
+//! Ask a filter of bloomext in Redis, layout guava: by BITFIELD_RO, in batches.
+//!
+//!     let mut titles = Filter::new("titles");
+//!     titles.contains(&mut connection, &["Breaking news", "首页"])?;   // [true, false]
+//!
+//! false is certain.  An error means that nothing is known: take it for true.
+//!
+//! Elements are bytes: those of text are its UTF-8, of integer `42i32.to_le_bytes()`, of
+//! bigint `42i64.to_le_bytes()`, of bytea and uuid their own.  Which kind is in the filter,
+//! it does not say.
+use redis::{cmd, Connection, ErrorKind, RedisResult};
+
+const BATCH: usize = 100; // elements a command; larger ones keep Redis from others for longer
+
+pub struct Filter {
+    key: String,
+    head: u64,
+}
+
+impl Filter {
+    pub fn new(key: &str) -> Filter {
+        Filter { key: key.to_string(), head: 0 }
+    }
+
+    /// An answer for each element, each batch of one moment.
+    pub fn contains<E: AsRef<[u8]>>(&mut self, redis: &mut Connection, elements: &[E]) -> RedisResult<Vec<bool>> {
+        let mut answers = Vec::new();
+        while answers.len() < elements.len() {
+            // Head and bits by one command: by two, they could be of two filters.
+            let mut ask = cmd("BITFIELD_RO");
+            ask.arg(&self.key).arg("GET").arg("u48").arg(0);
+            for element in elements[answers.len()..].iter().take(BATCH) {
+                for position in positions(element.as_ref(), self.head) {
+                    ask.arg("GET").arg("u1").arg(48 + (position ^ 63));
+                }
+            }
+            let seen: Vec<u64> = ask.query(redis)?;
+            if self.head != 0 && seen[0] == self.head {
+                let k = (self.head >> 32 & 255) as usize;
+                answers.extend(seen[1..].chunks(k).map(|bits| bits.iter().all(|bit| *bit == 1)));
+                continue;
+            }
+            // The first time, or replaced by another one.  Where no key is, all is 0: that is no filter.
+            let length: u64 = cmd("STRLEN").arg(&self.key).query(redis)?;
+            if seen[0] >> 40 != 1 || length != 6 + 8 * (seen[0] & 0xffffffff) {
+                return Err((ErrorKind::TypeError, "no filter of layout guava", self.key.clone()).into());
+            }
+            self.head = seen[0];
+        }
+        Ok(answers)
+    }
+}
+
+fn positions(element: &[u8], head: u64) -> impl Iterator<Item = u64> {
+    let (k, m) = (head >> 32 & 255, (head & 0xffffffff) * 64);
+    let hash = fastmurmur3::murmur3_x64_128(element, 0);
+    let (h1, h2) = (hash as u64, (hash >> 64) as u64);
+    (0..k).map(move |i| (h1.wrapping_add(i.wrapping_mul(h2)) & (1 << 63) - 1) % m)
+}

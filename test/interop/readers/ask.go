@@ -1,0 +1,70 @@
+// Ask by doc/readers/go: ask URL KEY KIND [COMMAND...] < elements, one a line, as
+// ask.py does.
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"strconv"
+	"strings"
+
+	bloomreader "bloomext.test/reader"
+	"github.com/redis/go-redis/v9"
+)
+
+func parse(kind, line string) (bytes []byte, err error) {
+	var i int64
+	switch kind {
+	case "integer":
+		i, err = strconv.ParseInt(line, 10, 32)
+		bytes = bloomreader.Integer(int32(i))
+	case "bigint":
+		i, err = strconv.ParseInt(line, 10, 64)
+		bytes = bloomreader.Bigint(i)
+	case "uuid", "bytea":
+		bytes, err = hex.DecodeString(strings.ReplaceAll(line, "-", ""))
+	default:
+		bytes = []byte(line)
+	}
+	return
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func main() {
+	ctx := context.Background()
+	options, err := redis.ParseURL(os.Args[1])
+	check(err)
+	client := redis.NewClient(options)
+	input, err := io.ReadAll(os.Stdin)
+	check(err)
+	var elements [][]byte
+	for _, line := range strings.Split(strings.TrimSuffix(string(input), "\n"), "\n") {
+		bytes, err := parse(os.Args[3], line)
+		check(err)
+		elements = append(elements, bytes)
+	}
+	filter := bloomreader.Filter{Client: client, Key: os.Args[2]}
+	if len(os.Args) > 4 {
+		_, err = filter.Contains(ctx, elements)
+		check(err)
+		var command []any
+		for _, word := range os.Args[4:] {
+			command = append(command, word)
+		}
+		check(client.Do(ctx, command...).Err())
+	}
+	answers, err := filter.Contains(ctx, elements)
+	check(err)
+	for _, answer := range answers {
+		fmt.Println(map[bool]int{false: 0, true: 1}[answer])
+	}
+}

@@ -1,0 +1,19 @@
+// Ask by doc/readers/node: ask.js URL KEY KIND [COMMAND...] < elements, one a line, as ask.py does.
+const { createClient } = require('redis');
+const { Filter } = require('./bloom_reader.js');
+
+const PARSE = { text: String, integer: Number, bigint: BigInt, uuid: String, bytea: line => Buffer.from(line, 'hex') };
+
+(async () => {
+	const [url, key, kind, ...command] = process.argv.slice(2);
+	const client = createClient({ url });
+	await client.connect();
+	const elements = require('fs').readFileSync(0, 'utf8').split('\n').slice(0, -1).map(line => PARSE[kind](line));
+	const reader = new Filter(client, key, kind);
+	if (command.length > 0) {
+		await reader.contains(elements);
+		await client.sendCommand(command);
+	}
+	process.stdout.write((await reader.contains(elements)).map(answer => `${Number(answer)}\n`).join(''));
+	await client.quit();
+})().catch(error => { console.error(error.message); process.exit(1); });
