@@ -80,9 +80,11 @@ foreach my $block (grep { $_->{language} eq '' } blocks('doc/reference.md'))
 	}
 }
 
-# And in the catalog.
+# And in the catalog, but for the types that PostgreSQL makes of others: of arrays and
+# rows, which are members from 18 on.
 my $ours = "pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomext')";
+	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomext')
+	AND (classid <> 'pg_type'::regclass OR objid IN (SELECT oid FROM pg_type WHERE typrelid = 0 AND typcategory <> 'A'))";
 sub members { return "(SELECT objid FROM $ours AND classid = '$_[0]'::regclass)"; }
 my %called_by_none = map { $_ => 1 } names($text{'What PostgreSQL calls'});
 
