@@ -92,6 +92,8 @@ sub side_by_side
 	return $said;
 }
 
+my $repeatable = "SET default_transaction_isolation = 'repeatable read'; ";
+
 # SQL up to its COMMIT.
 sub open_ended { my ($script) = @_; return $script =~ s/^COMMIT;.*//msr; }
 
@@ -157,10 +159,10 @@ is_deeply([ $head =~ /^\|[^|]*\| \[(.*?)\]\(#/mg ], [ map { /^(.*)\n/ } @recipes
 	fails_in($database, 'no filter', "DELETE FROM post_filter; INSERT INTO post (title) VALUES ('x')", 'P0001');
 
 	# A writer that is not done when the filter is filled.
-	my ($before, $fill) = block($title, 'post_inserted') =~ /^(.*?)(^BEGIN;.*?^COMMIT;\n)/ms;
+	my ($before, $fill) = block($title, 'post_inserted') =~ /^(.*?)(^BEGIN .*?^COMMIT;\n)/ms;
 	$database = empty('post_late');
 	in($database, "CREATE EXTENSION bloomext; $before");
-	side_by_side($database, "BEGIN; INSERT INTO post (title) VALUES ('late')", $fill, 1);
+	side_by_side($database, "BEGIN; INSERT INTO post (title) VALUES ('late')", $repeatable . $fill, 1);
 	is_in($database, 'a writer that was before the triggers', $seen->('late'), 't');
 }
 
@@ -197,10 +199,10 @@ SKIP:
 		SELECT bf_redis_contains('product_cache', 'product:ids', ARRAY[9000, 9001, 7, NULL]::bigint[])), '{t,f,t,NULL}');
 
 	# A writer that is not done when the filter is mirrored.
-	my ($before, $fill) = block($title, 'product_inserted') =~ /^(.*?)(^BEGIN;.*?^COMMIT;\n)/ms;
+	my ($before, $fill) = block($title, 'product_inserted') =~ /^(.*?)(^BEGIN .*?^COMMIT;\n)/ms;
 	$database = empty('product_late');
 	in($database, 'CREATE EXTENSION bloomext; ' . $before =~ s/port '6379'/port '$redis->{port}'/r);
-	side_by_side($database, "BEGIN; INSERT INTO product VALUES (8, 'late')", $fill, 1);
+	side_by_side($database, "BEGIN; INSERT INTO product VALUES (8, 'late')", $repeatable . $fill, 1);
 	is_in($database, 'a writer that was before the triggers', q(SELECT bf_redis_contains('product_cache', 'product:ids', ARRAY[8, 9]::bigint[])), '{t,f}');
 	in($database, q(TRUNCATE product; SELECT bf_mirror(bf_agg(id, 1000000, 0.001), 'product_cache', 'product:ids') FROM product));
 	is_in($database, 'a table without rows', q(INSERT INTO product VALUES (1, 'first');
