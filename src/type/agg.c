@@ -195,7 +195,7 @@ aggref_arguments(const Aggref *aggref)
  * where it has none any more.
  */
 bool
-bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments, Oid *collation)
+bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments)
 {
 	Aggref	   *aggref = called_aggref(fcinfo);
 
@@ -204,7 +204,6 @@ bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments, Oid *collation)
 	{
 		if (DO_AGGSPLIT_COMBINE(aggref->aggsplit))
 			return false;
-		*collation = aggref->inputcollid;
 		*arguments = aggref_arguments(aggref);
 	}
 	else if (IsA(fcinfo->context, WindowAggState))
@@ -212,10 +211,7 @@ bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments, Oid *collation)
 		WindowFunc *call = called_window_function(fcinfo);
 
 		if (call != NULL)
-		{
-			*collation = call->inputcollid;
 			*arguments = call->args;
-		}
 	}
 	return *arguments != NIL;
 }

@@ -48,8 +48,7 @@ extern BfElementType *bf_agg_site(FunctionCallInfo fcinfo, int argument,
 								  Size size);
 extern char *bf_agg_name(FunctionCallInfo fcinfo);
 extern BfAggSpan bf_agg_span(FunctionCallInfo fcinfo, int argument);
-extern bool bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments,
-							 Oid *collation);
+extern bool bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments);
 extern bool bf_agg_evaluate(FunctionCallInfo fcinfo, const List *arguments,
 							int argument, Datum *value);
 

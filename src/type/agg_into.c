@@ -119,8 +119,7 @@ bloomext_agg_into_add(PG_FUNCTION_ARGS)
 
 /* The plan of a call that saw no row. */
 static bool
-plan_into(FunctionCallInfo fcinfo, List *arguments, Oid collation,
-		  BfPlan *plan)
+plan_into(FunctionCallInfo fcinfo, List *arguments, BfPlan *plan)
 {
 	Node	   *element_argument = lsecond(arguments);
 	BfElementType element;
@@ -128,7 +127,7 @@ plan_into(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 
 	if (!bf_agg_evaluate(fcinfo, arguments, 0, &filter))
 		return false;
-	bf_element_type_of(exprType(element_argument), element_argument, collation,
+	bf_element_type_of(exprType(element_argument), element_argument, InvalidOid,
 					   &element);
 	plan_from(filter, &element, plan);
 	return true;

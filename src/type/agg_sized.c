@@ -322,11 +322,10 @@ static BfSizedState *
 state_of_no_rows(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
 	List	   *arguments;
-	Oid			collation;
 	BfPlan		plan;
 
-	if (!bf_agg_arguments(fcinfo, &arguments, &collation) ||
-		!planner(fcinfo, arguments, collation, &plan))
+	if (!bf_agg_arguments(fcinfo, &arguments) ||
+		!planner(fcinfo, arguments, &plan))
 		return NULL;
 	return make_sized_state(CurrentMemoryContext, &plan, is_partial(fcinfo));
 }
@@ -615,8 +614,7 @@ plan_parameters(const Datum *values, int count, const BfElementType *element,
 
 /* The plan of a call of bf_agg that saw no row. */
 static bool
-plan_sized(FunctionCallInfo fcinfo, List *arguments, Oid collation,
-		   BfPlan *plan)
+plan_sized(FunctionCallInfo fcinfo, List *arguments, BfPlan *plan)
 {
 	BfElementType element;
 	Datum		values[4];
@@ -629,7 +627,7 @@ plan_sized(FunctionCallInfo fcinfo, List *arguments, Oid collation,
 			return false;
 	}
 	bf_element_type_of(exprType(linitial(arguments)), linitial(arguments),
-					   collation, &element);
+					   InvalidOid, &element);
 	plan_parameters(values, count, &element, plan);
 	return true;
 }

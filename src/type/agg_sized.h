@@ -16,7 +16,7 @@ typedef struct BfSizedState BfSizedState;
  * funnel, by a call's argument expressions; false where they depend on the row.
  */
 typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
-								Oid collation, BfPlan *plan);
+								BfPlan *plan);
 
 extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
 									const BfPlan *plan,

@@ -13,8 +13,8 @@
  * no support function is asked while casts of constants are there.  (The arms of
  * a UNION ALL are in the list of appended relations by then.)
  *
- * An aggregate's collation is looked at then, too, for the sake of those whose
- * functions another aggregate will call, without a collation (see agg.c).
+ * Collations are looked at then, too, for the sake of aggregates whose functions
+ * another aggregate will call, without expressions (see agg.c).
  *
  * A query is looked through once, however many functions it calls.  It is known
  * by its address, until the memory goes that it is planned in, and by the length
@@ -146,13 +146,12 @@ transition_function(Oid aggregate)
 	return function;
 }
 
-/* Raise 0A000 for an element that is no text, of functions of that support. */
+/* Raise 0A000 for what is no element by its type or collation, of functions of that support. */
 static bool
 refuse_casts(Node *node, void *support)
 {
 	Oid			function = InvalidOid;
 	Node	   *element = NULL;
-	Oid			collation = InvalidOid;
 	BfElementType type;
 
 	CHECK_FOR_INTERRUPTS();
@@ -176,7 +175,6 @@ refuse_casts(Node *node, void *support)
 	else if (IsA(node, Aggref))
 	{
 		function = transition_function(((Aggref *) node)->aggfnoid);
-		collation = ((Aggref *) node)->inputcollid;
 		element = element_of_aggregate(((Aggref *) node)->args);
 	}
 	else if (IsA(node, WindowFunc))
@@ -186,7 +184,7 @@ refuse_casts(Node *node, void *support)
 	}
 	if (element != NULL && OidIsValid(function) &&
 		get_func_support(function) == *(const Oid *) support)
-		bf_element_type_of(TEXTOID, element, collation, &type);
+		bf_element_type_of(TEXTOID, element, InvalidOid, &type);
 	return expression_tree_walker(node, refuse_casts, support);
 }
 

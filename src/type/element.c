@@ -224,11 +224,17 @@ type_of_elements(Oid type)
  * or an array of it.  If that was something else before it was silently cast,
  * that must be alike; only integers stay what they are by any cast.  (An oid is
  * what names of all kinds are cast to: it is no integer here.)
+ *
+ * The collation is the expression's own.  That of the call, which is taken where
+ * there is no expression, is none where another argument, such as a name, has
+ * another one.
  */
 void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
 				   BfElementType *element)
 {
+	if (expression != NULL)
+		collation = exprCollation(expression);
 	describe_type(type, collation, false, element);
 	if (expression != NULL &&
 		(!IS_INTEGER(element->kind) || element->form == BF_FORM_OID))
