@@ -234,7 +234,7 @@ bf_doubt_hint(BfDoubt doubt)
 		case BF_SURE:
 			break;
 		case BF_NOT_VALID:
-			return "Wait until it is built, or rebuild it with REINDEX INDEX CONCURRENTLY; drop one whose name ends in _ccnew or _ccold.";
+			return "Wait until it is built, or rebuild it with REINDEX INDEX CONCURRENTLY; drop one whose name ends in _ccnew or _ccold, with or without a number.";
 		case BF_OLD_SNAPSHOT:
 			return "Try again in a new transaction, when those that ran while it was built have ended, on a standby those of its primary, prepared ones too.";
 		case BF_EMPTIED:
