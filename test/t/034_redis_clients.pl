@@ -70,7 +70,7 @@ foreach my $release ('usual', 'newest')
 		if ($missing)
 		{
 			die $missing if $ENV{BLOOMEXT_REQUIRE_JAVA};
-			skip $missing, 8;
+			skip $missing, 12;
 		}
 		ask_java($release, "$libraries/*");
 	}
@@ -79,10 +79,10 @@ foreach my $release ('usual', 'newest')
 sub ask_java
 {
 	my ($release, $classpath) = @_;
+	my @java = ('java', '-cp', $classpath, "$interop/java/RedisClients.java");
 	my $java = sub {
 		my ($verb, $key) = @_;
-		return command_output('', 'java', '-cp', $classpath, "$interop/java/RedisClients.java", $verb,
-			"redis://127.0.0.1:$redis->{port}", $key, 1000);
+		return command_output('', @java, $verb, "redis://127.0.0.1:$redis->{port}", $key, 1000);
 	};
 	my ($ours, $theirs) = ("ours-$release", "theirs-$release");
 
@@ -101,6 +101,32 @@ sub ask_java
 		't|f', 'SQL adds to it');
 	sql("SELECT bf_mirror(bf_agg(title, 3000, 0.01, 'redisson'), 'cache', '$theirs') FROM titles");
 	like($java->('ask', $theirs), qr/^missing 0 wrong [0-9]\n/, 'Redisson asks what was mirrored in its place');
+
+	# An object remembers the size, and says no, without an error, to all where it is
+	# another one or gone: so since 3.42, which doc/redis-readers.md warns of.
+	my ($in, $out) = ('', '');
+	my $kept = IPC::Run::start([ @java, 'keep', "redis://127.0.0.1:$redis->{port}", $theirs, 1000 ], '<', \$in, '>', \$out,
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	my $said = sub {
+		my ($lines) = @_;
+		$kept->pump until $out =~ s/^((?:.*\n){$lines})//;
+		return $1;
+	};
+	my $mirror = sub {
+		my ($elements, $expected) = @_;
+		sql("SELECT bf_mirror(bf_agg(title, $expected, 0.01, 'redisson'), 'cache', '$theirs') FROM $elements");
+		$in .= "\n";
+	};
+	my ($all, $none) = (qr/missing 0 wrong [0-9]\n/, qr/missing 1000 wrong 0\n/);
+	like($said->(1), qr/^$all$/, "Redisson, $release: an object that is kept");
+	$mirror->("(SELECT title FROM titles UNION ALL SELECT 'new') AS t", 3000);
+	like($said->(2), qr/^$all$all$/, 'over a swap to the same size');
+	$mirror->('titles', 2000);
+	like($said->(2), qr/^$none$all$/, 'says no after one to another size, where a new one does not');
+	sql("SELECT bf_redis_drop('cache', '$theirs')");
+	$in .= "\n";
+	like($said->(2), qr/^$none$none$/, 'and so do both where there is no filter');
+	$kept->finish;
 }
 
 # RedisBloom's module may not be at hand (where it is, 037_redisbloom.pl is for

@@ -11,6 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use Documents qw(code);
 use RedisServer;
 use RedisTest qw(start_postgres sql state_of);
 
@@ -116,6 +117,18 @@ sql("SELECT bf_redis_create('cache', 'sharded', 1000, 0.02, 'redisbloom', 'redis
 is( sql("SELECT estimated_count, bytes, ttl_ms > 3500000 FROM bf_redis_info('cache', 'sharded')"),
 	join('|', map({ my $field = $_; info('sharded:0')->{$field} + info('sharded:1')->{$field} } 'number of items inserted', 'size'), 't'),
 	'and the sum of shards');
+
+# What is not there has no element, to BF.MEXISTS; the page's script tells.
+my ($script) = grep { /BF.MEXISTS/ } code('doc/redis-readers.md', 'lua');
+sub asked { return $redis->cli(@_, 'Title 1', 'none') =~ s/\s+/ /gr; }
+$redis->cli('SET', 'string', 'text');
+is(asked('EVAL', $script, 1, 'told'), '1 0', 'asked by a script');
+foreach my $key ('absent', 'string')
+{
+	is(asked('BF.MEXISTS', $key), '0 0', "$key: BF.MEXISTS says no");
+	like(asked('EVAL', $script, 1, $key), qr/ERR there is no filter/, "$key: a script does not");
+	like(state_of("SELECT bf_redis_contains('cache', '$key', 'Title 1')"), qr/^(?:42704|22023)$/, "$key: nor does SQL");
+}
 
 # Other elements, and none.
 sql("SELECT bf_redis_create('cache', 'kinds', 100, 0.01, 'redisbloom', ttl => '1 hour')");

@@ -6,13 +6,17 @@
  *								added and N that were not
  *	  create URL KEY N			RBloomFilter.tryInit for 2 * N, and N titles added
  *	  ask URL KEY N				as guava, by RBloomFilter.contains; then adds "from Java"
+ *	  keep URL KEY N			as ask, without adding; and again, by the same RBloomFilter
+ *								and then by a new one, for each line of standard input
  *
  * Prints "missing M wrong W": titles not found that were added, and found that
  * were not.
  */
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnels;
+import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
+import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Predicate;
 import org.redisson.Redisson;
@@ -58,6 +62,14 @@ public class RedisClients {
 					System.out.println(filter.tryInit(2L * n, 0.01));
 					for (int i = 1; i <= n; i++) {
 						filter.add("Title " + i);
+					}
+					break;
+				case "keep":
+					BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+					probe(n, filter::contains);
+					while (lines.readLine() != null) {
+						probe(n, filter::contains);
+						probe(n, client.<String>getBloomFilter(args[2], StringCodec.INSTANCE)::contains);
 					}
 					break;
 				default:
