@@ -116,14 +116,15 @@ def head(scale, setting, took):
     settings = sql("""SELECT string_agg(name || ' = ' || current_setting(name), ', ' ORDER BY name) FROM pg_settings
         WHERE name IN ('shared_buffers', 'work_mem', 'hash_mem_multiplier', 'maintenance_work_mem', 'max_wal_size', 'fsync', 'huge_pages')""")
     collation = sql('SELECT datcollate FROM pg_database WHERE datname = current_database()')
+    length, whose = (40, 'the titles') if scale == 'choosing' else (50, 'live filters and the btrees beside them')
     return f"""# Results of `script/bench {scale}`
 
-* n = {setting.rows:,} titles of some 50 bytes, cached; {setting.asked:,} are asked for. Goals are for ten million.
+* n = {setting.rows:,} titles of some {length} bytes, cached; {setting.asked:,} are asked for. Goals are for ten million.
 * Machine: {machine()}.
 * Versions: {", ".join(versions(setting))}.
 * Settings: {settings};
   jit off, synchronous_commit off, no parallel workers but where said; collation {collation},
-  of live filters and the btrees beside them {rows.collation() or 'the same'}.
+  of {whose} {rows.collation() or 'the same'}.
 * Times are the backend's own on the processor, where not said "by the clock", or of Java (its thread's own). Each ratio is of two figures
   taken one after the other; {setting.turns} turns, their median, [least .. most]. Taken within {took / 60:.0f} minutes.
 """ + ''.join(f'* Not measured, as it is not there: {name}.\n' for name in setting.missing)
