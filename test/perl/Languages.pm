@@ -95,12 +95,16 @@ sub java_of
 }
 
 # What a command makes of a file: what it prints, what it says of errors, its status.
+# One that hangs is ended, and has a status, too.
 sub output_of
 {
 	my ($file, @command) = @_;
 	my ($out, $err) = ('', '');
-	IPC::Run::run(\@command, '<', $file, '>', \$out, '2>', \$err);
-	return ($out, $err, $?);
+	my $run = IPC::Run::harness(\@command, '<', $file, '>', \$out, '2>', \$err, IPC::Run::timeout(180));
+	return ($out, $err, $?) if eval { $run->run; 1 };
+	my $error = $@;
+	$run->kill_kill;
+	return ($out, "$err$error", -1);
 }
 
 1;

@@ -11,18 +11,22 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/twmb/murmur3"
 )
 
-const batch = 100 // elements a command; larger ones keep Redis from others for longer
+const (
+	batch = 100 // elements a command; larger ones keep Redis from others for longer
+	tries = 5   // where the filter is replaced again and again
+)
 
-// Filter is for one goroutine at a time.
+// Filter may be shared by goroutines, by its address.
 type Filter struct {
 	Client redis.UniversalClient
 	Key    string
-	head   int64
+	head   atomic.Int64
 }
 
 // Integer and Bigint are the bytes of such elements.  Those of text are its UTF-8, of
@@ -32,14 +36,14 @@ func Bigint(i int64) []byte  { return binary.LittleEndian.AppendUint64(nil, uint
 
 // Contains has an answer for each element, each batch of one moment.
 func (f *Filter) Contains(ctx context.Context, elements [][]byte) (answers []bool, err error) {
-	for len(elements) > 0 {
-		n := len(elements)
+	for tried := 0; len(elements) > 0; {
+		head, n := f.head.Load(), len(elements)
 		if n > batch {
 			n = batch
 		}
 		// Head and bits by one command: by two, they could be of two filters.
 		command := []any{"BITFIELD_RO", f.Key, "GET", "u48", 0}
-		k, m := uint64(f.head>>32&255), uint64(f.head&0xffffffff)*64
+		k, m := uint64(head>>32&255), uint64(head&0xffffffff)*64
 		for _, element := range elements[:n] {
 			h1, h2 := murmur3.Sum128(element)
 			for i := uint64(0); i < k; i++ {
@@ -50,7 +54,7 @@ func (f *Filter) Contains(ctx context.Context, elements [][]byte) (answers []boo
 		if err != nil {
 			return nil, err
 		}
-		if f.head != 0 && seen[0] == f.head {
+		if head != 0 && seen[0] == head {
 			for bits := seen[1:]; len(bits) > 0; bits = bits[k:] {
 				there := int64(1)
 				for _, bit := range bits[:k] {
@@ -58,15 +62,20 @@ func (f *Filter) Contains(ctx context.Context, elements [][]byte) (answers []boo
 				}
 				answers = append(answers, there == 1)
 			}
-			elements = elements[n:]
+			elements, tried = elements[n:], 0
 			continue
 		}
-		// The first time, or replaced by another one.  Where no key is, all is 0: that is no filter.
+		// The first time, or replaced; perhaps again between the two commands.  Where no key is, all is 0.
+		strategy, hashes, words := seen[0]>>40, seen[0]>>32&255, seen[0]&0xffffffff
 		length, err := f.Client.StrLen(ctx, f.Key).Result()
-		if err != nil || seen[0]>>40 != 1 || length != 6+8*(seen[0]&0xffffffff) {
-			return nil, fmt.Errorf("%s is no filter of layout guava (%v)", f.Key, err)
+		if err != nil {
+			return nil, err
 		}
-		f.head = seen[0]
+		if strategy == 1 && hashes > 0 && words > 0 && length == 6+8*words {
+			f.head.Store(seen[0])
+		} else if tried++; length == 0 || tried >= tries {
+			return nil, fmt.Errorf("%s is no filter of layout guava", f.Key)
+		}
 	}
 	return answers, nil
 }

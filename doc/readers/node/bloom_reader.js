@@ -6,14 +6,26 @@
 // false is certain.  An error means that nothing is known: take it for true.
 
 const BATCH = 100; // elements a command; larger ones keep Redis from others for longer
+const TRIES = 5;   // where the filter is replaced again and again
 
-// The kinds of elements, as bytes.  Which one is in the filter, it does not say.
+// The kinds of elements, as bytes.  Which one is in the filter, it does not say.  What
+// is of another kind is refused: its bytes would be others, and the answer a wrong no.
+function must(fits, element) {
+	if (fits) return element;
+	throw new TypeError(`no such element, or no array of them: ${typeof element} ${String(element)}`);
+}
 const BYTES = {
-	text: string => Buffer.from(string),
-	integer: number => { const bytes = Buffer.alloc(4); bytes.writeInt32LE(number); return bytes; },
-	bigint: number => { const bytes = Buffer.alloc(8); bytes.writeBigInt64LE(BigInt(number)); return bytes; },
-	uuid: string => Buffer.from(string.replace(/-/g, ''), 'hex'),
-	bytea: bytes => bytes,
+	text: string => Buffer.from(must(typeof string === 'string', string)),
+	integer: number => {
+		const bytes = Buffer.alloc(4);
+		return bytes.writeInt32LE(must(Number.isInteger(number), number)), bytes;
+	},
+	bigint: number => {
+		const bytes = Buffer.alloc(8), exact = typeof number === 'number' ? Number.isSafeInteger(number) : /^-?\d+$/.test(number);
+		return bytes.writeBigInt64LE(BigInt(must(exact, number))), bytes;
+	},
+	uuid: string => Buffer.from(must(/^\{?([0-9a-f]-?){32}\}?$/i.test(string), string).replace(/[{}-]/g, ''), 'hex'),
+	bytea: bytes => Buffer.from(must(bytes instanceof Uint8Array, bytes)),
 };
 
 // MurmurHash3 x64 128: its halves.
@@ -37,14 +49,12 @@ function murmur3(bytes) {
 	return [h1 + h2 & MASK, h1 + 2n * h2 & MASK];
 }
 
-// The head's parts: not by >> and &, which are of 32 bits.
-const strategyOf = head => Math.floor(head / 2 ** 40);
-const hashesOf = head => Math.floor(head / 2 ** 32) % 256;
-const wordsOf = head => head % 2 ** 32;
+// The head's strategy, hashes and words: not by >> and &, which are of 32 bits.
+const partsOf = head => [Math.floor(head / 2 ** 40), Math.floor(head / 2 ** 32) % 256, head % 2 ** 32];
 
-function positions(element, head) {
-	const [h1, h2] = murmur3(element), m = BigInt(wordsOf(head)) * 64n;
-	return Array.from({ length: hashesOf(head) }, (_, i) => BigInt.asUintN(63, h1 + BigInt(i) * h2) % m);
+function positions(element, k, words) {
+	const [h1, h2] = murmur3(element), m = BigInt(words) * 64n;
+	return Array.from({ length: k }, (_, i) => BigInt.asUintN(63, h1 + BigInt(i) * h2) % m);
 }
 
 class Filter {
@@ -54,21 +64,22 @@ class Filter {
 
 	// An answer for each element, each batch of one moment.
 	async contains(elements) {
-		const answers = [];
-		while (answers.length < elements.length) {
-			const { head } = this, batch = elements.slice(answers.length, answers.length + BATCH).map(this.bytesOf);
+		const all = [...must(Array.isArray(elements), elements)].map(element => this.bytesOf(element)), answers = [];
+		for (let tries = 0; answers.length < all.length;) {
+			const { head } = this, batch = all.slice(answers.length, answers.length + BATCH);
 			// Head and bits by one command: by two, they could be of two filters.
-			const gets = batch.flatMap(element => positions(element, head)).flatMap(p => ['GET', 'u1', `${48n + (p ^ 63n)}`]);
+			const [, k, m] = partsOf(head), asked = batch.flatMap(element => positions(element, k, m));
+			const gets = asked.flatMap(p => ['GET', 'u1', `${48n + (p ^ 63n)}`]);
 			const [seen, ...bits] = await this.client.sendCommand(['BITFIELD_RO', this.key, 'GET', 'u48', '0', ...gets]);
 			if (head && seen === head) {
-				const k = hashesOf(head);
 				batch.forEach((_, i) => answers.push(bits.slice(i * k, (i + 1) * k).every(bit => bit)));
+				tries = 0;
 				continue;
 			}
-			// The first time, or replaced by another one.  Where no key is, all is 0: that is no filter.
-			if (strategyOf(seen) !== 1 || await this.client.sendCommand(['STRLEN', this.key]) !== 6 + 8 * wordsOf(seen))
-				throw new Error(`${this.key} is no filter of layout guava`);
-			this.head = seen;
+			// The first time, or replaced; perhaps again between the two commands.  Where no key is, all is 0.
+			const [strategy, hashes, words] = partsOf(seen), length = await this.client.sendCommand(['STRLEN', this.key]);
+			if (strategy === 1 && hashes && words && length === 6 + 8 * words) this.head = seen;
+			else if (!length || ++tries >= TRIES) throw new Error(`${this.key} is no filter of layout guava`);
 		}
 		return answers;
 	}

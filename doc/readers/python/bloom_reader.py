@@ -9,6 +9,7 @@ Needs redis and mmh3, see requirements.txt.
 import mmh3
 
 BATCH = 100     # elements a command; larger ones keep Redis from others for longer
+TRIES = 5       # where the filter is replaced again and again
 
 # The kinds of elements.  Which one is in the filter, it does not say.
 BYTES = {
@@ -16,7 +17,7 @@ BYTES = {
     'integer': lambda i: i.to_bytes(4, 'little', signed=True),
     'bigint': lambda i: i.to_bytes(8, 'little', signed=True),
     'uuid': lambda u: u.bytes,
-    'bytea': bytes,
+    'bytea': lambda b: bytes(memoryview(b)),
 }
 
 
@@ -28,20 +29,26 @@ class Filter:
 
     def contains(self, elements):
         """An answer for each element, each batch of one moment."""
-        elements, answers = list(map(self.bytes_of, elements)), []
+        if isinstance(elements, (str, bytes)):
+            raise TypeError('one element, where a list of them is asked for')
+        elements, answers, tries = list(map(self.bytes_of, elements)), [], 0
         while len(answers) < len(elements):
             head, batch = self.head, elements[len(answers):][:BATCH]
             # Head and bits by one command: by two, they could be of two filters.
-            gets = [word for element in batch for p in positions(element, head) for word in ('GET', 'u1', 48 + (p ^ 63))]
+            bits = [48 + (p ^ 63) for element in batch for p in positions(element, head)]
+            gets = [word for bit in bits for word in ('GET', 'u1', bit)]
             seen, *bits = self.client.execute_command('BITFIELD_RO', self.key, 'GET', 'u48', 0, *gets)
+            strategy, k, words = seen >> 40, seen >> 32 & 255, seen & 0xffffffff
             if head and seen == head:
-                k = head >> 32 & 255
                 answers += [all(bits[at:at + k]) for at in range(0, len(bits), k)]
+                tries = 0
                 continue
-            # The first time, or replaced by another one.  Where no key is, all is 0: that is no filter.
-            if seen >> 40 != 1 or self.client.strlen(self.key) != 6 + 8 * (seen & 0xffffffff):
+            # The first time, or replaced; perhaps again between the two commands.  Where no key is, all is 0.
+            length, tries = self.client.strlen(self.key), tries + 1
+            if strategy == 1 and k and words and length == 6 + 8 * words:
+                self.head = seen
+            elif not length or tries >= TRIES:
                 raise LookupError(f'{self.key} is no filter of layout guava')
-            self.head = seen
         return answers
 
 

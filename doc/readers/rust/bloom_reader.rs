@@ -8,10 +8,12 @@
 //! Elements are bytes: those of text are its UTF-8, of integer `42i32.to_le_bytes()`, of
 //! bigint `42i64.to_le_bytes()`, of bytea and uuid their own.  Which kind is in the filter,
 //! it does not say.
-use redis::{cmd, Connection, ErrorKind, RedisResult};
+use redis::{cmd, ConnectionLike, ErrorKind, RedisResult};
 
 const BATCH: usize = 100; // elements a command; larger ones keep Redis from others for longer
+const TRIES: u32 = 5; // where the filter is replaced again and again
 
+/// Is for one thread at a time: have one for each.
 pub struct Filter {
     key: String,
     head: u64,
@@ -23,8 +25,12 @@ impl Filter {
     }
 
     /// An answer for each element, each batch of one moment.
-    pub fn contains<E: AsRef<[u8]>>(&mut self, redis: &mut Connection, elements: &[E]) -> RedisResult<Vec<bool>> {
-        let mut answers = Vec::new();
+    pub fn contains<E: AsRef<[u8]>>(
+        &mut self,
+        redis: &mut impl ConnectionLike,
+        elements: &[E],
+    ) -> RedisResult<Vec<bool>> {
+        let (mut answers, mut tries) = (Vec::new(), 0);
         while answers.len() < elements.len() {
             // Head and bits by one command: by two, they could be of two filters.
             let mut ask = cmd("BITFIELD_RO");
@@ -38,14 +44,18 @@ impl Filter {
             if self.head != 0 && seen[0] == self.head {
                 let k = (self.head >> 32 & 255) as usize;
                 answers.extend(seen[1..].chunks(k).map(|bits| bits.iter().all(|bit| *bit == 1)));
+                tries = 0;
                 continue;
             }
-            // The first time, or replaced by another one.  Where no key is, all is 0: that is no filter.
+            // The first time, or replaced; perhaps again between the two commands.  Where no key is, all is 0.
+            let (strategy, hashes, words) = (seen[0] >> 40, seen[0] >> 32 & 255, seen[0] & 0xffffffff);
             let length: u64 = cmd("STRLEN").arg(&self.key).query(redis)?;
-            if seen[0] >> 40 != 1 || length != 6 + 8 * (seen[0] & 0xffffffff) {
+            tries += 1;
+            if strategy == 1 && hashes > 0 && words > 0 && length == 6 + 8 * words {
+                self.head = seen[0];
+            } else if length == 0 || tries >= TRIES {
                 return Err((ErrorKind::TypeError, "no filter of layout guava", self.key.clone()).into());
             }
-            self.head = seen[0];
         }
         Ok(answers)
     }

@@ -33,6 +33,20 @@ func parse(kind, line string) (bytes []byte, err error) {
 	return
 }
 
+// A client that does something before the next command.
+type client struct {
+	redis.UniversalClient
+	meanwhile func()
+}
+
+func (c *client) Do(ctx context.Context, question ...any) *redis.Cmd {
+	if meanwhile := c.meanwhile; meanwhile != nil {
+		c.meanwhile = nil
+		meanwhile()
+	}
+	return c.UniversalClient.Do(ctx, question...)
+}
+
 func check(err error) {
 	if err != nil {
 		log.Fatal(err)
@@ -43,7 +57,7 @@ func main() {
 	ctx := context.Background()
 	options, err := redis.ParseURL(os.Args[1])
 	check(err)
-	client := redis.NewClient(options)
+	client := &client{redis.NewClient(options), nil}
 	input, err := io.ReadAll(os.Stdin)
 	check(err)
 	var elements [][]byte
@@ -60,7 +74,11 @@ func main() {
 		for _, word := range os.Args[4:] {
 			command = append(command, word)
 		}
-		check(client.Do(ctx, command...).Err())
+		client.meanwhile = func() {
+			check(client.Do(ctx, command...).Err())
+			_, err := filter.Contains(ctx, elements)
+			check(err)
+		}
 	}
 	answers, err := filter.Contains(ctx, elements)
 	check(err)

@@ -12,7 +12,13 @@ const PARSE = { text: String, integer: Number, bigint: BigInt, uuid: String, byt
 	const reader = new Filter(client, key, kind);
 	if (command.length > 0) {
 		await reader.contains(elements);
-		await client.sendCommand(command);
+		const ask = client.sendCommand;
+		client.sendCommand = async question => {
+			client.sendCommand = ask;
+			await client.sendCommand(command);
+			await reader.contains(elements);
+			return client.sendCommand(question);
+		};
 	}
 	process.stdout.write((await reader.contains(elements)).map(answer => `${Number(answer)}\n`).join(''));
 	await client.quit();

@@ -1,7 +1,8 @@
 """Ask by doc/readers/python: ask.py URL KEY KIND [COMMAND...] < elements, one a line.
 
-What test/t/091_readers.pl runs of each language: with a command for Redis it asks, has
-that done, and asks again.
+What test/t/091_readers.pl runs of each language: with a command for Redis it asks, and
+asks again; and before that question arrives, the command is done, and another thread
+that shares the reader asks, where readers can be shared.
 """
 import sys
 import uuid
@@ -18,6 +19,14 @@ elements = list(map(PARSE[kind], sys.stdin.buffer.read().decode().split('\n')[:-
 reader = Filter(client, key, kind)
 if command:
     reader.contains(elements)
-    client.execute_command(*command)
+    ask = client.execute_command
+
+    def meanwhile(*question, **options):
+        client.execute_command = ask
+        ask(*command)
+        reader.contains(elements)
+        return ask(*question, **options)
+
+    client.execute_command = meanwhile
 for answer in reader.contains(elements):
     print(int(answer))
