@@ -85,13 +85,12 @@ sub java
 		'-cp', join(':', @path), $program);
 }
 
-# A class of a folder with a pom.xml, built in place.
+# A class of a folder with a pom.xml, built there as Maven does.
 sub java_of
 {
 	my ($class, $folder) = @_;
-	return unless -d "$folder/jars" || works("mvn -q -B -f '$folder/pom.xml' dependency:copy-dependencies -DoutputDirectory='$folder/jars'");
-	return unless -f "$folder/$class.class" || works("javac -encoding UTF-8 -cp '$folder/jars/*' '$folder'/*.java");
-	return java($class, $folder, "$folder/jars/*");
+	return unless -d "$folder/jars" || works("mvn -q -B -f '$folder/pom.xml' compile dependency:copy-dependencies -DoutputDirectory='$folder/jars'");
+	return java($class, "$folder/target/classes", "$folder/jars/*");
 }
 
 # What a command makes of a file: what it prints, what it says of errors, its status.

@@ -37,7 +37,8 @@ $node->start;
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
 
 # Each program has a database of its own, as the page makes it or as ours want it.
-my ($set_up, @programs) = blocks($page);
+my @programs = blocks($page);
+my ($set_up) = grep { $_->{language} eq 'sql' } @programs;
 $node->safe_psql('postgres', "CREATE DATABASE $_") for 'titles', 'ask';
 $node->safe_psql('titles', $set_up->{text});
 $node->safe_psql('ask', q{
