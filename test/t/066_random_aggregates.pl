@@ -68,9 +68,11 @@ CREATE FUNCTION wrong(f bloomfilter, elements anyarray) RETURNS text LANGUAGE sq
 				WHEN NOT bf_contains_all(f, elements) THEN 'an element is denied'
 				WHEN false = ANY (bf_contains_each(f, elements)) THEN 'an element of an array is denied' END $$;
 -- What is wrong with the size of a filter that chose it by itself: how full it
--- is, is up to chance, the more so the fewer elements there are.
+-- is, is up to chance, the more so the fewer elements there are.  The share of bits
+-- that are set varies by 0.46 / sqrt(elements * hashes) of itself, and is taken to the
+-- power of the hashes: six times that is allowed.
 CREATE FUNCTION wrong_size(f bloomfilter, fpp float8, elements bigint) RETURNS text LANGUAGE sql AS $$
-	SELECT CASE WHEN bf_fpp(f) > fpp * (1 + 20 / sqrt(elements + 1)) THEN format('fpp %s, not %s', bf_fpp(f), fpp)
+	SELECT CASE WHEN bf_fpp(f) > fpp * greatest(1 + 20 / sqrt(elements + 1), exp(6 * 0.46 * sqrt(-ln(fpp) / ln(2) / (elements + 1)))) THEN format('fpp %s, not %s', bf_fpp(f), fpp)
 				WHEN (bf_info(f)).expected > elements * 1.05 + 1 THEN format('for %s, of %s', (bf_info(f)).expected, elements) END $$;
 END
 
