@@ -69,7 +69,7 @@ bf_agg_name(FunctionCallInfo fcinfo)
 }
 
 bool
-bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments, Oid *collation)
+bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments)
 {
 	return false;
 }

@@ -731,6 +731,12 @@ exprType(const Node *expression)
 	return TEXTOID;
 }
 
+Oid
+exprCollation(const Node *expression)
+{
+	return InvalidOid;
+}
+
 char *
 get_rel_name(Oid relation)
 {
