@@ -45,7 +45,7 @@ sub start_postgres
 {
 	my ($settings, %init) = @_;
 	$node = PostgreSQL::Test::Cluster->new('main');
-	$node->init(%init);
+	$node->init(extra => [ '--no-locale', '--encoding=UTF8' ], %init);
 	$node->append_conf('postgresql.conf', $settings // '');
 	$node->start;
 	return $node;

@@ -24,7 +24,7 @@ use RedisTest qw(start_postgres sql);
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
 my $redis = RedisServer->new(port => RedisServer::free_port());
-my $node = start_postgres('', extra => [ '--no-locale', '--encoding=UTF8' ]);
+my $node = start_postgres();
 
 # Each reader beside the program that asks by it and that of the page, which is called
 # titles.
