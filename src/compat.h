@@ -103,6 +103,24 @@
 #define compat_set_summarizing(routine)	((void) 0)
 #endif
 
+/*
+ * 17 tells an index when what a statement inserts is complete.  Before, a worker
+ * without a statement is known to end its transaction, and to say so, while it makes
+ * a subscription's first copy of a table.
+ */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_WORKER_HEADER	"replication/logicalworker.h"
+#define compat_insertion_ends(table)	((void) (table), true)
+#define compat_set_insertcleanup(routine, function) \
+	((void) ((routine)->aminsertcleanup = (function)))
+#else
+#define COMPAT_WORKER_HEADER	"replication/worker_internal.h"
+#define compat_insertion_ends(table) \
+	(MyLogicalRepWorker != NULL && am_tablesync_worker() && \
+	 MyLogicalRepWorker->relid == RelationGetRelid(table))
+#define compat_set_insertcleanup(routine, function)	((void) (function))
+#endif
+
 /* 16 wants pages that go to a file as they are to be aligned for that. */
 #if PG_VERSION_NUM >= 160000
 typedef PGIOAlignedBlock CompatBlock;

@@ -633,7 +633,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 	build->live.emptied_by = builder;
 	build->live.emptied_with = compat_locator_of(heap);
 	write_filter(build);
-	bf_deferred_note_build(index);
+	bf_deferred_note_build(heap, index);
 	if (build->spool != NULL)
 		BufFileClose(build->spool);
 	MemoryContextDelete(build->scratch);

@@ -10,23 +10,32 @@
  * The batch must be stored before the commit record is written: at pre-commit,
  * or at pre-prepare.  What other extensions insert after us at that moment is
  * stored at once.  A module that is loaded by such an insertion is told of
- * pre-commit no more; so in the transaction that loaded it, whatever is
- * inserted while no statement runs is stored at once, too.
+ * pre-commit no more.  So in the transaction that loaded it, what is inserted
+ * while no client's statement runs is stored at the end of the insertion that
+ * it is part of; before 17, which does not tell us of that end, at once, but for
+ * the rows of a subscription's initial copy, whose commit is yet to come.
  *
- * What was written goes with the table.  The set of hashes for an index knows
- * the table, and the file that the index had.
+ * A hash belongs to the file that its row went into.  Which relation has that file
+ * may change before the commit: what rewrites a table beside its writers
+ * (REPACK, pg_repack) inserts what came meanwhile into a copy of the table, and
+ * has the two swap their files in the same transaction.  So the set of hashes for
+ * an index knows the files that the index and its table had (placement.c says
+ * where these are by now).
  *
  * - While the transaction lasts, a set leaves memory only by being stored in
  *	 that very file.  A subtransaction that truncates the table gives its index
  *	 another file, and when it is rolled back, the old one returns: hashes from
  *	 before must not have gone into the file that vanished.
- * - At the end a set goes to its index, whatever file that has by then.  If the
- *	 index is gone, another one may have taken over its file, or a copy of it,
- *	 without being built: a change of the column's type that needs no rewrite
- *	 does that.  So the set goes to every live filter of the table.
+ * - At the end a set goes to its index, whatever file that has by then, and to
+ *	 all others that may have its rows.
  * - A file that was built in this transaction, after the set was last added to,
  *	 has read the rows; it needs no more.
  * - This transaction's own lookups see all sets that the filter may yet need.
+ *
+ * A commit shall not wait for locks that it would not wait for with a btree, nor
+ * take more than there are.  An executor gives an index's lock back when its statement ends;
+ * we keep those of the first MOST_LOCKED indexes.  What is beyond is locked when it is
+ * stored, one index at a time, in the order of their OIDs.
  *
  * What a subtransaction added is forgotten when it is rolled back: the first
  * hash that it adds to a set leaves a mark, which says how many came before.
@@ -36,35 +45,46 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/index.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
 #include "common/hashfn.h"
+#include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "tcop/pquery.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
 #include "live/live.h"
+#include "live/origin.h"
 #include "live/pairset.h"
+#include COMPAT_WORKER_HEADER
 
 /* Hashes kept, of all indexes together, before they are stored: 2 MB. */
 #define MOST_KEPT		65536
 
-#define FIRST_TABLES	4
+/* Indexes that stay locked from their first hash on. */
+#define MOST_LOCKED		64
+
+#define FIRST_SETS		4
 #define FIRST_MARKS		16
 
-/* The hashes meant for one index in one file. */
+/* The index and the file that a set's rows went into. */
+typedef struct SetKey
+{
+	Oid			index;
+	RelFileLocator file;
+} SetKey;
+
+/* The hashes of rows that went into one file. */
 typedef struct Deferred
 {
-	struct Deferred *next;		/* of the same table */
-	Oid			table;
-	Oid			index;
-	Oid			access_method;
-	RelFileLocator file;
+	SetKey		key;
+	BfOrigin	origin;
 	BfPairSet	set;
 	uint64		stored;			/* hashes that left the set for the file */
-	uint64		added_at;		/* when something was added last */
+	uint64		added_at;		/* when something was added last; 0: never */
 	uint64		built_at;		/* when the file was built; 0: not by us */
+	bool		is_locked;		/* does its index stay locked? */
 	SubTransactionId marked;	/* the innermost that has added something */
 } Deferred;
 
@@ -77,34 +97,41 @@ typedef struct Mark
 	uint64		count;			/* hashes before, those stored included */
 } Mark;
 
-typedef struct TableEntry
+typedef struct SetEntry
 {
-	Oid			table;
+	SetKey		key;
 	char		status;
-	Deferred   *sets;
-} TableEntry;
+	Deferred   *deferred;
+} SetEntry;
 
-#define SH_PREFIX tables
-#define SH_ELEMENT_TYPE TableEntry
-#define SH_KEY_TYPE Oid
-#define SH_KEY table
-#define SH_HASH_KEY(tb, key) murmurhash32(key)
-#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_PREFIX sets
+#define SH_ELEMENT_TYPE SetEntry
+#define SH_KEY_TYPE SetKey
+#define SH_KEY key
+#define SH_HASH_KEY(tb, key) \
+	hash_combine(murmurhash32((key).index), murmurhash32((key).file.compat_number))
+#define SH_EQUAL(tb, a, b) \
+	((a).index == (b).index && RelFileLocatorEquals((a).file, (b).file))
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
 /* Of the present transaction, all in TopTransactionContext. */
-static tables_hash *tables;
+static sets_hash *sets;
 static Deferred *last;			/* used */
 static Mark *marks;
 static uint32 nmarks;
 static uint32 marks_room;
-static uint64 now;				/* counts additions */
+static uint64 ticks;				/* counts additions and builds */
 static uint64 kept;
 static uint64 most = MOST_KEPT;
+static uint32 locked;
 static MemoryContext scratch;
+
+/* Those sets whose index has not got their file, by the catalogs of an epoch. */
+static List *strays;
+static uint64 strays_definitions;
 
 /* Has this transaction's batch been stored already? */
 static bool is_ending;
@@ -123,13 +150,38 @@ bf_deferred_scratch(void)
 	return scratch;
 }
 
-/* Whether what is inserted now comes too late to be kept. */
+/* Whether a transaction may end without our being told. */
+static bool
+may_end_untold(void)
+{
+	/* A portal gives up its resource owner when a transaction in it ends. */
+	return is_first && (ActivePortal == NULL || ActivePortal->resowner == NULL);
+}
+
+/* Whether what is inserted now may come too late to be kept. */
 bool
 bf_deferred_is_ending(void)
 {
-	/* A portal gives up its resource owner when a transaction in it ends. */
-	return is_ending ||
-		(is_first && (ActivePortal == NULL || ActivePortal->resowner == NULL));
+	return is_ending || may_end_untold();
+}
+
+/* The key of the set for an index and the file it has. */
+static SetKey
+set_key(Relation index)
+{
+	return (SetKey) {
+		.index = RelationGetRelid(index),
+		.file = compat_locator_of(index)
+	};
+}
+
+/* The set for an index and the file it has, or NULL. */
+static Deferred *
+search_set(Relation index)
+{
+	SetEntry   *entry = sets == NULL ? NULL : sets_lookup(sets, set_key(index));
+
+	return entry == NULL ? NULL : entry->deferred;
 }
 
 /* Empty a set whose hashes are in the file, or moot. */
@@ -157,174 +209,176 @@ put(Relation index, const BfPairSet *set)
 	CheckForSerializableConflictIn(index, NULL, InvalidBlockNumber);
 }
 
-/* The index that a set was meant for, or NULL if that is no more. */
-static Relation
-open_index(const Deferred *deferred)
-{
-	Relation	index = try_relation_open(deferred->index, RowExclusiveLock);
-
-	if (index == NULL)
-		return NULL;
-	if (index->rd_rel->relkind == RELKIND_INDEX &&
-		index->rd_rel->relam == deferred->access_method &&
-		index->rd_index->indrelid == deferred->table)
-		return index;
-	relation_close(index, RowExclusiveLock);
-	return NULL;
-}
-
-/* Whether an index still has the file that the hashes are of. */
+/*
+ * Whether an index, which is a live filter, needs a set: whether it may be to know
+ * the rows, and has not read them when it was built.
+ */
 static bool
-has_its_file(const Deferred *deferred, Relation index)
+needs(Relation index, Deferred *deferred)
 {
-	return RelFileLocatorEquals(compat_locator_of(index), deferred->file);
-}
+	const Deferred *own;
 
-/* The sets of a table, last made first. */
-static Deferred *
-sets_of(Oid table)
-{
-	TableEntry *entry = tables == NULL ? NULL : tables_lookup(tables, table);
-
-	return entry == NULL ? NULL : entry->sets;
-}
-
-/* The set of a table for an index and the file it has, or NULL. */
-static Deferred *
-search_set(Deferred *sets, Relation index)
-{
-	while (sets != NULL &&
-		   (sets->index != RelationGetRelid(index) ||
-			!has_its_file(sets, index)))
-		sets = sets->next;
-	return sets;
-}
-
-/* Whether the file that an index has now may lack what a set has for it. */
-static bool
-file_needs(Relation index, const Deferred *deferred)
-{
-	const Deferred *own = search_set(sets_of(deferred->table), index);
-
-	return own == NULL || own == deferred ||
-		own->built_at < deferred->added_at;
+	if (deferred->set.count == 0 ||
+		!bf_origin_concerns(&deferred->origin, index))
+		return false;
+	own = search_set(index);
+	if (own == NULL || own == deferred || own->built_at == 0)
+		return true;
+	/* What was built is no copy of the file that is looked for. */
+	if (own->key.index != deferred->key.index &&
+		bf_origin_is_lost(&deferred->origin))
+		return false;
+	return own->built_at < deferred->added_at;
 }
 
 /*
- * Store a set whose index is gone in the other live filters of its table: at
- * the end in all, before that in the one that has its file, if any.  Those
- * that are not ready will read the rows themselves.
+ * Look for conflicts over a table, as what was read of an index that is gone, or
+ * was rebuilt, counts as read of its table.
  */
 static void
-store_in_others(Deferred *deferred)
-{
-	Relation	table = try_relation_open(deferred->table, RowExclusiveLock);
-	List	   *indexes;
-	ListCell   *cell;
-
-	if (table == NULL)
-		return;
-	indexes = RelationGetIndexList(table);
-	foreach(cell, indexes)
-	{
-		Relation	index = try_relation_open(lfirst_oid(cell),
-											  RowExclusiveLock);
-
-		if (index == NULL)
-			continue;
-		if (bf_is_live_filter(index) && index->rd_index->indisready &&
-			deferred->set.count > 0)
-		{
-			if (is_ending && file_needs(index, deferred))
-				put(index, &deferred->set);
-			else if (!is_ending && has_its_file(deferred, index))
-			{
-				put(index, &deferred->set);
-				empty_set(deferred);
-			}
-		}
-		relation_close(index, NoLock);
-	}
-	list_free(indexes);
-	relation_close(table, NoLock);
-}
-
-/* Store a set's hashes where they belong, unless that may yet change. */
-static void
-store_set(Deferred *deferred)
-{
-	Relation	index = open_index(deferred);
-
-	if (index == NULL)
-	{
-		store_in_others(deferred);
-		return;
-	}
-	if (is_ending || has_its_file(deferred, index))
-	{
-		if (file_needs(index, deferred))
-			put(index, &deferred->set);
-		empty_set(deferred);
-	}
-	relation_close(index, NoLock);
-}
-
-/*
- * The same; then look for conflicts over the table, as what was read of an index
- * that is gone, or was rebuilt, counts as read of its table.
- */
-static void
-store(Deferred *deferred)
+check_table(Oid oid)
 {
 	Relation	table;
 
-	if (deferred->set.count == 0)
-		return;
-	store_set(deferred);
 	if (!IsolationIsSerializable())
 		return;
-	table = try_relation_open(deferred->table, NoLock);
+	table = try_relation_open(oid, NoLock);
 	if (table == NULL)
 		return;
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	relation_close(table, NoLock);
 }
 
-/* Store what is kept for all tables. */
+/* Store a set in an index, if that is there and needs it. */
+static void
+store_in(Oid oid, Deferred *deferred)
+{
+	Oid			table = IndexGetRelation(oid, true);
+	Relation	index;
+
+	if (!OidIsValid(table))
+		return;
+	/* The table first, as everybody does; we have it, or our transaction moved it. */
+	LockRelationOid(table, RowExclusiveLock);
+	index = try_relation_open(oid, RowExclusiveLock);
+	if (index != NULL)
+	{
+		if (bf_is_live_filter(index) && needs(index, deferred))
+		{
+			put(index, &deferred->set);
+			check_table(table);
+		}
+		relation_close(index, RowExclusiveLock);
+	}
+	UnlockRelationOid(table, RowExclusiveLock);
+}
+
+/* At the end: store a set wherever its rows may be. */
+static void
+store_everywhere(Deferred *deferred)
+{
+	ListCell   *cell;
+
+	if (bf_origin_is_home(&deferred->origin))
+		store_in(deferred->key.index, deferred);
+	else
+	{
+		List	   *candidates = bf_origin_candidates(&deferred->origin);
+
+		foreach(cell, candidates)
+			store_in(lfirst_oid(cell), deferred);
+		list_free(candidates);
+	}
+	check_table(deferred->origin.table);
+	empty_set(deferred);
+}
+
+/*
+ * Before the end: store a set in its file, unless no relation has that, or
+ * somebody's lock would keep us from it.
+ */
+static void
+store_in_file(Deferred *deferred)
+{
+	Oid			owner = bf_origin_owner(&deferred->origin);
+	Relation	index;
+
+	if (!OidIsValid(owner) ||
+		!ConditionalLockRelationOid(owner, RowExclusiveLock))
+		return;
+	index = try_relation_open(owner, NoLock);
+	if (index != NULL)
+	{
+		if (bf_is_live_filter(index) &&
+			RelFileLocatorEquals(compat_locator_of(index), deferred->key.file))
+		{
+			put(index, &deferred->set);
+			check_table(deferred->origin.table);
+			empty_set(deferred);
+		}
+		relation_close(index, NoLock);
+	}
+	UnlockRelationOid(owner, RowExclusiveLock);
+}
+
+/* Order sets by the OIDs of their indexes. */
+static int
+compare_by_index(const ListCell *left, const ListCell *right)
+{
+	return oid_cmp(&((const Deferred *) lfirst(left))->key.index,
+				   &((const Deferred *) lfirst(right))->key.index);
+}
+
+/* The sets that have hashes. */
+static List *
+all_sets(void)
+{
+	List	   *all = NIL;
+	sets_iterator iterator;
+	SetEntry   *entry;
+
+	if (kept == 0)
+		return NIL;
+	sets_start_iterate(sets, &iterator);
+	while ((entry = sets_iterate(sets, &iterator)) != NULL)
+	{
+		if (entry->deferred->set.count > 0)
+			all = lappend(all, entry->deferred);
+	}
+	return all;
+}
+
+/* Store what is kept. */
 static void
 store_all(void)
 {
-	tables_iterator iterator;
-	TableEntry *entry;
+	List	   *all = all_sets();
+	ListCell   *cell;
 
-	if (kept == 0)
-		return;
-	tables_start_iterate(tables, &iterator);
-	while ((entry = tables_iterate(tables, &iterator)) != NULL)
+	list_sort(all, compare_by_index);
+	foreach(cell, all)
 	{
-		for (Deferred *deferred = entry->sets; deferred != NULL;
-			 deferred = deferred->next)
-			store(deferred);
+		if (is_ending)
+			store_everywhere(lfirst(cell));
+		else
+			store_in_file(lfirst(cell));
 	}
+	list_free(all);
 	/* What has to stay must not make us try again for every row. */
 	most = kept + MOST_KEPT;
 }
 
 /* Make the set for an index and the file it has. */
 static Deferred *
-make_set(Relation index, TableEntry *entry)
+make_set(Relation table, Relation index)
 {
 	Deferred   *deferred = MemoryContextAllocZero(TopTransactionContext,
 												  sizeof(Deferred));
 
-	deferred->table = index->rd_index->indrelid;
-	deferred->index = RelationGetRelid(index);
-	deferred->access_method = index->rd_rel->relam;
-	deferred->file = compat_locator_of(index);
+	deferred->key = set_key(index);
+	bf_origin_of(table, index, &deferred->origin);
 	deferred->marked = GetCurrentTransactionNestLevel() == 1 ?
 		TopSubTransactionId : InvalidSubTransactionId;
-	deferred->next = entry->sets;
-	entry->sets = deferred;
 	return deferred;
 }
 
@@ -354,30 +408,30 @@ mark(Deferred *deferred, SubTransactionId subxact)
 
 /* The set for an index and the file it has, made if need be. */
 static Deferred *
-find_set(Relation index)
+find_set(Relation table, Relation index)
 {
-	TableEntry *entry;
+	SetEntry   *entry;
 	bool		found;
 
-	if (last != NULL && last->index == RelationGetRelid(index) &&
-		has_its_file(last, index))
+	if (last != NULL && last->key.index == RelationGetRelid(index) &&
+		RelFileLocatorEquals(last->key.file, compat_locator_of(index)))
 		return last;
-	if (tables == NULL)
-		tables = tables_create(TopTransactionContext, FIRST_TABLES, NULL);
-	entry = tables_insert(tables, index->rd_index->indrelid, &found);
-	if (!found)
-		entry->sets = NULL;
-	last = search_set(entry->sets, index);
-	if (last == NULL)
-		last = make_set(index, entry);
+	last = search_set(index);
+	if (last != NULL)
+		return last;
+	last = make_set(table, index);
+	if (sets == NULL)
+		sets = sets_create(TopTransactionContext, FIRST_SETS, NULL);
+	entry = sets_insert(sets, last->key, &found);
+	entry->deferred = last;
 	return last;
 }
 
 /* The same, if this subtransaction is about to change it. */
 static Deferred *
-find_set_to_change(Relation index)
+find_set_to_change(Relation table, Relation index)
 {
-	Deferred   *deferred = find_set(index);
+	Deferred   *deferred = find_set(table, index);
 	SubTransactionId subxact = GetCurrentSubTransactionId();
 
 	if (deferred->marked != subxact)
@@ -385,13 +439,24 @@ find_set_to_change(Relation index)
 	return deferred;
 }
 
+/* Have a set's index stay locked, as whoever inserts has it locked now. */
+static void
+keep_lock(Deferred *deferred)
+{
+	if (deferred->added_at > 0 || locked == MOST_LOCKED)
+		return;
+	LockRelationOid(deferred->key.index, RowExclusiveLock);
+	deferred->is_locked = true;
+	locked++;
+}
+
 /* Add a hash to an index when the transaction commits, or before. */
 void
-bf_deferred_add(Relation index, const BfHashPair *pair)
+bf_deferred_add(Relation table, Relation index, const BfHashPair *pair)
 {
 	Deferred   *deferred;
 
-	if (bf_deferred_is_ending())
+	if (is_ending || (may_end_untold() && !compat_insertion_ends(table)))
 	{
 		BfHashPair	copy = *pair;
 		BfPairSet	one = {.pairs = &copy,.count = 1};
@@ -399,42 +464,79 @@ bf_deferred_add(Relation index, const BfHashPair *pair)
 		put(index, &one);
 		return;
 	}
-	deferred = find_set_to_change(index);
-	deferred->added_at = ++now;
+	deferred = find_set_to_change(table, index);
+	keep_lock(deferred);
+	deferred->added_at = ++ticks;
 	kept += bf_pairset_add(&deferred->set, TopTransactionContext, pair);
 	if (kept >= most)
 		store_all();
 }
 
-/* Note that an index's file was built, from all rows that there are by now. */
+/* What was inserted in an index is complete: aminsertcleanup, from 17 on. */
 void
-bf_deferred_note_build(Relation index)
+bf_deferred_end_insertion(Relation index)
 {
-	if (kept > 0)
-		find_set_to_change(index)->built_at = now;
+	Deferred   *deferred;
+
+	if (!may_end_untold())
+		return;
+	deferred = search_set(index);
+	if (deferred != NULL && deferred->set.count > 0)
+		store_in_file(deferred);
 }
 
-/* Whether an index of its table needs a set that goes, or may go, to it. */
-static bool
-is_meant_for(const Deferred *deferred, Relation index)
+/* Note that an index's file was built, from all rows that there are by now. */
+void
+bf_deferred_note_build(Relation table, Relation index)
 {
-	return (deferred->index == RelationGetRelid(index) ||
-			!SearchSysCacheExists1(INDEXRELID,
-								   ObjectIdGetDatum(deferred->index))) &&
-		file_needs(index, deferred);
+	find_set_to_change(table, index)->built_at = ++ticks;
+}
+
+/* Those of this transaction's sets whose index has not got their file any more. */
+static List *
+find_strays(void)
+{
+	uint64		definitions = bf_definitions();
+	MemoryContext caller;
+	List	   *all;
+	ListCell   *cell;
+
+	if (strays_definitions == definitions)
+		return strays;
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	all = all_sets();
+	list_free(strays);
+	strays = NIL;
+	foreach(cell, all)
+	{
+		Deferred   *deferred = lfirst(cell);
+
+		if (!bf_origin_is_home(&deferred->origin))
+			strays = lappend(strays, deferred);
+	}
+	list_free(all);
+	MemoryContextSwitchTo(caller);
+	strays_definitions = definitions;
+	return strays;
 }
 
 /* Whether this transaction added a hash that is not stored yet. */
 bool
 bf_deferred_contains(Relation index, const BfHashPair *pair)
 {
+	const Deferred *own;
+	ListCell   *cell;
+
 	if (kept == 0)
 		return false;
-	for (const Deferred *deferred = sets_of(index->rd_index->indrelid);
-		 deferred != NULL; deferred = deferred->next)
+	own = search_set(index);
+	if (own != NULL && bf_pairset_contains(&own->set, pair))
+		return true;
+	foreach(cell, find_strays())
 	{
-		if (bf_pairset_contains(&deferred->set, pair) &&
-			is_meant_for(deferred, index))
+		Deferred   *stray = lfirst(cell);
+
+		if (bf_pairset_contains(&stray->set, pair) && needs(index, stray))
 			return true;
 	}
 	return false;
@@ -444,39 +546,36 @@ bf_deferred_contains(Relation index, const BfHashPair *pair)
 BfHashPair *
 bf_deferred_copy(Relation index, size_t *count)
 {
-	const Deferred *first = sets_of(index->rd_index->indrelid);
-	Size		room = 1;
-	BfHashPair *pairs;
+	BfHashPair *pairs = palloc_extended((kept + 1) * sizeof(BfHashPair),
+										MCXT_ALLOC_HUGE);
+	List	   *all = all_sets();
+	ListCell   *cell;
 
-	for (const Deferred *deferred = first; deferred != NULL;
-		 deferred = deferred->next)
-		room += deferred->set.count;
-	pairs = palloc_extended(room * sizeof(BfHashPair), MCXT_ALLOC_HUGE);
 	*count = 0;
-	for (const Deferred *deferred = first; deferred != NULL;
-		 deferred = deferred->next)
+	foreach(cell, all)
 	{
-		if (deferred->set.count == 0 || !is_meant_for(deferred, index))
+		Deferred   *deferred = lfirst(cell);
+
+		if (!needs(index, deferred))
 			continue;
 		memcpy(pairs + *count, deferred->set.pairs,
 			   deferred->set.count * sizeof(BfHashPair));
 		*count += deferred->set.count;
 	}
+	list_free(all);
 	return pairs;
 }
 
-/* Take a set out of its table's, and free it. */
+/* Take a set out of the table of sets, and free it. */
 static void
 drop_set(Deferred *deferred)
 {
-	TableEntry *entry = tables_lookup(tables, deferred->table);
-	Deferred  **link = &entry->sets;
-
-	while (*link != deferred)
-		link = &(*link)->next;
-	*link = deferred->next;
+	sets_delete(sets, deferred->key);
 	if (last == deferred)
 		last = NULL;
+	/* With the subtransaction its locks went, too. */
+	locked -= deferred->is_locked;
+	strays = list_delete_ptr(strays, deferred);
 	bf_pairset_clear(&deferred->set);
 	pfree(deferred);
 }
@@ -557,6 +656,9 @@ store_or_drop(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 			is_ending = true;
+			/* Where its files are, the last command may have changed. */
+			if (kept > 0)
+				CommandCounterIncrement();
 			store_all();
 			break;
 		case XACT_EVENT_COMMIT:
@@ -568,13 +670,16 @@ store_or_drop(XactEvent event, void *arg)
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
 			/* The memory goes with the transaction. */
-			tables = NULL;
+			sets = NULL;
 			last = NULL;
+			strays = NIL;
+			strays_definitions = 0;
 			marks = NULL;
 			nmarks = marks_room = 0;
-			now = 0;
+			ticks = 0;
 			kept = 0;
 			most = MOST_KEPT;
+			locked = 0;
 			scratch = NULL;
 			is_ending = false;
 			break;

@@ -225,6 +225,7 @@ bloomext_live_handler(PG_FUNCTION_ARGS)
 	routine->ambuild = bflive_build;
 	routine->ambuildempty = bflive_buildempty;
 	routine->aminsert = bflive_insert;
+	compat_set_insertcleanup(routine, bflive_insertcleanup);
 	routine->ambulkdelete = bflive_bulkdelete;
 	routine->amvacuumcleanup = bflive_vacuumcleanup;
 	routine->amcostestimate = bflive_costestimate;

@@ -1,6 +1,6 @@
 /*
  * insert.c
- *	  aminsert: hash a row's element and remember it.
+ *	  aminsert: hash a row's element and remember it; aminsertcleanup.
  *
  * The hint that an UPDATE did not change the indexed column is not believed:
  * a hint it is, and the element costs little where it is there already.
@@ -32,8 +32,15 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 						 &live.element, values[0], &hash))
 		bf_element_does_not_fit(&live.element, values[0]);
 	pair = bf_pair_of(&hash);
-	bf_deferred_add(index, &pair);
+	bf_deferred_add(heap, index, &pair);
 	MemoryContextReset(CurrentMemoryContext);
 	MemoryContextSwitchTo(caller);
 	return false;
+}
+
+/* All rows of an insertion have come. */
+void
+bflive_insertcleanup(Relation index, IndexInfo *info)
+{
+	bf_deferred_end_insertion(index);
 }

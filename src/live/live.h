@@ -337,8 +337,10 @@ extern void bf_live_store(Relation index, BfHashPair *pairs, size_t count);
 extern void bf_deferred_init(void);
 extern MemoryContext bf_deferred_scratch(void);
 extern bool bf_deferred_is_ending(void);
-extern void bf_deferred_add(Relation index, const BfHashPair *pair);
-extern void bf_deferred_note_build(Relation index);
+extern void bf_deferred_add(Relation table, Relation index,
+							const BfHashPair *pair);
+extern void bf_deferred_end_insertion(Relation index);
+extern void bf_deferred_note_build(Relation table, Relation index);
 extern bool bf_deferred_contains(Relation index, const BfHashPair *pair);
 extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 
@@ -492,6 +494,7 @@ extern bool bflive_insert(Relation index, Datum *values, bool *isnull,
 						  ItemPointer tid, Relation heap,
 						  IndexUniqueCheck unique, bool unchanged,
 						  IndexInfo *info);
+extern void bflive_insertcleanup(Relation index, IndexInfo *info);
 extern IndexBulkDeleteResult *
 			bflive_bulkdelete(IndexVacuumInfo *info,
 							  IndexBulkDeleteResult *stats,

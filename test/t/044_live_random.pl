@@ -1,5 +1,6 @@
 # Random transactions.  Whatever is done to a table, and in whatever order, two
-# things hold.
+# things hold.  What is done includes what programs do that rewrite tables beside
+# their writers: they fill a copy of a table, and have the two swap their files.
 #
 # Nothing is denied: each row that a transaction sees by reading a table is
 # answered true, asked by table and by index.  This is asked after every other
@@ -44,6 +45,7 @@ log_statement = none
 max_prepared_transactions = 10
 max_wal_size = 2GB
 allow_in_place_tablespaces = on
+allow_system_table_mods = on
 lock_timeout = 20ms
 enable_indexscan = off
 enable_indexonlyscan = off
@@ -108,6 +110,22 @@ $node->safe_psql('postgres', q(
 			END LOOP;
 		END LOOP;
 		RETURN '';
+	END $$;
+
+	-- Have two tables that are alike, and their indexes, swap their files.
+	CREATE FUNCTION swap_files(a regclass, b regclass) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		IF EXISTS (SELECT FROM pg_index WHERE indrelid IN (a, b) AND NOT indisvalid) THEN
+			RAISE 'an index is not valid';
+		END IF;
+		CREATE TEMP TABLE pair ON COMMIT DROP AS
+			WITH one AS (SELECT indrelid, indexrelid, row_number() OVER (PARTITION BY indrelid ORDER BY indexrelid) AS n
+				FROM pg_index WHERE indrelid IN (a, b))
+			SELECT x.indexrelid AS mine, y.indexrelid AS its FROM one AS x JOIN one AS y USING (n) WHERE x.indrelid <> y.indrelid
+			UNION ALL VALUES (a::oid, b::oid), (b, a);
+		UPDATE pg_class AS c SET relfilenode = o.relfilenode, reltablespace = o.reltablespace, relpersistence = o.relpersistence
+			FROM pg_class AS o JOIN pair ON its = o.oid WHERE mine = c.oid;
+		DROP TABLE pair;
 	END $$;
 
 	-- How many of 200 elements that were never there are denied; the fpp of all
@@ -278,6 +296,35 @@ sub change
 		"ALTER INDEX $index SET (expected = " . any(20000, 200000, 3000000) . ', fpp = ' . any(0.001, 0.0001) . ')');
 }
 
+# What rewrites a table: rows go into a copy, which swaps files with the table, and
+# into both before and after; what follows may move the files once more.
+sub rewrite
+{
+	my ($f, $tab) = @_;
+	return () if $f->{whole} || $tab eq 'brief';
+	my $columns = $f->{column} ? 'id, title, note, n' : '*';
+	my $swap = "SELECT swap_files('$tab', 'twin')";
+	my @filters = grep { $f->{filters}{$_} =~ /^$tab / } names($f);
+	my @moves = ((map { move($_) } $tab, 'twin'), map { move($_) =~ s/TABLE/INDEX/r } @filters);
+	my @few = map { chance(0.5) ? insert(any($tab, 'twin'), any(1, 20)) : undef } 1 .. 7;
+	return (
+		'DROP TABLE IF EXISTS twin',
+		insert($tab, 2),
+		"LOCK TABLE $tab IN ACCESS EXCLUSIVE MODE",
+		'CREATE ' . ($tab eq 'temp' ? 'TEMP' : $tab eq 'u' ? 'UNLOGGED' : '') . " TABLE twin (LIKE $tab INCLUDING ALL)",
+		'INSERT INTO twin ' . ($f->{column} ? "($columns) " : '') . "SELECT $columns FROM $tab",
+		(grep { defined } @few[0 .. 2]),
+		chance(0.2) ? insert('twin', 66000) : (),
+		chance(0.2) ? ('SAVEPOINT sw', $swap, insert($tab, 3), 'ROLLBACK TO sw', insert('twin', 2)) : (),
+		$swap,
+		(grep { defined } @few[3 .. 5]),
+		chance(0.1) ? 'TRUNCATE twin' : (),
+		chance(0.3) ? (grep { chance(0.7) } @moves) : (),
+		chance(0.1) ? ($swap, insert('twin', 2), $swap) : (),
+		$few[6] // (),
+		chance(0.7) ? 'DROP TABLE twin' : ());
+}
+
 my @statements = (
 	[ 14, sub { return insert($_[1], 1) } ],
 	[ 8, sub { return insert($_[1], any(2, 5, 30)) } ],
@@ -294,6 +341,7 @@ my @statements = (
 	[ 8, sub { return "DELETE FROM $_[1] WHERE " . condition() } ],
 	[ 8, \&block ],
 	[ 22, \&change ],
+	[ 6, \&rewrite ],
 	# No other index stays: PostgreSQL breaks a btree, too, by the truncation told of above.
 	[ 2, sub { return ("CREATE INDEX by_id ON $_[1] (id)", "CLUSTER $_[1] USING by_id", 'DROP INDEX by_id') } ],
 	[ 4, sub { return (drop(@_), chance(0.5) ? rename_rows($_[1]) : (), chance(0.8) ? create(@_) : ()) } ],
