@@ -443,7 +443,7 @@ find_set_to_change(Relation table, Relation index)
 static void
 keep_lock(Deferred *deferred)
 {
-	if (deferred->added_at > 0 || locked == MOST_LOCKED)
+	if (deferred->stored + deferred->set.count > 0 || locked == MOST_LOCKED)
 		return;
 	LockRelationOid(deferred->key.index, RowExclusiveLock);
 	deferred->is_locked = true;

@@ -6,6 +6,8 @@ package LiveTest;
 use strict;
 use warnings;
 
+use File::Basename qw(dirname);
+use File::Copy qw(copy);
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -124,6 +126,19 @@ sub wait_for_lock
 		SELECT count(*) > 0 FROM pg_stat_activity
 		WHERE wait_event_type = 'Lock' AND query LIKE '$pattern' AND wait_event ~ '^(@{[ $kind // '.*' ]})\$'))
 	  or die "nobody waits at $pattern";
+}
+
+# Build the modules of test/precommit; returns their folder.
+sub build_modules
+{
+	my ($self) = @_;
+	my $modules = $self->{node}->basedir . '/modules';
+	mkdir $modules or die "$modules: $!";
+	copy($_, $modules) or die "$_: $!" foreach glob dirname(__FILE__) . '/../precommit/*';
+	local @ENV{qw(MAKEFLAGS MAKELEVEL)};
+	delete @ENV{qw(MAKEFLAGS MAKELEVEL)};
+	command_ok([ 'make', '-s', '-C', $modules, 'with_llvm=no', 'PG_CONFIG=pg_config' ], 'modules for tests');
+	return $modules;
 }
 
 # The postmaster, and with it its children, by the system: on a full disk no query is

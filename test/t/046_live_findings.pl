@@ -3,7 +3,6 @@
 use strict;
 use warnings;
 
-use File::Copy;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
@@ -197,14 +196,7 @@ $sql->(q(SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE oid = 
 $is_sql->('scale 1.5: without that extension', q(SELECT look('far')), $fine);
 
 # 7: the module is first loaded by another extension's pre-commit callback.
-my $modules = $node->basedir . '/modules';
-mkdir $modules or die "$modules: $!";
-copy($_, $modules) or die "$_: $!" foreach glob "$FindBin::RealBin/../precommit/*";
-{
-	local @ENV{qw(MAKEFLAGS MAKELEVEL)};
-	delete @ENV{qw(MAKEFLAGS MAKELEVEL)};
-	command_ok([ 'make', '-s', '-C', $modules, 'with_llvm=no', 'PG_CONFIG=pg_config' ], 'modules for tests');
-}
+my $modules = $test->build_modules;
 $sql->(fresh('pc', $kinds{small}) . qq(
 	CREATE FUNCTION precommit_arm(text) RETURNS void LANGUAGE C STRICT AS '$modules/precommit', 'precommit_arm';
 	CREATE PROCEDURE arm_and_commit(text) LANGUAGE plpgsql AS 'BEGIN PERFORM precommit_arm(\$1); COMMIT; END'));
