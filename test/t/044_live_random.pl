@@ -118,14 +118,12 @@ $node->safe_psql('postgres', q(
 		IF EXISTS (SELECT FROM pg_index WHERE indrelid IN (a, b) AND NOT indisvalid) THEN
 			RAISE 'an index is not valid';
 		END IF;
-		CREATE TEMP TABLE pair ON COMMIT DROP AS
-			WITH one AS (SELECT indrelid, indexrelid, row_number() OVER (PARTITION BY indrelid ORDER BY indexrelid) AS n
-				FROM pg_index WHERE indrelid IN (a, b))
-			SELECT x.indexrelid AS mine, y.indexrelid AS its FROM one AS x JOIN one AS y USING (n) WHERE x.indrelid <> y.indrelid
-			UNION ALL VALUES (a::oid, b::oid), (b, a);
+		WITH one AS (SELECT indrelid, indexrelid, row_number() OVER (PARTITION BY indrelid ORDER BY indexrelid) AS n
+				FROM pg_index WHERE indrelid IN (a, b)),
+			pair AS (SELECT x.indexrelid AS mine, y.indexrelid AS its FROM one AS x JOIN one AS y USING (n) WHERE x.indrelid <> y.indrelid
+				UNION ALL VALUES (a::oid, b::oid), (b, a))
 		UPDATE pg_class AS c SET relfilenode = o.relfilenode, reltablespace = o.reltablespace, relpersistence = o.relpersistence
 			FROM pg_class AS o JOIN pair ON its = o.oid WHERE mine = c.oid;
-		DROP TABLE pair;
 	END $$;
 
 	-- How many of 200 elements that were never there are denied; the fpp of all
