@@ -98,9 +98,27 @@
 
 /* 16 lets an index that knows no rows stay out of what keeps updates HOT. */
 #if PG_VERSION_NUM >= 160000
-#define compat_set_summarizing(routine)	((void) ((routine)->amsummarizing = true))
+#define COMPAT_SUMMARIZING	.amsummarizing = true,
 #else
-#define compat_set_summarizing(routine)	((void) 0)
+#define COMPAT_SUMMARIZING
+#endif
+
+/* 19 keeps what describes an index access method; others free what they got. */
+#if PG_VERSION_NUM >= 190000
+#define compat_return_routine(routine)	PG_RETURN_POINTER(routine)
+#else
+#define compat_return_routine(routine) \
+	PG_RETURN_POINTER(memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine)))
+#endif
+
+/* 19 counts for a node of a plan what others count for other things, too. */
+#if PG_VERSION_NUM < 190000
+#define NodeInstrumentation	Instrumentation
+#endif
+
+/* 19 says it by an attribute, as its compiler is told not to read comments. */
+#if PG_VERSION_NUM < 190000
+#define pg_fallthrough	__attribute__((fallthrough))
 #endif
 
 /*
@@ -111,14 +129,13 @@
 #if PG_VERSION_NUM >= 170000
 #define COMPAT_WORKER_HEADER	"replication/logicalworker.h"
 #define compat_insertion_ends(table)	((void) (table), true)
-#define compat_set_insertcleanup(routine, function) \
-	((void) ((routine)->aminsertcleanup = (function)))
+#define COMPAT_INSERTCLEANUP(function)	.aminsertcleanup = function,
 #else
 #define COMPAT_WORKER_HEADER	"replication/worker_internal.h"
 #define compat_insertion_ends(table) \
 	(MyLogicalRepWorker != NULL && am_tablesync_worker() && \
 	 MyLogicalRepWorker->relid == RelationGetRelid(table))
-#define compat_set_insertcleanup(routine, function)	((void) (function))
+#define COMPAT_INSERTCLEANUP(function)
 #endif
 
 /* 16 wants pages that go to a file as they are to be aligned for that. */

@@ -213,25 +213,27 @@ PG_FUNCTION_INFO_V1(bloomext_live_handler);
 Datum
 bloomext_live_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+	static const IndexAmRoutine routine = {
+		.type = T_IndexAmRoutine,
+		.amstrategies = 1,
+		.amusemaintenanceworkmem = false,
+		.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
+		.amkeytype = InvalidOid,
+		/* It knows values, not rows: an update may stay on its page. */
+		COMPAT_SUMMARIZING
 
-	routine->amstrategies = 1;
-	routine->amusemaintenanceworkmem = false;
-	routine->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
-	routine->amkeytype = InvalidOid;
-	/* It knows values, not rows: an update may stay on its page. */
-	compat_set_summarizing(routine);
+		.ambuild = bflive_build,
+		.ambuildempty = bflive_buildempty,
+		.aminsert = bflive_insert,
+		COMPAT_INSERTCLEANUP(bflive_insertcleanup)
+		.ambulkdelete = bflive_bulkdelete,
+		.amvacuumcleanup = bflive_vacuumcleanup,
+		.amcostestimate = bflive_costestimate,
+		.amoptions = bflive_options,
+		.ambuildphasename = bflive_buildphasename,
+		.amvalidate = bflive_validate,
+		.ambeginscan = bflive_beginscan
+	};
 
-	routine->ambuild = bflive_build;
-	routine->ambuildempty = bflive_buildempty;
-	routine->aminsert = bflive_insert;
-	compat_set_insertcleanup(routine, bflive_insertcleanup);
-	routine->ambulkdelete = bflive_bulkdelete;
-	routine->amvacuumcleanup = bflive_vacuumcleanup;
-	routine->amcostestimate = bflive_costestimate;
-	routine->amoptions = bflive_options;
-	routine->ambuildphasename = bflive_buildphasename;
-	routine->amvalidate = bflive_validate;
-	routine->ambeginscan = bflive_beginscan;
-	PG_RETURN_POINTER(routine);
+	compat_return_routine(&routine);
 }

@@ -251,7 +251,7 @@ look(void *argument)
 static bool
 is_of_live_filters(Oid am)
 {
-	IndexAmRoutine *routine = GetIndexAmRoutineByAmId(am, true);
+	const IndexAmRoutine *routine = GetIndexAmRoutineByAmId(am, true);
 
 	return routine != NULL && routine->ambuild == bflive_build;
 }

@@ -104,10 +104,10 @@ set_bytes(BfElementBytes *bytes, const void *data, Size length, void *made)
 static inline void
 varlena_bytes(Datum value, BfElementBytes *bytes)
 {
-	struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
 
-	set_bytes(bytes, VARDATA_ANY(varlena), VARSIZE_ANY_EXHDR(varlena),
-			  varlena == (struct varlena *) DatumGetPointer(value) ? NULL : varlena);
+	set_bytes(bytes, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed),
+			  packed == (struct varlena *) DatumGetPointer(value) ? NULL : packed);
 }
 
 /* The decimal digits of an integer. */
@@ -372,7 +372,7 @@ bf_elements_hash(BfElements *elements)
 static uint32
 count_not_null(const ArrayType *array, int items)
 {
-	const bits8 *bitmap = ARR_NULLBITMAP(array);
+	const uint8 *bitmap = ARR_NULLBITMAP(array);
 	uint64		count;
 
 	if (bitmap == NULL)
@@ -393,7 +393,7 @@ bf_answers_make(const ArrayType *asked)
 {
 	int			dimensions = ARR_NDIM(asked);
 	int			items = ArrayGetNItems(dimensions, ARR_DIMS(asked));
-	const bits8 *nulls = ARR_NULLBITMAP(asked);
+	const uint8 *nulls = ARR_NULLBITMAP(asked);
 	int			overhead = nulls ? ARR_OVERHEAD_WITHNULLS(dimensions, items) :
 		ARR_OVERHEAD_NONULLS(dimensions);
 	Size		size = (Size) overhead + count_not_null(asked, items);

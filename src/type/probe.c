@@ -184,18 +184,18 @@ change_stored(BfProbe *probe, const struct varatt_external *pointer)
 void
 bf_probe_open(BfProbe *probe, Datum datum)
 {
-	struct varlena *varlena = (struct varlena *) DatumGetPointer(datum);
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	struct varatt_external pointer;
 
 	probe->datum = datum;
-	if (!VARATT_IS_EXTERNAL_ONDISK(varlena))
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 	{
 		bf_value_open(datum, &probe->in_memory);
 		probe->filter = &probe->in_memory;
 		return;
 	}
 
-	VARATT_EXTERNAL_GET_POINTER(pointer, varlena);
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	if (probe->stored == NULL ||
 		memcmp(&pointer, &probe->stored->pointer, sizeof(pointer)) != 0)
 		change_stored(probe, &pointer);

@@ -21,12 +21,12 @@
 bool
 bf_slices_are_stored(Datum datum)
 {
-	struct varlena *varlena = (struct varlena *) DatumGetPointer(datum);
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	struct varatt_external pointer;
 
-	if (!VARATT_IS_EXTERNAL_ONDISK(varlena))
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 		return false;
-	VARATT_EXTERNAL_GET_POINTER(pointer, varlena);
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
 }
 

@@ -181,10 +181,10 @@ struct varlena *
 bf_value_allocate(MemoryContext context, uint64 length)
 {
 	int			size = bf_fit_length(length);
-	struct varlena *varlena = bf_allocate_scattered(context, size);
+	struct varlena *value = bf_allocate_scattered(context, size);
 
-	SET_VARSIZE(varlena, size);
-	return varlena;
+	SET_VARSIZE(value, size);
+	return value;
 }
 
 /*
@@ -307,13 +307,13 @@ bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning)
 struct varlena *
 bf_value_open(Datum datum, BfFilter *filter)
 {
-	struct varlena *varlena = PG_DETOAST_DATUM_PACKED(datum);
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
 	BfError		error;
 
-	if (!bf_filter_open(DatumGetBfBytes(varlena), VARSIZE_ANY_EXHDR(varlena),
-						VARSIZE_ANY_EXHDR(varlena), filter, &error))
+	if (!bf_filter_open(DatumGetBfBytes(value), VARSIZE_ANY_EXHDR(value),
+						VARSIZE_ANY_EXHDR(value), filter, &error))
 		bf_raise_corrupted(&error);
-	return varlena;
+	return value;
 }
 
 /* Make the plain filter of what a counting one holds. */

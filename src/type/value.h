@@ -66,6 +66,6 @@ extern double bf_value_fpp(const BfFilter *filter);
 extern BfFill bf_value_sample(const BfFilter *filter);
 
 /* The bytes of a value that is in memory. */
-#define DatumGetBfBytes(varlena)	((uint8 *) VARDATA_ANY(varlena))
+#define DatumGetBfBytes(value)	((uint8 *) VARDATA_ANY(value))
 
 #endif							/* BLOOMEXT_VALUE_H */

@@ -517,7 +517,7 @@ ArrayGetNItems(int dimensions, const int *lengths)
 }
 
 void
-array_bitmap_copy(bits8 *to, int to_offset, const bits8 *from, int from_offset,
+array_bitmap_copy(uint8 *to, int to_offset, const uint8 *from, int from_offset,
 				  int count)
 {
 }

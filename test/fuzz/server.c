@@ -394,12 +394,12 @@ pg_detoast_datum_slice(struct varlena *datum, int32 first, int32 count)
 Size
 toast_raw_datum_size(Datum datum)
 {
-	struct varlena *varlena = (struct varlena *) DatumGetPointer(datum);
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	struct varatt_external pointer;
 
-	if (!VARATT_IS_EXTERNAL(varlena))
-		return VARSIZE_ANY(varlena);
-	VARATT_EXTERNAL_GET_POINTER(pointer, varlena);
+	if (!VARATT_IS_EXTERNAL(value))
+		return VARSIZE_ANY(value);
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
 	return pointer.va_rawsize;
 }
 

@@ -32,6 +32,15 @@
 #define CUSTOMPATH_SUPPORT_PROJECTION	0
 #endif
 
+/* 19 scans by flags, and wants an Append's paths in one argument. */
+#if PG_VERSION_NUM >= 190000
+#define begin_scan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL, 0)
+#define append_of(paths)	((AppendPathInput) {.subpaths = (paths)})
+#else
+#define begin_scan(table, snapshot)	table_beginscan(table, snapshot, 0, NULL)
+#define append_of(paths)	(paths), NIL
+#endif
+
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
@@ -183,7 +192,7 @@ begin_rows(CustomScanState *node, EState *estate, int flags)
 	state->table = table_open(linitial_oid(scan->custom_private), AccessShareLock);
 	state->slot = table_slot_create(state->table, &estate->es_tupleTable);
 	if ((flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		state->scan = table_beginscan(state->table, estate->es_snapshot, 0, NULL);
+		state->scan = begin_scan(state->table, estate->es_snapshot);
 }
 
 static TupleTableSlot *
@@ -304,7 +313,7 @@ replace_paths(PlannerInfo *root, RelOptInfo *rel, bool and_own)
 													 TOTAL_COST, false);
 
 	if (and_own)
-		path = (Path *) create_append_path(root, rel, list_make2(path, own), NIL, NIL,
+		path = (Path *) create_append_path(root, rel, append_of(list_make2(path, own)), NIL,
 										   rel->lateral_relids, 0, false, -1);
 	rel->pathlist = list_make1(path);
 	rel->partial_pathlist = NIL;
