@@ -665,7 +665,7 @@ store_or_drop(XactEvent event, void *arg)
 		case XACT_EVENT_PREPARE:
 			if (!is_ending && kept > 0)
 				warn_missed();
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:

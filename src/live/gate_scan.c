@@ -382,7 +382,7 @@ gate_restore(CustomScanState *node)
 static void
 gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	const Instrumentation *counts = node->ss.ps.instrument;
+	const NodeInstrumentation *counts = node->ss.ps.instrument;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												  &plan->scan.plan, ancestors);
