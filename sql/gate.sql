@@ -89,7 +89,7 @@ EXPLAIN (COSTS off) SELECT s.title FROM staged AS s WHERE NOT EXISTS (SELECT FRO
 
 -- Joins, and queries within queries.
 SELECT * FROM gated('SELECT s.title FROM staged AS s WHERE NOT EXISTS (SELECT FROM articles AS a WHERE a.title = s.title)');
-SELECT * FROM gated('SELECT s.title FROM staged AS s LEFT JOIN articles AS a ON s.title = a.title WHERE a.id IS NULL');
+SELECT * FROM gated('SELECT s.title FROM staged AS s LEFT JOIN articles AS a ON s.title = a.title WHERE a.i4 IS NULL');
 SELECT * FROM gated('SELECT s.title FROM staged AS s WHERE EXISTS (SELECT FROM articles AS a WHERE a.title = s.title)');
 SELECT * FROM gated('SELECT s.title, a.id FROM staged AS s JOIN articles AS a USING (title)');
 SELECT * FROM gated('SELECT s.title, (SELECT a.id FROM articles AS a WHERE a.title = s.title) FROM staged AS s');
