@@ -3,7 +3,6 @@ import contextlib
 import glob
 import json
 import os
-import shlex
 import statistics
 import subprocess
 import sys
@@ -25,23 +24,23 @@ def sql(script):
 
 
 @contextlib.contextmanager
-def restarted(setting):
-    """The server, with another setting for a while."""
-    data = sql('SHOW data_directory')
-    with open(os.path.join(data, 'postmaster.opts'), encoding='utf8') as file:
-        options = shlex.split(file.read())[3:] # after postgres -D data
-    restart(data, options + ['-c', setting])
+def restarted(buffers):
+    """The server, with other shared buffers for a while.  What it is started with is in its files, and on no command line."""
+    before = sql('SHOW shared_buffers')
+    restart(buffers)
     try:
         yield
     finally:
-        restart(data, options)
+        restart(before)
 
 
-def restart(data, options):
+def restart(buffers):
     """As the user that the server runs as."""
+    data = sql(f"ALTER SYSTEM SET shared_buffers = '{buffers}'; SHOW data_directory")
     owner = {} if os.geteuid() else {'user': os.stat(data).st_uid, 'group': os.stat(data).st_gid, 'extra_groups': []}
-    subprocess.run(['pg_ctl', 'restart', '-s', '-w', '-m', 'fast', '-D', data, '-l', os.path.join(data, 'restarted.log'), '-o', shlex.join(options)],
-                   check=True, cwd=data, **owner)
+    subprocess.run(['pg_ctl', 'restart', '-s', '-w', '-m', 'fast', '-D', data, '-l', os.path.join(data, 'restarted.log')], check=True, cwd=data, **owner)
+    if sql(f"SELECT pg_size_bytes(current_setting('shared_buffers')) = pg_size_bytes('{buffers}')") != 't':
+        sys.exit(f'bench: shared buffers are not {buffers}: they were named on the command line')
 
 
 def forget(relations):
@@ -83,11 +82,11 @@ class Pages:
 class Cold:
     """A statement, of which some relations' files are read from the disk."""
 
-    def __init__(self, statement, relations, setting):
-        self.statement, self.relations, self.setting = statement, relations, setting
+    def __init__(self, statement, relations, buffers):
+        self.statement, self.relations, self.buffers = statement, relations, buffers
 
     def take(self, metric):
-        with restarted(self.setting):
+        with restarted(self.buffers):
             forget(self.relations)
             return self.statement.take(metric)
 

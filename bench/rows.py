@@ -317,7 +317,7 @@ def growing(s):
 
 def small_buffers(s):
     """A fifth of a btree over n titles."""
-    return f'shared_buffers={max(s.live * 13 // 1024, 1024)}kB'
+    return f'{max(s.live * 13 // 1024, 1024)}kB'
 
 
 class Batch:

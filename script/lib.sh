@@ -116,15 +116,16 @@ as_server() {
 
 # Start the private server.  It listens on a socket in a directory that only
 # its owner (and root) may enter, which is why it can trust who comes.
-start_server() { # [POSTGRES OPTION...]
+start_server() { # [SETTING=VALUE...]
 	say "starting a private PostgreSQL in $work/server"
 	export PGHOST=$work/server PGUSER=postgres PGPORT=5432
 	cd "$work"
 	quietly "$work/server.log" as_server "$bindir/initdb" -D "$work/server/data" \
 		-U postgres -E UTF8 --no-locale -A trust -N
-	quietly "$work/server.log" as_server "$bindir/pg_ctl" -D "$work/server/data" \
-		-w start -o "-p $PGPORT -c listen_addresses= \
-		-c unix_socket_directories=$work/server -c fsync=off $*"
+	# All in its file, which whoever restarts it need not know.
+	printf '%s\n' "port=$PGPORT" "listen_addresses=''" "unix_socket_directories='$work/server'" fsync=off "$@" \
+		>>"$work/server/data/postgresql.conf"
+	quietly "$work/server.log" as_server "$bindir/pg_ctl" -D "$work/server/data" -w start
 }
 
 stop_server() {
