@@ -1,7 +1,8 @@
 """bench.py smoke|quick|full|choosing RESULTS PICTURES: what script/bench does once its servers are there.
 
-The server that psql finds is scratch, with the extension installed.  Writes the table to the file RESULTS, and
-the pictures to the folder PICTURES; choosing draws none.  smoke is for testing this program; its figures say nothing."""
+The server that psql finds is scratch, with the extension installed; pg_ctl, of the same release, may restart it with other
+shared buffers.  Writes the table to the file RESULTS, and the pictures to the folder PICTURES, once all of it is there, so that
+they are of one run; choosing draws none.  smoke is for testing this program; its figures say nothing."""
 import collections
 import os
 import re
@@ -40,7 +41,7 @@ class Setting:
     """What the sections need to know: the scale's fields, and what else is there."""
 
     def __init__(self, scale, work):
-        self.__dict__.update(scale._asdict(), work=work, large=10 * scale.rows, java=None, hiredis=None,
+        self.__dict__.update(scale._asdict(), work=work, start=time.time(), large=10 * scale.rows, java=None, hiredis=None,
                              module=os.environ.get('BLOOMEXT_REDISBLOOM'))
         variables = [f'-v{name}={getattr(self, name)}' for name in ('rows', 'asked', 'large')]
         subprocess.run(['psql', '-XAtq', '-vON_ERROR_STOP=1', *variables, '-f', os.path.join(HERE, 'data.sql')], check=True)
@@ -97,6 +98,14 @@ def machine():
             f'L3 {fields.get("L3 cache", "unknown").strip()}, {memory:.0f} GB of memory, Linux {os.uname().release}')
 
 
+def memory_times(work):
+    """Of this machine, by which ratios of "memory" and "scan" are to be read."""
+    program, sizes = os.path.join(work, 'memory_times'), ('1', '12', '24', '120')
+    subprocess.run(['cc', '-O2', '-o', program, os.path.join(HERE, 'memory_times.c')], check=True)
+    *reads, ordered = output(program, *sizes).split()
+    return ', '.join(f'{three_digits(float(ns))} ns in {size} MB' for size, ns in zip(sizes, reads)) + f'; in order {ordered} ns'
+
+
 def versions(setting):
     """Of all that is compared."""
     yield sql("SELECT 'PostgreSQL ' || current_setting('server_version')")
@@ -111,34 +120,50 @@ def versions(setting):
         yield 'hiredis ' + output('pkg-config', '--modversion', 'hiredis').strip()
 
 
-def head(scale, setting, took):
+def head(scale, setting):
     """Where the figures are from."""
     settings = sql("""SELECT string_agg(name || ' = ' || current_setting(name), ', ' ORDER BY name) FROM pg_settings
         WHERE name IN ('shared_buffers', 'work_mem', 'hash_mem_multiplier', 'maintenance_work_mem', 'max_wal_size', 'fsync', 'huge_pages')""")
     collation = sql('SELECT datcollate FROM pg_database WHERE datname = current_database()')
     length, whose = (40, 'the titles') if scale == 'choosing' else (50, 'live filters and the btrees beside them')
+    moves = '\n'.join(f'  * {word}: {what}.' for word, what in rows.MOVES.items())
     return f"""# Results of `script/bench {scale}`
 
 * n = {setting.rows:,} titles of some {length} bytes, cached; {setting.asked:,} are asked for. Goals are for ten million.
 * Machine: {machine()}.
+* Memory: 64 bytes at random, one after the other: {memory_times(setting.work)}.
 * Versions: {", ".join(versions(setting))}.
 * Settings: {settings};
   jit off, synchronous_commit off, no parallel workers but where said; collation {collation},
   of {whose} {rows.collation() or 'the same'}.
 * Times are the backend's own on the processor, where not said "by the clock", or of Java (its thread's own). Each ratio is of two figures
-  taken one after the other; {setting.turns} turns, their median, [least .. most]. Taken within {took / 60:.0f} minutes.
+  taken one after the other; {setting.turns} turns, their median, [least .. most]. Taken within {(time.time() - setting.start) / 60:.0f} minutes, in one run.
+* A ratio of two times holds on another machine if both are of one kind; the goals were set on the one that bench/PROFILE.md names,
+  and are missed on others where those differ. What most of the time of the work / of what it is over is of, and moves with:
+{moves}
 """ + ''.join(f'* Not measured, as it is not there: {name}.\n' for name in setting.missing)
 
 
-SECTIONS = {rows.aggregates: None, rows.lookups: None, rows.guava: 'java', rows.redis: 'hiredis', rows.live: None, rows.growing: None,
-            rows.gate: None, rows.single: None, rows.memory: None, rows.ingest: None}
+# What a section needs, and what most of its ratios move with (see rows.MOVES).
+Section = collections.namedtuple('Section', 'needs moves')
+SECTIONS = {
+    rows.aggregates: Section(None, 'code, memory / scan'),
+    rows.lookups: Section(None, 'memory / memory'),
+    rows.guava: Section('java', 'memory / memory'),
+    rows.redis: Section('hiredis', 'kernel / kernel'),
+    rows.live: Section(None, 'memory / memory'),
+    rows.growing: Section(None, 'memory / memory'),
+    rows.gate: Section(None, 'memory / memory'),
+    rows.single: Section(None, 'code / code'),
+    rows.memory: Section(None, 'counts / counts'),
+    rows.ingest: Section(None, 'kernel / kernel'),
+}
+CHOOSING = {choosing.others: Section(None, 'memory / memory')}
 
 
 def sections(scale):
-    """What is measured, and what that needs."""
-    if scale == 'choosing':
-        return {choosing.others: None}
-    return {**SECTIONS, choosing.others: None} if scale == 'smoke' else SECTIONS
+    """What is measured."""
+    return {'choosing': CHOOSING, 'smoke': {**SECTIONS, **CHOOSING}}.get(scale, SECTIONS)
 
 
 def unit(row):
@@ -150,34 +175,44 @@ def unit(row):
     return f'{three_digits(row.cost / 1e6)} ms' if row.cost > 1e6 else f'{three_digits(row.cost)} ns'
 
 
-def table(section, setting):
+def table(section, moves, setting):
     """A section's rows, measured, as a table."""
     title = section.__doc__.split('\n')[0]
-    print(f'==> {title}', file=sys.stderr, flush=True)
-    lines = [f'## {title}', '', '| work | over | ratio | goal | | work itself |', '|---|---|---|---|---|---|']
+    say(title, setting)
+    lines = [f'## {title}', '', '| work | over | ratio | goal | | moves with | work itself |', '|---|---|---|---|---|---|---|']
     for row in section(setting):
         row.measure(setting.turns)
         over = f'{row.over}: times as fast' if row.faster else row.over
-        lines.append(f'| {row.name} | {over} | {row.figure()} | {row.met() or " | "} | {unit(row)} |')
+        lines.append(f'| {row.name} | {over} | {row.figure()} | {row.met() or " | "} | {row.moves or moves} | {unit(row)} |')
     return lines + ['']
+
+
+def say(what, setting):
+    """What comes now, and when that is."""
+    print('==> %s (after %d:%02d minutes)' % (what, *divmod(time.time() - setting.start, 60)), file=sys.stderr, flush=True)
 
 
 def main():
     scale, results, folder = sys.argv[1:]
-    start = time.time()
     work = tempfile.mkdtemp(prefix='bloomext-bench.', dir='/tmp')
     os.chmod(work, 0o755)
-    setting = None
+    setting, drawn = None, []
     try:
         setting = Setting(SCALES[scale], work)
         lines = []
-        for section, needed in sections(scale).items():
-            if needed is None or getattr(setting, needed):
-                lines += table(section, setting)
+        for section, (needs, moves) in sections(scale).items():
+            if needs is None or getattr(setting, needs):
+                lines += table(section, moves, setting)
         if scale != 'choosing':
-            lines += pictures.draw(setting, folder, os.path.dirname(os.path.abspath(results)))
+            say('Pictures', setting)
+            drawn = pictures.draw(setting)
+        lines += [pictures.shown(name, folder, os.path.dirname(os.path.abspath(results))) for name in drawn]
+        page = '\n'.join([head(scale, setting), *lines]).rstrip() + '\n'
+        say('Written', setting)
+        for name in drawn:
+            pictures.put(name, setting.work, folder)
         with open(results, 'w', encoding='utf8') as file:
-            file.write('\n'.join([head(scale, setting, time.time() - start), *lines]).rstrip() + '\n')
+            file.write(page)
     finally:
         if setting:
             setting.stop()

@@ -107,17 +107,18 @@ def others(s):
     there = s.live // 2
     measures = {
         'size': (tables.bytes, {'metric': 'bytes', 'less': False}),
-        'made, serial': (tables.build, {'less': False}),
-        'one lookup a statement, absent': (tables.one("'absent'"), {'less': False}),
-        'one lookup a statement, there': (tables.one(f"md5('{there}') || ' {there}'"), {'less': False}),
+        'made, serial': (tables.build, {'less': False, 'moves': 'memory / code'}),
+        'one lookup a statement, absent': (tables.one("'absent'"), {'less': False, 'moves': 'code / code'}),
+        'one lookup a statement, there': (tables.one(f"md5('{there}') || ' {there}'"), {'less': False, 'moves': 'code / code'}),
         'many, absent': (tables.many("md5('absent ' || i) || ' ' || i"), {}),
         'many, there': (tables.many(f"md5(({number})::text) || ' ' || {number}"), {}),
         'INSERT of 10,000 rows, a row': (tables.batch, {}),
-        'a transaction of one row, whole': (tables.rows_alone, {'less': False})}
+        'a transaction of one row, whole': (tables.rows_alone, {'less': False, 'moves': 'code / code'})}
     if s.hll:
         sketch = 'SELECT hll_add_agg(hll_hash_text(title)) AS sketch FROM t_none'
         yield Row('hll: size', tables.over, Value(f'SELECT pg_column_size(sketch) FROM ({sketch}) AS s'), tables.bytes('btree'), metric='bytes')
-        yield Row('hll: made, serial', tables.over, Sql(f'CREATE TEMPORARY TABLE made AS {sketch}', s.live), tables.build('btree'))
+        yield Row('hll: made, serial', tables.over, Sql(f'CREATE TEMPORARY TABLE made AS {sketch}', s.live), tables.build('btree'),
+                  moves='code / code')
         sql('DROP INDEX t_none_i')
     if s.hiredis:
         yield from over_redis(s, tables)
@@ -137,9 +138,11 @@ def over_redis(s, tables):
             SELECT bf_mirror(f, 'asked', 'titles') FROM stored WHERE name = 'value_001';""")
     absent = "md5('absent ' || i) || ' ' || i"
     one = Sql("SELECT bf_redis_contains('asked', 'titles', 'absent'::text)", times=1000, before="SELECT bf_redis_info('asked', 'titles')")
-    yield Row('bf_redis_contains, 0.01 %: one lookup a statement, absent, by the clock', tables.over, one, tables.one("'absent'")('btree'), metric='clock')
+    yield Row('bf_redis_contains, 0.01 %: one lookup a statement, absent, by the clock', tables.over, one, tables.one("'absent'")('btree'), metric='clock',
+              moves='kernel / code')
     many = Sql(f"SELECT count(bf_redis_contains('asked', 'titles', ARRAY(SELECT {absent} FROM generate_series(1, {s.asked}) AS i)))", s.asked)
-    yield Row('bf_redis_contains, 0.01 %: many in an array, absent, by the clock', tables.over, many, tables.many(absent)('btree'), metric='clock')
+    yield Row('bf_redis_contains, 0.01 %: many in an array, absent, by the clock', tables.over, many, tables.many(absent)('btree'), metric='clock',
+              moves='kernel / memory')
     with subprocess.Popen(['psql', '-XAtqc', "SELECT 'SADD seen \"' || title || '\"' FROM t_none"], stdout=subprocess.PIPE) as titles:
         subprocess.run(['redis-cli', '-s', s.socket, '--pipe'], stdin=titles.stdout, stdout=subprocess.DEVNULL, check=True)
     taken = float(subprocess.run(['redis-cli', '-s', s.socket, 'MEMORY', 'USAGE', 'seen', 'SAMPLES', '0'], stdout=subprocess.PIPE, check=True).stdout)

@@ -1,5 +1,6 @@
 """The pictures of script/bench: what they show is measured here, and drawn by gnuplot (pictures.gp)."""
 import os
+import shutil
 import subprocess
 import sys
 
@@ -28,13 +29,13 @@ class Picture:
         row.measure(turns)
         self.add(line, x, row.ratio, min(row.ratios), max(row.ratios))
 
-    def draw(self, folder, work):
+    def draw(self, work):
         data = os.path.join(work, self.name)
         with open(data, 'w', encoding='utf8') as file:
             for line, points in self.lines.items():
                 file.write(f'"{line}"\n' + ''.join('%g %g %g %g\n' % point for point in points) + '\n\n')
         for dark in (0, 1):
-            out = os.path.join(folder, self.name + ('-dark' if dark else '') + '.svg')
+            out = data + ('-dark' if dark else '') + '.svg'
             subprocess.run(['gnuplot', '-e', f"picture='{self.name}'; data='{data}'; out='{out}'; dark={dark}; lines={len(self.lines)}",
                             os.path.join(HERE, 'pictures.gp')], check=True)
 
@@ -43,7 +44,7 @@ def by_size(setting):
     """What building and asking costs from few elements to many: short texts, so that many fit."""
     build, lookup = Picture('build'), Picture('lookup')
     for n in setting.ladder:
-        turns = 1 if n > 10**7 else 3
+        turns = 1 if n > 10**7 else min(setting.turns, 3)
         times = max(1, min(50, 10**6 // n))
         sql(f"""CREATE UNLOGGED TABLE ladder AS SELECT 'Title ' || i AS title FROM generate_series(1, {n}) AS i; VACUUM ANALYZE ladder;""")
         aggregates = {'bf_agg, sized, p = 0.01': f'bf_agg(title, {n}, 0.01)', 'bf_agg, sizing itself': 'bf_agg(title)',
@@ -91,7 +92,7 @@ def inserts(setting):
         lines = ('10,000 rows a statement', 'their WAL', 'a row a transaction, whole', 'its WAL')
         tables = rows.Live(n)
         for line, row in zip(lines, tables.inserts()):
-            picture.measure(line, n, row, 3)
+            picture.measure(line, n, row, min(setting.turns, 3))
         tables.drop()
     return picture
 
@@ -112,11 +113,21 @@ def sizes(setting):
     return picture
 
 
-def draw(setting, folder, page):
-    """Measure, draw, and return what shows the pictures in a page of that folder."""
-    print('==> Pictures', file=sys.stderr, flush=True)
-    os.makedirs(folder, exist_ok=True)
+def draw(setting):
+    """Measure, draw into setting.work, and return the pictures' names."""
     drawn = (*by_size(setting), promises(setting), inserts(setting), sizes(setting))
     for picture in drawn:
-        picture.draw(folder, setting.work)
-    return [MARKUP.format(os.path.join(os.path.relpath(folder, page), picture.name)) for picture in drawn]
+        picture.draw(setting.work)
+    return [picture.name for picture in drawn]
+
+
+def shown(name, folder, page):
+    """What shows a picture of a folder in a page of another."""
+    return MARKUP.format(os.path.join(os.path.relpath(folder, page), name))
+
+
+def put(name, work, folder):
+    """Where it is to be, light and dark."""
+    os.makedirs(folder, exist_ok=True)
+    for file in name + '.svg', name + '-dark.svg':
+        shutil.copyfile(os.path.join(work, file), os.path.join(folder, file))

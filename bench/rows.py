@@ -9,6 +9,16 @@ import time
 from measure import Cold, Pages, Row, Sql, Value, restarted, sql
 
 PARALLEL = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0'
+# What a time is of, and what it moves with from one machine to another: one word of the work, and one of its anchor.
+MOVES = {
+    'code': "instructions, on what the caches hold; with the processor and the compiler, most alike for both sides of a ratio",
+    'scan': "instructions, too, and memory that is read from end to end; with its bandwidth",
+    'memory': "waiting for memory at places nobody knows beforehand; with its latency, the size of L3 and of pages",
+    'kernel': "copying to and from files and sockets; with the kernel, and what guards it",
+    'cores': "several processes at a time; with the number of processors, and what else they do",
+    'disk': "reading from the disk; with the disk",
+    'counts': "no time, but bytes, pages or layers; the same everywhere but for chance, and for when a checkpoint comes",
+}
 TWO = "filters a JOIN filters b ON a.name = 'large' AND b.name = 'larger'"
 TITLES = "(SELECT f FROM filters WHERE name = 'titles')"
 
@@ -22,23 +32,25 @@ def aggregates(s):
     """bf_agg and its like over count(title), serial and cached"""
     n, over, count = s.rows, 'count(title)', agg('count(title)')
     if s.hll:
-        yield Row('hll_add_agg(hll_hash_text(title))', over, agg('hll_add_agg(hll_hash_text(title))'), count)
+        yield Row('hll_add_agg(hll_hash_text(title))', over, agg('hll_add_agg(hll_hash_text(title))'), count, moves='code / scan')
     yield Row('bf_agg(title, n, 0.01)', over, agg(f'bf_agg(title, {n}, 0.01)'), count, 1.8)
     yield Row('bf_agg(title, n, 0.0001)', over, agg(f'bf_agg(title, {n}, 0.0001)'), count, 2.6)
-    yield Row('bf_agg(title), sizing itself', over, agg('bf_agg(title)'), count)
-    yield Row('bf_agg(title), sizing itself', 'bf_agg(title, n, 0.03)', agg('bf_agg(title)'), agg(f'bf_agg(title, {n}, 0.03)'), 1.5)
+    yield Row('bf_agg(title), sizing itself', over, agg('bf_agg(title)'), count, moves='memory, kernel / scan')
+    yield Row('bf_agg(title), sizing itself', 'bf_agg(title, n, 0.03)', agg('bf_agg(title)'), agg(f'bf_agg(title, {n}, 0.03)'), 1.5,
+              moves='memory, kernel / code, memory')
     yield Row("bf_agg(title, n/100, 0.01, 'guava', 2), growing to n", over, agg(f"bf_agg(title, {n // 100}, 0.01, 'guava', 2)"), count, 4)
     for strategy, goal in {'guava32': None, 'redisbloom': 3, 'redisson': 5, 'magnuss': None, 'tale2009': None, 'cassandra': None,
                            'spark1': None, 'spark2': None, 'bitsandblooms': None}.items():
-        yield Row(f"bf_agg(title, n, 0.01, '{strategy}')", over, agg(f"bf_agg(title, {n}, 0.01, '{strategy}')"), count, goal)
+        yield Row(f"bf_agg(title, n, 0.01, '{strategy}')", over, agg(f"bf_agg(title, {n}, 0.01, '{strategy}')"), count, goal,
+                  moves='code / scan' if strategy in ('redisson', 'magnuss') else None)
     for p in ('0.01', '0.0001'):
         work = f'bf_agg(title, {n}, {p})'
         serial = Row(f'bf_agg(title, n, {p}), serial', f'{over}, serial', agg(work), count, metric='clock')
         yield serial
         yield Row(f'bf_agg(title, n, {p}), 2 workers', f'{over}, 2 workers', agg(work, before=PARALLEL),
-                  agg('count(title)', before=PARALLEL), lambda: 1.15 * serial.ratio, 'clock')
+                  agg('count(title)', before=PARALLEL), lambda: 1.15 * serial.ratio, 'clock', moves='memory, cores / scan, cores')
     yield Row('bf_union of two filters for 10n', 'bf_count of both', Sql(f'SELECT bf_union(a.f, b.f) IS NULL FROM {TWO}'),
-              Sql(f'SELECT bf_count(a.f) + bf_count(b.f) FROM {TWO}'), 1.21)
+              Sql(f'SELECT bf_count(a.f) + bf_count(b.f) FROM {TWO}'), 1.21, moves='scan / scan')
 
 
 def lookups(s):
@@ -47,16 +59,18 @@ def lookups(s):
     for memory, goal in {'4MB': 0.06, '1GB': None}.items():
         yield Row('bf_contains of the titles asked', f'hash anti join, work_mem {memory}', batch,
                   Sql('SELECT count(*) FROM asked WHERE NOT EXISTS (SELECT FROM titles WHERE titles.title = asked.title)',
-                      before=f"SET work_mem = '{memory}'; SET enable_mergejoin = off"), goal)
+                      before=f"SET work_mem = '{memory}'; SET enable_mergejoin = off"), goal,
+                  moves='memory / memory, kernel' if memory == '4MB' else None)
     yield Row('bf_contains_each, arrays of 1,000, an element', 'count(title), a row',
               Sql(f'SELECT count(bf_contains_each({TITLES}, titles)) FROM batches', s.asked,
-                  less=Sql('SELECT count(cardinality(titles)) FROM batches', s.asked)), Sql('SELECT count(title) FROM titles', s.rows), 1.6)
+                  less=Sql('SELECT count(cardinality(titles)) FROM batches', s.asked)), Sql('SELECT count(title) FROM titles', s.rows), 1.6,
+              moves='memory / scan')
     yield from alternating(s)
     sql('CREATE INDEX titles_title ON titles (title); VACUUM ANALYZE titles;')
     for kind, title, goal in ('absent', 'no such title', 1), ('present', "Title ' || md5('5') || ' number 5", 2.2):
         yield Row(f'one lookup a statement, {kind}', "a btree's",
                   Sql(f"SELECT bf_contains(f, '{title}') FROM filters WHERE name = 'titles'", times=1000),
-                  Sql(f"SELECT EXISTS (SELECT FROM titles WHERE title = '{title}')", times=1000), goal)
+                  Sql(f"SELECT EXISTS (SELECT FROM titles WHERE title = '{title}')", times=1000), goal, moves='code / code')
     sql('DROP INDEX titles_title')
 
 
@@ -69,7 +83,8 @@ def alternating(s):
                   Sql(f"""SELECT count(*) FROM asked JOIN shards ON shard = hashtextextended(title, 0) & 15 AND of = {of}
                           WHERE id <= {asked} AND bf_contains(f, title)""", before=f"SET work_mem = '{memory}'"),
                   Sql(f"""SELECT count(*) FROM asked WHERE id <= {asked}
-                          AND bf_contains((SELECT f FROM filters WHERE name = 'whole {of}'), title)"""), goal)
+                          AND bf_contains((SELECT f FROM filters WHERE name = 'whole {of}'), title)"""), goal,
+                  moves='scan / memory' if (elements, memory) == ('n', '4MB') else None)
 
 
 def guava(s):
@@ -77,7 +92,8 @@ def guava(s):
     n = s.rows
     for p in ('0.01', '0.0001'):
         yield Row(f'bf_agg(title, n, {p}), scan included', 'BloomFilter.put',
-                  Sql(f'SELECT bf_agg(title, {n}, {p}) IS NULL FROM titles', n), s.java.ask(f'put {p}'), 3, faster=True)
+                  Sql(f'SELECT bf_agg(title, {n}, {p}) IS NULL FROM titles', n), s.java.ask(f'put {p}'), 3, faster=True,
+                  moves='code, memory / code, memory')
     yield Row('bf_contains, over the scan', 'BloomFilter.mightContain',
               Sql(f'SELECT count(*) FROM asked WHERE NOT bf_contains({TITLES}, title)', s.asked,
                   less=Sql('SELECT count(title) FROM asked', s.asked)),
@@ -116,7 +132,8 @@ def redis(s):
         yield Row('bf_redis_add in arrays of 1,000, layout redisbloom', 'BF.MADD in arrays of 1,000 by hiredis',
                   over('add', 'redisbloom', "'redisbloom'"), s.hiredis.ask('madd'), None, 'clock')
         yield Row("bf_agg(title, n, 0.01, 'redisbloom')", 'BF.MADD in arrays of 1,000 by hiredis',
-                  Sql(f"SELECT bf_agg(title, {s.rows}, 0.01, 'redisbloom') IS NULL FROM titles", s.rows), s.hiredis.ask('madd'), None, 'clock')
+                  Sql(f"SELECT bf_agg(title, {s.rows}, 0.01, 'redisbloom') IS NULL FROM titles", s.rows), s.hiredis.ask('madd'), None, 'clock',
+                  moves='code, memory / kernel')
     sql('DROP SERVER cache CASCADE')
 
 
@@ -147,11 +164,11 @@ class Live:
         return {'none': '', 'btree': f'CREATE INDEX {table}_i ON {table} (title)',
                 'live': f'CREATE INDEX {table}_i ON {table} USING bloomfilter (title) WITH (expected = {expected}, fpp = 0.0001)'}[kind]
 
-    def row(self, name, make, goal=None, metric='cpu', less=True):
+    def row(self, name, make, goal=None, metric='cpu', less=True, moves=None):
         """A row of what make(kind) gives of the second kind over the third, less without an index if wanted."""
         without, work, anchor = (make(kind) if less or kind != 'none' else None for kind in self.kinds)
         work.less = anchor.less = without
-        return Row(name, self.over, work, anchor, goal, metric)
+        return Row(name, self.over, work, anchor, goal, metric, moves=moves)
 
     # What a kind of index is measured by.
 
@@ -179,7 +196,7 @@ class Live:
         sql('\n'.join(f"{self.single(kind).query};\n{self.bulk(kind).query};" for kind in self.kinds))
         yield self.row('INSERT ... SELECT of 10,000 rows, a row', self.bulk, 0.6)
         yield self.row('its WAL', self.bulk, 1, 'wal')
-        yield self.row('a transaction of one row, whole', self.single, 1.1, less=False)
+        yield self.row('a transaction of one row, whole', self.single, 1.1, less=False, moves='code / code')
         yield self.row('its WAL, over none', self.single, 1, 'wal')
 
 
@@ -287,13 +304,13 @@ def live(s):
     tables = Live(s.live)
     yield tables.row('size', lambda kind: Value(f"{tables.ddl(kind, 't_none', s.live)}; SELECT pg_relation_size('t_none_i'); DROP INDEX t_none_i"),
                      0.05, 'bytes', less=False)
-    yield tables.row('CREATE INDEX, serial', tables.build, 0.2, less=False)
-    yield tables.row('CREATE INDEX, the btree by workers', lambda kind: tables.build(kind, 2), 0.25, 'clock', less=False)
+    yield tables.row('CREATE INDEX, serial', tables.build, 0.2, less=False, moves='memory / code')
+    yield tables.row('CREATE INDEX, the btree by workers', lambda kind: tables.build(kind, 2), 0.25, 'clock', False, 'memory / code, cores')
     sql('DROP INDEX t_none_i')
     yield tables.row('bf_live_contains of an absent title', tables.lookup, 0.2)
     yield from tables.inserts()
     yield tables.row('WAL of the first 1,000 transactions after a checkpoint', tables.first, 1, 'wal')
-    yield tables.row('a transaction, four writers', lambda kind: Writers(kind, s.seconds, s.work), 1, 'clock', less=False)
+    yield tables.row('a transaction, four writers', lambda kind: Writers(kind, s.seconds, s.work), 1, 'clock', False, 'cores / cores')
     tables.drop()
     yield from partitions(s.partitions)
 
@@ -310,7 +327,7 @@ def growing(s):
         return 1 + 0.6 * (layers.ratio - 1)
     yield tables.row('bf_live_contains of an absent title', tables.lookup, goal)
     yield tables.row('bf_live_contains of a present title', tables.present, goal)
-    yield tables.row('a transaction of one row, whole', tables.single, less=False)
+    yield tables.row('a transaction of one row, whole', tables.single, less=False, moves='code / code')
     yield tables.row('WAL of the first 1,000 transactions after a checkpoint', tables.first, 2, 'wal')
     tables.drop()
 
@@ -399,11 +416,11 @@ def gate(s):
     with restarted(small_buffers(s)):
         for share in 0, 50, 100:
             work, anchor = tables.join(share), tables.join(share, gate='off')
-            yield Row(f'{share} % there, shared buffers a fifth of the btree, a row', over, work, anchor)
+            yield Row(f'{share} % there, shared buffers a fifth of the btree, a row', over, work, anchor, moves='kernel / kernel')
             yield Row('pages read, a row', over, Pages(work), Pages(anchor), metric='pages')
     for share in 0, 100:
         work, anchor = (Cold(tables.join(share, gate=gate, rows=max(s.live // 500, 1)), tables.relations, small_buffers(s)) for gate in ('on', 'off'))
-        yield Row(f'{share} % there, n/500 titles, table and btree on the disk, by the clock, a row', over, work, anchor, metric='clock')
+        yield Row(f'{share} % there, n/500 titles, table and btree on the disk, by the clock, a row', over, work, anchor, metric='clock', moves='disk / disk')
 
 
 def single(s):
@@ -478,7 +495,7 @@ def partitions(count):
         return Sql('EXECUTE probe', 300, before=f"""PREPARE probe AS SELECT count(*)
             FROM (SELECT 'absent ' || i AS x FROM generate_series(1, 300) AS i OFFSET 0) AS s WHERE {condition}; EXECUTE probe""")
     yield Row(f'bf_live_contains of {count:,} partitions', 'of each in turn', probe("bf_live_contains('t_parts', x)"),
-              probe(' OR '.join(f"bf_live_contains('t_part_{i}', x)" for i in range(count))), 1.2)
+              probe(' OR '.join(f"bf_live_contains('t_part_{i}', x)" for i in range(count))), 1.2, moves='code / code')
     sql('DROP TABLE t_parts')
 
 
