@@ -84,7 +84,8 @@ copy_postgresql() { # FOLDER
 	local part
 	for part in bindir pkglibdir sharedir includedir-server; do
 		part=$("$PG_CONFIG" --"$part")
-		tar -C / --exclude='*bloomext*' --exclude='llvmjit*' -cf - "${part#/}" | tar -C "$1" -xf -
+		mkdir -p "$1$part"
+		tar -C "$part" --exclude='*bloomext*' --exclude='llvmjit*' -cf - . | tar -C "$1$part" -xf -
 	done
 }
 
