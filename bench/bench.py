@@ -137,9 +137,10 @@ def head(scale, setting):
   jit off, synchronous_commit off, no parallel workers but where said; collation {collation},
   of {whose} {rows.collation() or 'the same'}.
 * Times are the backend's own on the processor, where not said "by the clock", or of Java (its thread's own). Each ratio is of two figures
-  taken one after the other; {setting.turns} turns, their median, [least .. most]. Taken within {(time.time() - setting.start) / 60:.0f} minutes, in one run.
-* A ratio of two times holds on another machine if both are of one kind; the goals were set on the one that bench/PROFILE.md names,
-  and are missed on others where those differ. What most of the time of the work / of what it is over is of, and moves with:
+  taken one after the other; {setting.turns} turns (2 of what is counted, but for WAL), their median, [least .. most].
+  All in one run, of {(time.time() - setting.start) / 60:.0f} minutes.
+* Two times of one kind move alike between machines; where they are of different kinds, the ratio moves, and a goal that was met on the
+  machine where it was set (bench/PROFILE.md) may be missed. "Moves with" says what most of the time is of, the work's / its anchor's:
 {moves}
 """ + ''.join(f'* Not measured, as it is not there: {name}.\n' for name in setting.missing)
 

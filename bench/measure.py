@@ -129,13 +129,14 @@ class Answer:
         return float(answer) * self.times
 
 
-# What is no time, and so does not move from machine to machine.
+# What is no time, and so does not move from machine to machine; and of that, what hardly moves from turn to turn.
 COUNTED = ('wal', 'bytes', 'number', 'pages', 'peak')
+STEADY = COUNTED[1:]
 
 
 class Row:
     """A line of the table: work over its anchor, by a metric.  The goal is 'at most' so much where it is
-    positive, 'at least' so much of anchor over work ('times as fast') where faster is set.  It is measured in so many turns at least.
+    positive, 'at least' so much of anchor over work ('times as fast') where faster is set.  A time is measured in so many turns at least.
     moves says by the words of rows.MOVES what most of the time of the work / of the anchor is of, where that is not what its
     section says."""
 
@@ -145,9 +146,9 @@ class Row:
         self.moves = 'counts / counts' if metric in COUNTED else moves
 
     def measure(self, turns):
-        """In turns, the anchor and the work: what else the machine does at times, it does to both."""
+        """In turns, the anchor and the work: what else the machine does at times, it does to both.  Two show what is steady."""
         self.ratios, self.costs = [], []
-        for _ in range(max(turns, self.turns)):
+        for _ in range(min(turns, 2) if self.metric in STEADY else max(turns, self.turns)):
             anchor, work = self.anchor.take(self.metric), self.work.take(self.metric)
             self.costs.append(work)
             self.ratios.append(anchor / work if self.faster else work / anchor)
