@@ -179,6 +179,37 @@ typedef PGAlignedBlock CompatBlock;
 #define COMPAT_EXPLAIN_HEADER	"commands/explain.h"
 #endif
 
+/*
+ * 17 reads pages that a callback names by a stream, where others read them one by
+ * one.  18 wants to know whether the callback never waits.
+ */
+#if PG_VERSION_NUM >= 170000
+#if PG_VERSION_NUM < 180000
+#define READ_STREAM_USE_BATCHING	0
+#endif
+#define COMPAT_STREAM_HEADER	"storage/read_stream.h"
+#define compat_stream_begin(index, ring, callback, state) \
+	read_stream_begin_relation(READ_STREAM_SEQUENTIAL | READ_STREAM_FULL | \
+							   READ_STREAM_USE_BATCHING, ring, index, \
+							   MAIN_FORKNUM, callback, state, 0)
+#define compat_stream_next(stream, index, ring, callback, state) \
+	read_stream_next_buffer(stream, NULL)
+#define compat_stream_end(stream)	read_stream_end(stream)
+#else
+typedef struct ReadStream ReadStream;
+#define COMPAT_STREAM_HEADER	"storage/bufmgr.h"
+#define compat_stream_begin(index, ring, callback, state)	NULL
+#define compat_stream_next(stream, index, ring, callback, state) \
+	ReadBufferExtended(index, MAIN_FORKNUM, callback(stream, state, NULL), \
+					   RBM_NORMAL, ring)
+#define compat_stream_end(stream)	((void) (stream))
+#endif
+
+/* 17 lets an extension name what it waits for. */
+#if PG_VERSION_NUM < 170000
+#define WaitEventExtensionNew(name)	((void) (name), PG_WAIT_EXTENSION)
+#endif
+
 /* The longest a bigint's text gets, sign included. */
 #ifndef MAXINT8LEN
 #define MAXINT8LEN	20

@@ -46,7 +46,8 @@
  * Query plans ask by a gate before a scan of the table: gate.c plans it, and
  * gate_scan.c runs it.
  *
- * VACUUM (vacuum.c) and monitors (monitor.c) are told what is due (due.c).
+ * VACUUM (vacuum.c) and monitors (monitor.c) are told what is due (due.c).  Who
+ * wants all of a filter has its image (snapshot.c), page by page (sweep.c).
  *
  * Elements go into the newest layer, and stay in the layer that they went into:
  * its pending entries get their bits there.  So who knows a list of layers, in
@@ -195,6 +196,7 @@ extern void bf_page_prefetch(RelFileLocator file, BlockNumber block,
 							 uint32 offset);
 extern Buffer bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 							   BfPageKind kind);
+extern BlockNumber bf_file_end(Relation index, BfLive *live);
 extern void bf_file_extend_to(Relation index, BlockNumber blocks);
 extern void bf_file_extend(Relation index, BfLive *live);
 extern Buffer bf_page_for_write(Relation index, const BfLive *live,
@@ -250,6 +252,14 @@ bf_live_end(const BfLive *live)
 
 	return bf_data_block(newest, newest->pages);
 }
+
+/* sweep.c */
+typedef struct BfSweep BfSweep;
+
+extern BfSweep *bf_sweep_begin(Relation index, BfLive *live,
+							   const BfLiveLayer *layer);
+extern Buffer bf_sweep_next(BfSweep *sweep, BlockNumber *page);
+extern void bf_sweep_end(BfSweep *sweep);
 
 /* wal.c */
 extern void bf_record_begin(Relation index);

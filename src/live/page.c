@@ -118,18 +118,28 @@ bf_page_check(Relation index, Buffer buffer, BfPageKind kind)
 	return true;
 }
 
-/* Whether the file has a block; it has all of them once it was extended. */
-static bool
-has_block(Relation index, BfLive *live, BlockNumber block)
+/*
+ * The first block that the file does not have: as a rule that after a filter's
+ * last one, as it has all of them once it was extended.
+ */
+BlockNumber
+bf_file_end(Relation index, BfLive *live)
 {
 	BlockNumber blocks;
 
 	if (live->complete)
-		return true;
+		return bf_live_end(live);
 	blocks = RelationGetNumberOfBlocks(index);
 	if (blocks >= bf_live_end(live))
 		bf_live_note_complete(index, live);
-	return block < blocks;
+	return blocks;
+}
+
+/* Whether the file has a block. */
+static bool
+has_block(Relation index, BfLive *live, BlockNumber block)
+{
+	return block < bf_file_end(index, live);
 }
 
 /* Make a file as long as so many blocks, if it is shorter. */

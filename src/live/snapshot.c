@@ -48,38 +48,35 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 BfHashPair *
 bf_snapshot_layer(BfLiveSnapshot *snapshot, uint32 layer, size_t *count)
 {
-	snapshot->layer = layer;
-	snapshot->next = 0;
-	return bf_pending_copy(snapshot->index, snapshot->live,
-						   &snapshot->live->layers[layer], count);
+	BfHashPair *pending;
+
+	snapshot->layer = &snapshot->live->layers[layer];
+	pending = bf_pending_copy(snapshot->index, snapshot->live,
+							  snapshot->layer, count);
+	snapshot->sweep = bf_sweep_begin(snapshot->index, snapshot->live,
+									 snapshot->layer);
+	return pending;
 }
 
 /* Copy the layer's next page of bits. */
 bool
 bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 {
-	const BfLiveLayer *layer = &snapshot->live->layers[snapshot->layer];
-	uint64		bytes = bf_layer_bytes(layer->shape.bits, BF_CELL_BIT);
+	uint64		bytes = bf_layer_bytes(snapshot->layer->shape.bits,
+									   BF_CELL_BIT);
+	BlockNumber number;
+	Buffer		buffer = bf_sweep_next(snapshot->sweep, &number);
 
-	while (snapshot->next < layer->pages)
+	if (!BufferIsValid(buffer))
 	{
-		BlockNumber number = snapshot->next++;
-		uint64		offset = (uint64) number * BF_PAGE_BYTES;
-		Buffer		buffer;
-
-		CHECK_FOR_INTERRUPTS();
-		buffer = bf_page_for_read(snapshot->index, snapshot->live,
-								  bf_data_block(layer, number), BF_PAGE_DATA);
-		if (!BufferIsValid(buffer))
-			continue;
-		page->offset = offset;
-		page->length = (uint32) Min(BF_PAGE_BYTES, bytes - offset);
-		memcpy(page->bytes, PageGetContents(BufferGetPage(buffer)),
-			   page->length);
-		UnlockReleaseBuffer(buffer);
-		return true;
+		bf_sweep_end(snapshot->sweep);
+		return false;
 	}
-	return false;
+	page->offset = (uint64) number * BF_PAGE_BYTES;
+	page->length = (uint32) Min(BF_PAGE_BYTES, bytes - page->offset);
+	memcpy(page->bytes, PageGetContents(BufferGetPage(buffer)), page->length);
+	UnlockReleaseBuffer(buffer);
+	return true;
 }
 
 /* Done; the locks stay until the transaction ends. */

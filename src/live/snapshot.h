@@ -41,8 +41,8 @@ typedef struct BfLiveSnapshot
 	BfPlan		plan;			/* with all its layers */
 	Relation	index;
 	struct BfLive *live;		/* as it was at the beginning */
-	uint32		layer;			/* that is being read */
-	BlockNumber next;			/* its data page to be read */
+	const struct BfLiveLayer *layer;	/* that is being read */
+	struct BfSweep *sweep;		/* over its data pages */
 } BfLiveSnapshot;
 
 /* Part of a layer's bits; a page of zeros only is not handed out. */

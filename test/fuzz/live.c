@@ -35,6 +35,7 @@
 
 #include "live/live.h"
 #include "live/snapshot.h"
+#include COMPAT_STREAM_HEADER
 #include "type/value.h"
 
 /* Blocks that there is room for. */
@@ -135,6 +136,40 @@ ReadRecentBuffer(RelFileLocator file, ForkNumber fork, BlockNumber block,
 		return false;
 	pins++;
 	return true;
+}
+
+/* A stream, from 17 on: one page after the other. */
+static BlockNumber (*next_of_stream) (ReadStream *stream, void *state, void *data);
+static void *state_of_stream;
+
+extern ReadStream *begin_stream(int flags, BufferAccessStrategy ring, Relation index, ForkNumber fork,
+								BlockNumber (*next) (ReadStream *stream, void *state, void *data),
+								void *state, size_t size) __asm__("read_stream_begin_relation");
+extern Buffer next_buffer(ReadStream *stream, void **data) __asm__("read_stream_next_buffer");
+extern void end_stream(ReadStream *stream) __asm__("read_stream_end");
+
+ReadStream *
+begin_stream(int flags, BufferAccessStrategy ring, Relation index, ForkNumber fork,
+			 BlockNumber (*next) (ReadStream *stream, void *state, void *data),
+			 void *state, size_t size)
+{
+	next_of_stream = next;
+	state_of_stream = state;
+	return NULL;
+}
+
+Buffer
+next_buffer(ReadStream *stream, void **data)
+{
+	BlockNumber block = next_of_stream(stream, state_of_stream, NULL);
+
+	return block == InvalidBlockNumber ? InvalidBuffer : ReadBuffer(NULL, block);
+}
+
+void
+end_stream(ReadStream *stream)
+{
+	REQUIRE(next_of_stream(stream, state_of_stream, NULL) == InvalidBlockNumber);
 }
 
 void
