@@ -29,6 +29,16 @@
 /* Bytes that buy another timeout. */
 #define PROGRESS		(64 * 1024)
 
+/* What is waited for. */
+typedef enum BfWait
+{
+	BF_WAIT_CONNECT,
+	BF_WAIT_SEND,
+	BF_WAIT_RECEIVE,
+	BF_WAIT_PAUSE,
+	BF_WAITS
+} BfWait;
+
 /* What all links are by; set before there is any. */
 static const BfTransport *transport;
 
@@ -165,6 +175,23 @@ note_progress(BfSocket *socket, size_t bytes)
 		set_deadline(socket);
 }
 
+/* What pg_stat_activity calls a wait. */
+static uint32
+wait_event(BfWait wait)
+{
+	static const char *const names[BF_WAITS] = {
+		[BF_WAIT_CONNECT] = "BloomextRedisConnect",
+		[BF_WAIT_SEND] = "BloomextRedisSend",
+		[BF_WAIT_RECEIVE] = "BloomextRedisReceive",
+		[BF_WAIT_PAUSE] = "BloomextRedisPause"
+	};
+	static uint32 events[BF_WAITS];
+
+	if (events[wait] == 0)
+		events[wait] = WaitEventExtensionNew(names[wait]);
+	return events[wait];
+}
+
 /*
  * Wait until the socket can be read or written, as events say; returns which.
  * Interrupts are served, and raise.
@@ -172,6 +199,9 @@ note_progress(BfSocket *socket, size_t bytes)
 static int
 wait_for_socket(BfSocket *socket, int events)
 {
+	BfWait		wait = socket->connecting ? BF_WAIT_CONNECT :
+		socket->sending ? BF_WAIT_SEND : BF_WAIT_RECEIVE;
+
 	for (;;)
 	{
 		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
@@ -184,7 +214,7 @@ wait_for_socket(BfSocket *socket, int events)
 									 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
 									 WL_TIMEOUT | events,
 									 socket->link->fd, left,
-									 PG_WAIT_EXTENSION);
+									 wait_event(wait));
 		if (happened & WL_LATCH_SET)
 		{
 			ResetLatch(MyLatch);
@@ -207,7 +237,7 @@ void
 bf_socket_pause(long ms)
 {
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 ms, PG_WAIT_EXTENSION);
+					 ms, wait_event(BF_WAIT_PAUSE));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }

@@ -199,6 +199,15 @@ load_external_function(const char *file, const char *function, bool required,
 	return bloomext_hiredis_transport;
 }
 
+/* A wait has a name from 17 on. */
+extern uint32 name_wait(const char *name) __asm__("WaitEventExtensionNew");
+
+uint32
+name_wait(const char *name)
+{
+	return 1;
+}
+
 int
 WaitLatchOrSocket(Latch *latch, int events, pgsocket fd, long ms, uint32 info)
 {

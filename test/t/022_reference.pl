@@ -1,6 +1,6 @@
 # doc/reference.md and the extension name the same.  Signatures, as the page writes them,
 # are made from the catalog; options, names and ranges are asked of the server by wrong
-# ones; what no catalog lists (options of an index, SQLSTATEs) is read in the source.
+# ones; what no catalog lists (options of an index, SQLSTATEs, waits) is read in the source.
 # What an object's COMMENT says, its names and numbers, the page says as well.
 #
 # A signature with ELEM stands for forms of a function that differ in the type of one
@@ -189,6 +189,9 @@ chomp(my $includes = `pg_config --includedir-server`);
 my %code = slurp_file("$includes/utils/errcodes.h") =~ /^#define (ERRCODE_\w+) MAKE_SQLSTATE\(([^)]*)\)/gm;
 my %raised = map { join('', $code{$_} =~ /\w/g) => 1 } grep { $code{$_} } map { slurp_file($_) =~ /\b(ERRCODE_\w+)/g } glob "$root/src/{,*/}*.[ch]";
 same([ names(map { $_->[0] } table('| SQLSTATE |')) ], [ grep { !/^(?:40|53|57|58|XX)000$/ } keys %raised ], 'SQLSTATEs');
+
+# What pg_stat_activity calls waits.
+same([ names(map { $_->[0] } table('| `wait_event` |')) ], [ slurp_file("$root/src/redis/socket.c") =~ /"(BloomextRedis\w+)"/g ], 'waits');
 
 $node->stop;
 done_testing();

@@ -20,6 +20,7 @@ plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
 my $backgrounds = 0;
 my $node = start_postgres("log_min_messages = debug1\nlog_error_verbosity = verbose\nlog_statement = none\n");
+my $has_events = sql('SHOW server_version_num') >= 170000;
 
 # A psql that runs while we go on; its output is in files.
 sub background
@@ -39,12 +40,14 @@ sub finish
 	return slurp_file($background->{out}) . slurp_file($background->{err});
 }
 
-# Wait until some backend waits for Redis.
+# Wait until some backend waits for Redis, for what is said.
 sub await_wait
 {
-	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity
-		WHERE backend_type = 'client backend' AND state = 'active' AND wait_event = 'Extension'")
-	  or die 'nobody waits';
+	my ($for) = @_;
+	my $event = $has_events ? "BloomextRedis$for" : 'Extension';
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'
+		AND state = 'active' AND wait_event_type = 'Extension' AND wait_event = '$event'")
+	  or die "nobody waits: $event";
 }
 
 sub server
@@ -148,18 +151,19 @@ is(state_of("SELECT bf_redis_contains('faults', 'silent:', 'x')"), '57014', 'slo
 cmp_ok(time - $start, '<', 2, 'within command_timeout');
 server('patient', tcp($faults->{port}) . ", connect_timeout '60000', command_timeout '60000'");
 server('patient_hole', tcp($hole->sockport) . ", connect_timeout '60000', command_timeout '60000'");
-for my $query ("bf_redis_contains('patient', 'silent:', 'x')", "bf_redis_contains('patient_hole', 'k', 'x')",
-	"bf_mirror(bf_create(5000000, 0.01), 'patient', 'stuck:')")
+for ([ Receive => "bf_redis_contains('patient', 'silent:', 'x')" ], [ Connect => "bf_redis_contains('patient_hole', 'k', 'x')" ],
+	[ Receive => "bf_mirror(bf_create(5000000, 0.01), 'patient', 'stuck:')" ])
 {
+	my ($wait, $query) = @$_;
 	$start = time;
 	is(state_of("SET statement_timeout = 300; SELECT $query"), '57014', "statement_timeout: $query");
 	cmp_ok(time - $start, '<', 1.5, 'ends it at once');
 	for my $how ('cancel', 'terminate')
 	{
 		my $victim = background("SELECT $query");
-		await_wait();
+		await_wait($wait);
 		$start = time;
-		sql("SELECT pg_${how}_backend(pid) FROM pg_stat_activity WHERE wait_event = 'Extension'");
+		sql("SELECT pg_${how}_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Extension'");
 		my $output = finish($victim);
 		cmp_ok(time - $start, '<', 1, "$how ends $query");
 		like($output, $how eq 'cancel' ? qr/57014/ : qr/57P01/, "as $how does");
@@ -201,7 +205,7 @@ my $writer = background("SELECT bf_redis_create('cache', 'small', 10)",
 sleep 0.1 until -e "$mark.1";
 $redis->signal('STOP');
 append_to_file("$mark.2", '');
-await_wait();
+await_wait('Send');
 $redis->stop('KILL');
 like(finish($writer), qr/08006.*08001/s, 'killed while a mirror is under way; and gone');
 $redis->start;
@@ -285,7 +289,7 @@ unlike(slurp_file($node->logfile), qr/$secret/, 'and the log has no password');
 
 # A fast shutdown does not wait for Redis.
 my $last = background("SELECT bf_redis_contains('patient', 'silent:', 'x')");
-await_wait();
+await_wait('Receive');
 $start = time;
 $node->stop('fast');
 cmp_ok(time - $start, '<', 3, 'fast shutdown');
