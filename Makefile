@@ -168,7 +168,7 @@ FUZZ_exchange = type/exchange.o type/info.o type/merge.o type/slices.o
 FUZZ_aggregate = $(addprefix type/,add.o agg_merge.o agg_sized.o element.o hashlist.o info.o merge.o overfull.o slices.o)
 FUZZ_element = type/element.o type/elements.o type/text.o
 FUZZ_options = redis/options.o redis/hosts.o
-FUZZ_live = $(addprefix live/,direct.o due.o extent.o fill.o grow.o layer.o lookup.o meta.o page.o pending.o recent.o snapshot.o store.o sweep.o wal.o) \
+FUZZ_live = $(addprefix live/,direct.o due.o extent.o fill.o grow.o held.o keys.o layer.o lookup.o meta.o page.o pending.o recent.o snapshot.o store.o sweep.o wal.o) \
 	type/element.o type/elements.o type/merge.o type/slices.o type/text.o
 FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o %/hosts.o,$(filter src/redis/%,$(OBJS)))) \
 	$(addprefix $(FUZZ_DIR)/,hiredis/link.o hiredis/reply.o type/element.o type/elements.o type/text.o)

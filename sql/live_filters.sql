@@ -48,10 +48,18 @@ VACUUM waiting;
 SELECT pending FROM bf_live_info('waiting');
 SELECT estimated_count > 0 AS has_bits, due FROM seen WHERE index = 'waiting_title'::regclass;
 
--- One that grows is full when it is built with as many rows as were expected.
+-- One that grows is full before as many rows came as were expected.
 CREATE TABLE growing (id int, title text) WITH (autovacuum_enabled = off);
-INSERT INTO growing SELECT g, 'title ' || g FROM generate_series(1, 100000) AS g;
 CREATE INDEX growing_title ON growing USING bloomfilter (title) WITH (expected = 100000, expansion = 2);
+DO $$
+BEGIN
+	FOR from_id IN 93001..100000 BY 350 LOOP
+		INSERT INTO growing SELECT g, 'title ' || g FROM generate_series(CASE from_id WHEN 93001 THEN 1 ELSE from_id END, from_id + 349) AS g;
+		COMMIT;
+		EXIT WHEN (SELECT due FROM seen WHERE index = 'growing_title'::regclass) = 'growth';
+	END LOOP;
+END
+$$;
 SELECT expected, layers, expansion, due, reason FROM seen WHERE index = 'growing_title'::regclass;
 VACUUM growing;
 SELECT expected, layers, expansion, due, reason FROM seen WHERE index = 'growing_title'::regclass;

@@ -185,8 +185,9 @@ plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
 }
 
 /*
- * Size the filter for that many elements, or as many as the options say.  One
- * that is to grow has room for as many again, or is so large that it will not.
+ * Size the filter for that many elements, or as many as the options say; one that
+ * is to grow, only if it is not full with those that there are.  Else it has room
+ * for as many again, or is so large that it will not grow.
  */
 static void
 plan(Build *build, uint64 elements)
@@ -197,17 +198,20 @@ plan(Build *build, uint64 elements)
 	uint64		expected = options != NULL ? (uint64) options->expected : 0;
 	BfPlan		sized;
 	BfError		error;
-	bool		is_planned;
 
-	if (expected > 0 && (expansion == 0 || elements <= expected))
-		is_planned = plan_for(build, expected, fpp, expansion, &sized, &error);
-	else
-		is_planned = (expansion > 0 &&
-					  plan_for(build, Max(elements * 2, LEAST_EXPECTED), fpp,
-							   expansion, &sized, &error)) ||
-			plan_for(build, Max(elements, LEAST_EXPECTED), fpp, 0, &sized,
-					 &error);
-	if (!is_planned)
+	if (expected > 0)
+	{
+		if (!plan_for(build, expected, fpp, expansion, &sized, &error))
+			bf_raise(&error);
+		bf_live_plan(&build->live, &sized);
+		if (expansion == 0 ||
+			(double) elements < bf_live_capacity(&build->live))
+			return;
+	}
+	if (!(expansion > 0 &&
+		  plan_for(build, Max(elements * 2, LEAST_EXPECTED), fpp, expansion,
+				   &sized, &error)) &&
+		!plan_for(build, Max(elements, LEAST_EXPECTED), fpp, 0, &sized, &error))
 		bf_raise(&error);
 	bf_live_plan(&build->live, &sized);
 }

@@ -27,58 +27,6 @@
 /* So many are in a range on average: in hardly any there are more than above. */
 #define KEYS_A_RANGE	(KEYS_AT_ONCE - KEYS_AT_ONCE / 64)
 
-/* Fewer keys are sorted by comparison. */
-#define RADIX_FROM		1024
-#define RADIX_BITS		11
-#define RADIX			(1 << RADIX_BITS)
-
-#define ST_SORT sort_few_keys
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* Sort by one digit, from one array to the other. */
-static void
-sort_by_digit(const uint64 *from, uint64 *to, size_t count, int shift)
-{
-	uint32		starts[RADIX] = {0};
-	uint32		sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		starts[(from[i] >> shift) & (RADIX - 1)]++;
-	for (int digit = 0; digit < RADIX; digit++)
-	{
-		uint32		in_digit = starts[digit];
-
-		starts[digit] = sum;
-		sum += in_digit;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[starts[(from[i] >> shift) & (RADIX - 1)]++] = from[i];
-}
-
-/* Sort keys below a maximum; returns where they are, one of the two arrays. */
-static uint64 *
-sort_keys(uint64 *keys, uint64 *scratch, size_t count, uint64 maximum)
-{
-	if (count < RADIX_FROM)
-	{
-		sort_few_keys(keys, count);
-		return keys;
-	}
-	for (int shift = 0; shift < 64 && maximum >> shift > 0; shift += RADIX_BITS)
-	{
-		uint64	   *other = scratch;
-
-		sort_by_digit(keys, other, count, shift);
-		scratch = keys;
-		keys = other;
-	}
-	return keys;
-}
-
 /*
  * Put what keys change of a page into the record; false if that is nothing.
  * Keys are all of this page, less its first key.
@@ -154,12 +102,13 @@ keep_in_range(uint64 *keys, size_t count, uint64 first, uint64 length)
 /* Set bits of a layer, given as positions in any order. */
 static void
 set_positions(Relation index, const BfLive *live, const BfLiveLayer *layer,
-			  uint64 *keys, uint64 *scratch, size_t count)
+			  BfKeys *keys)
 {
-	for (size_t i = 0; i < count; i++)
-		keys[i] ^= 56;
-	set_bits(index, live, layer,
-			 sort_keys(keys, scratch, count, layer->shape.bits | 63), count);
+	for (size_t i = 0; i < keys->count; i++)
+		keys->keys[i] ^= 56;
+	bf_keys_sort(keys, 0, layer->shape.bits | 63);
+	set_bits(index, live, layer, keys->keys, keys->count);
+	keys->count = 0;
 }
 
 /* Set the bits of elements, any number of them, in a layer. */
@@ -173,32 +122,25 @@ bf_direct_add(Relation index, BfLive *live, const BfLiveLayer *layer,
 	uint64		ranges = count * hashes <= KEYS_AT_ONCE ? 1 :
 		count * hashes / KEYS_A_RANGE + 1;
 	uint64		range = (bits / ranges / 64 + 1) * 64;
-	uint64	   *keys;
-	uint64	   *scratch;
+	BfKeys		keys;
 
 	if (count == 0)
 		return;
 	bf_file_extend(index, live);
-	keys = palloc(room * sizeof(uint64));
-	scratch = room < RADIX_FROM ? NULL : palloc(room * sizeof(uint64));
+	bf_keys_allocate(&keys, room);
 	for (uint64 first = 0; first < bits; first += range)
 	{
-		size_t		n = 0;
-
 		for (size_t i = 0; i < count; i++)
 		{
 			BfHash		hash = bf_hash_of(&pairs[i]);
+			uint64	   *positions = keys.keys + keys.count;
 
-			live->plan.strategy->positions(&hash, bits, 0, hashes, keys + n);
-			n += ranges == 1 ? hashes :
-				keep_in_range(keys + n, hashes, first, range);
-			if (n + hashes <= room && i + 1 < count)
-				continue;
-			set_positions(index, live, layer, keys, scratch, n);
-			n = 0;
+			live->plan.strategy->positions(&hash, bits, 0, hashes, positions);
+			keys.count += ranges == 1 ? hashes :
+				keep_in_range(positions, hashes, first, range);
+			if (keys.count + hashes > room || i + 1 == count)
+				set_positions(index, live, layer, &keys);
 		}
 	}
-	if (scratch != NULL)
-		pfree(scratch);
-	pfree(keys);
+	bf_keys_free(&keys);
 }

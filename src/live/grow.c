@@ -21,6 +21,9 @@
  * metapage was changed.  If it does not come to that, as in a crash, the
  * next one that adds a layer seals them, or VACUUM.
  *
+ * What is stored when a layer is due is first looked for in all that there are
+ * (store.c): one is added for elements that none of them has.
+ *
  * Where no layer can be added, the newest is over-filled: never is that an error.
  */
 #include "postgres.h"
@@ -68,18 +71,24 @@ too_few(const BfLive *live)
 	return Max((double) bf_newest_layer(live)->shape.expected / LOOKS, 1);
 }
 
-/*
- * Elements that the newest layer has room for, with so many bits set, before
- * another one is due.
- */
-static double
-room_with(const BfLive *live, uint64 set)
+/* Elements that the newest layer takes before another one is due. */
+double
+bf_live_capacity(const BfLive *live)
 {
 	const BfLayer *shape = &bf_newest_layer(live)->shape;
 	uint64		full = bf_plan_capacity(&live->plan, shape);
 	double		capacity = bf_estimate_count(full, shape->bits, shape->hashes);
 
-	return capacity - Min(MARGIN * too_few(live), capacity / MARGIN) -
+	return capacity - Min(MARGIN * too_few(live), capacity / MARGIN);
+}
+
+/* How many more it takes, with so many bits set. */
+static double
+room_with(const BfLive *live, uint64 set)
+{
+	const BfLayer *shape = &bf_newest_layer(live)->shape;
+
+	return bf_live_capacity(live) -
 		bf_estimate_count(set, shape->bits, shape->hashes);
 }
 
@@ -120,55 +129,72 @@ bf_live_seal(Relation index, BfLive *live)
 		bf_meta_write(index, MAIN_FORKNUM, live);
 }
 
-/* Add a layer.  The caller holds the page lock on the metapage. */
-static void
-add_layer(Relation index, BfLive *live, const BfLayer *next)
-{
-	bf_live_append_layer(live, next);
-	bf_file_extend(index, live);
-	bf_meta_write(index, MAIN_FORKNUM, live);
-	ereport(DEBUG1,
-			(errmsg_internal("live filter \"%s\" has %u layers now; the newest is made for %llu elements",
-							 RelationGetRelationName(index), live->nlayers,
-							 (unsigned long long) next->expected)));
-	bf_live_seal(index, live);
-}
-
 /*
- * Add a layer if one is due.  The caller holds the page lock on the metapage;
- * live is what that says, and will be.
+ * Add a layer if one is due; true if so, which is to be reported.  The caller
+ * holds the page lock on the metapage; live is what that says, and will be.
  */
-void
+bool
 bf_live_grow(Relation index, BfLive *live)
 {
 	BfLayer		next;
 
-	if (next_layer(live, &next) && room(index, live) <= 0)
-		add_layer(index, live, &next);
+	if (!next_layer(live, &next) || room(index, live) > 0)
+		return false;
+	bf_live_append_layer(live, &next);
+	bf_file_extend(index, live);
+	bf_meta_write(index, MAIN_FORKNUM, live);
+	bf_live_seal(index, live);
+	return true;
+}
+
+/*
+ * Say that a layer was added, once the page lock was given back: a client may
+ * take its time to read that.
+ */
+void
+bf_live_report_growth(Relation index, const BfLive *live)
+{
+	ereport(DEBUG1,
+			(errmsg_internal("live filter \"%s\" has %u layers now; the newest is made for %llu elements",
+							 RelationGetRelationName(index), live->nlayers,
+							 (unsigned long long) bf_newest_layer(live)->shape.expected)));
 }
 
 /*
  * How many of so many elements the newest layer may take next, at least one of
- * them; which one is the newest may change.
+ * them; 0 if it is full, and another one is due.
  */
 size_t
 bf_live_room(Relation index, BfLive *live, size_t count)
 {
-	while (live->plan.header.expansion > 0 &&
-		   anl_random_fract() * too_few(live) < (double) count &&
-		   bf_live_can_grow(live))
-	{
-		double		least = too_few(live);
-		double		left = room(index, live);
+	double		least = too_few(live);
+	double		left;
 
-		if (left > 0)
-			return (size_t) Min((double) count,
-								Max(left / SHARE_OF_ROOM, least));
-		/* Nobody holds the lock for long where nothing is to be flushed. */
-		if (!bf_live_lock(index, bf_newest_layer(live)->sealed, live))
-			return (size_t) Min((double) count, least);
-		bf_live_grow(index, live);
-		bf_live_unlock(index);
-	}
-	return count;
+	if (live->plan.header.expansion == 0 ||
+		anl_random_fract() * least >= (double) count ||
+		!bf_live_can_grow(live))
+		return count;
+	left = room(index, live);
+	return left <= 0 ? 0 :
+		(size_t) Min((double) count, Max(left / SHARE_OF_ROOM, least));
+}
+
+/*
+ * Add the layer that is due for so many elements, unless others did meanwhile.
+ * Where somebody may hold the lock for long, the newest is to take some of them
+ * nevertheless: returns how many.
+ */
+size_t
+bf_live_extend(Relation index, BfLive *live, size_t count)
+{
+	bool		grew;
+
+	/* Nobody holds the lock for long where nothing is to be flushed. */
+	if (!bf_live_lock(index, bf_newest_layer(live)->sealed, live))
+		return (size_t) Min((double) count, too_few(live));
+	grew = bf_live_grow(index, live);
+	bf_live_unlock(index);
+	if (grew)
+		bf_live_report_growth(index, live);
+	return 0;
 }

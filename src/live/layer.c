@@ -95,6 +95,20 @@ test_bits(Relation index, BfLive *live, const BitPlace *places, uint32 count)
 	return true;
 }
 
+/* Request what is looked at first of a hash in a layer from memory. */
+void
+bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
+				  const BfHashPair *pair)
+{
+	BfHash		hash = bf_hash_of(pair);
+	uint32		count = Min(layer->shape.hashes, FIRST_POSITIONS);
+	BitPlace	places[FIRST_POSITIONS];
+
+	locate_bits(live->plan.strategy, layer, &hash, 0, count, places);
+	for (uint32 i = 0; i < count; i++)
+		bf_page_prefetch(live->file, places[i].block, places[i].offset);
+}
+
 /* Whether a layer holds a hash: waiting, or by its bits. */
 bool
 bf_live_layer_contains(Relation index, BfLive *live,

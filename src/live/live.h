@@ -19,8 +19,9 @@
  *
  *	  insert.c		hashes it
  *	  deferred.c	keeps the hash until the transaction commits, or many came
- *	  grow.c		adds a layer where the newest is full (fill.c)
- *	  store.c		chooses by cost between
+ *	  store.c		leaves out what there is already (held.c), and has a
+ *	  grow.c		  layer added for the rest where the newest is full (fill.c);
+ *					chooses by cost between
  *	  pending.c		  appending the hash to a pending page, and
  *	  direct.c		  setting its bits in ascending order of pages
  *	  wal.c			changes pages and writes that to WAL
@@ -49,10 +50,10 @@
  * VACUUM (vacuum.c) and monitors (monitor.c) are told what is due (due.c).  Who
  * wants all of a filter has its image (snapshot.c), page by page (sweep.c).
  *
- * Elements go into the newest layer, and stay in the layer that they went into:
- * its pending entries get their bits there.  So who knows a list of layers, in
- * which he was to look for an element, will find it in these, whatever others
- * add.  But which layers there are must be asked anew for each question.
+ * An element that no layer has goes into the newest, and stays in the layer that
+ * it went into: if it waits there, it gets its bits there.  So who knows a list of
+ * layers, in which he was to look for an element, will find it in these, whatever
+ * others add.  But which layers there are must be asked anew for each question.
  *
  * Locks: pages are locked in ascending order, at most BF_RECORD_PAGES of them
  * at a time, a pending page never together with data pages.  Whoever moves
@@ -282,6 +283,18 @@ extern void bf_parts_rewind(BfParts *parts);
 extern size_t bf_parts_read(BfParts *parts, uint32 part, uint32 *positions,
 							size_t room);
 
+/* keys.c */
+typedef struct BfKeys
+{
+	uint64	   *keys;
+	uint64	   *scratch;
+	size_t		count;
+} BfKeys;
+
+extern void bf_keys_allocate(BfKeys *keys, size_t room);
+extern void bf_keys_free(BfKeys *keys);
+extern void bf_keys_sort(BfKeys *keys, int shift, uint64 maximum);
+
 /* direct.c */
 extern void bf_direct_add(Relation index, BfLive *live,
 						  const BfLiveLayer *layer, const BfHashPair *pairs,
@@ -301,15 +314,22 @@ extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
 extern void bf_pending_flush(Relation index, BfLive *live,
 							 const BfLiveLayer *layer);
 
+/* held.c */
+extern size_t bf_live_leave_out(Relation index, BfLive *live, uint32 first,
+								uint32 end, BfHashPair *pairs, size_t count);
+
 /* fill.c */
 extern uint64 bf_layer_sample(Relation index, BfLive *live,
 							  const BfLiveLayer *layer);
 
 /* grow.c */
 extern bool bf_live_can_grow(const BfLive *live);
+extern double bf_live_capacity(const BfLive *live);
 extern bool bf_live_is_full(const BfLive *live, uint64 set);
 extern size_t bf_live_room(Relation index, BfLive *live, size_t count);
-extern void bf_live_grow(Relation index, BfLive *live);
+extern bool bf_live_grow(Relation index, BfLive *live);
+extern void bf_live_report_growth(Relation index, const BfLive *live);
+extern size_t bf_live_extend(Relation index, BfLive *live, size_t count);
 extern void bf_live_seal(Relation index, BfLive *live);
 
 /* due.c */
@@ -368,6 +388,8 @@ typedef struct BfLastAsked
 extern void bf_layer_note_asked(BfLastAsked *last, const BfLive *live);
 extern void bf_layer_look_ahead(const BfLastAsked *last,
 								const BfHashPair *pair);
+extern void bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
+							  const BfHashPair *pair);
 extern bool bf_live_layer_contains(Relation index, BfLive *live,
 								   const BfLiveLayer *layer,
 								   const BfHashPair *pair);

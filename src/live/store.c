@@ -10,38 +10,82 @@
  *
  * Where a filter grows, a batch may be more than its newest layer has room for:
  * it goes in pieces, each to the layer that is the newest by then.
+ *
+ * What a layer before the newest has already is not stored again.  Else rows that
+ * are updated, or gone through again by a concurrent build, would fill one layer
+ * after the other.  Whether the newest has it is asked only where it is full, as
+ * otherwise to set bits anew costs less; a layer is added for what is left then.
  */
 #include "postgres.h"
 
 #include "live/live.h"
 
-/* Store hashes in the newest layer; returns how many, the first of them. */
-static size_t
-store_piece(Relation index, BfHashPair *pairs, size_t count)
+/* What is still to be stored. */
+typedef struct Batch
 {
-	const BfLiveLayer *newest;
+	Relation	index;
 	BfLive		live;
-	size_t		taken;
-	size_t		left;
+	BfHashPair *pairs;
+	size_t		count;
+	uint32		layers;			/* the first of them, which have none of these */
+} Batch;
 
-	bf_live_open(index, &live);
-	taken = left = bf_live_room(index, &live, count);
-	newest = bf_newest_layer(&live);
-	if (!newest->sealed && left * newest->shape.hashes < newest->pages)
-		left = bf_pending_add(index, &live, newest, pairs, left);
-	bf_direct_add(index, &live, newest, pairs, left);
-	return taken;
+/* Leave out what one of the first layers has, as far as they were not asked. */
+static void
+leave_out(Batch *batch, uint32 layers)
+{
+	batch->count = bf_live_leave_out(batch->index, &batch->live,
+									 batch->layers, layers,
+									 batch->pairs, batch->count);
+	batch->layers = Max(batch->layers, layers);
 }
 
-/* Store hashes; the array may be reordered. */
+/*
+ * Leave out what is there already, and find how many hashes the newest layer is
+ * to take next; 0 if none is left, or another layer was added.
+ */
+static size_t
+next_piece(Batch *batch)
+{
+	BfLive	   *live = &batch->live;
+	size_t		taken;
+
+	bf_live_open(batch->index, live);
+	leave_out(batch, live->nlayers - 1);
+	taken = bf_live_room(batch->index, live, batch->count);
+	if (taken > 0)
+		return taken;
+	leave_out(batch, live->nlayers);
+	return batch->count == 0 ? 0 :
+		bf_live_extend(batch->index, live, batch->count);
+}
+
+/* Store hashes in the newest layer. */
+static void
+store_piece(Batch *batch, size_t count)
+{
+	const BfLiveLayer *newest = bf_newest_layer(&batch->live);
+	size_t		left = count;
+
+	if (!newest->sealed && left * newest->shape.hashes < newest->pages)
+		left = bf_pending_add(batch->index, &batch->live, newest,
+							  batch->pairs, left);
+	bf_direct_add(batch->index, &batch->live, newest, batch->pairs, left);
+}
+
+/* Store hashes; the array is used for other things, too. */
 void
 bf_live_store(Relation index, BfHashPair *pairs, size_t count)
 {
-	while (count > 0)
-	{
-		size_t		taken = store_piece(index, pairs, count);
+	Batch		batch = {.index = index,.pairs = pairs,.count = count};
 
-		pairs += taken;
-		count -= taken;
+	while (batch.count > 0)
+	{
+		size_t		taken = next_piece(&batch);
+
+		if (taken > 0)
+			store_piece(&batch, taken);
+		batch.pairs += taken;
+		batch.count -= taken;
 	}
 }

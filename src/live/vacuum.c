@@ -178,6 +178,7 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	Relation	index = info->index;
 	Relation	table;
 	BfLive		live;
+	bool		grew;
 
 	if (info->analyze_only)
 		return stats;
@@ -186,9 +187,11 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	live.ring = info->strategy;
 	bf_pending_flush(index, &live, bf_newest_layer(&live));
 	bf_live_seal(index, &live);
-	bf_live_grow(index, &live);
+	grew = bf_live_grow(index, &live);
 	settle(index, table, &live);
 	bf_live_unlock(index);
+	if (grew)
+		bf_live_report_growth(index, &live);
 	table_close(table, NoLock);
 	if (!report_doubt(index, &live))
 		report_fill(index, &live, info->num_heap_tuples,

@@ -65,10 +65,12 @@
 #define NEW_FEW			2
 #define NEW_MANY		700
 
-/* ---- The buffers: every other one is a block's, poison lies between ---- */
+/* ---- The buffers: every other one is a block's, poison lies between; and on pages
+ * that are not locked, while elements are stored ---- */
 
 static uint8_t flags;			/* of the input */
 static bool is_flushing;
+static bool is_storing;
 static BlockNumber length;
 static int	pins;
 static int	locks[MOST_BLOCKS];
@@ -99,6 +101,25 @@ page_of(BlockNumber block)
 	return BufferBlocks + (Size) 2 * block * BLCKSZ;
 }
 
+/* Poison a page, or not; what is read of the metapage without a lock is checked. */
+static void
+hide_page(BlockNumber block, bool hidden)
+{
+	if (hidden && block != BF_META_BLOCK)
+		ASAN_POISON_MEMORY_REGION(page_of(block), BLCKSZ);
+	else
+		ASAN_UNPOISON_MEMORY_REGION(page_of(block), BLCKSZ);
+}
+
+/* Begin, or end, to store elements. */
+static void
+note_storing(bool now)
+{
+	is_storing = now;
+	for (BlockNumber block = 0; block < length; block++)
+		hide_page(block, now);
+}
+
 static void
 refuse_block(int code, BlockNumber block)
 {
@@ -116,8 +137,8 @@ ReadBufferExtended(Relation index, ForkNumber fork, BlockNumber block,
 	pins++;
 	if (mode == RBM_ZERO_AND_LOCK)
 	{
-		memset(page_of(block), 0, BLCKSZ);
 		LockBuffer(buffer_of(block), BUFFER_LOCK_EXCLUSIVE);
+		memset(page_of(block), 0, BLCKSZ);
 	}
 	return buffer_of(block);
 }
@@ -179,6 +200,7 @@ LockBuffer(Buffer buffer, int mode)
 
 	REQUIRE((locks[block] == BUFFER_LOCK_UNLOCK) != (mode == BUFFER_LOCK_UNLOCK));
 	locks[block] = mode;
+	hide_page(block, is_storing && mode == BUFFER_LOCK_UNLOCK);
 }
 
 void
@@ -306,17 +328,20 @@ relation_close(Relation relation, LOCKMODE mode)
 void
 LockPage(Relation relation, BlockNumber block, LOCKMODE mode)
 {
+	is_waited_for = true;
 }
 
 bool
 ConditionalLockPage(Relation relation, BlockNumber block, LOCKMODE mode)
 {
+	is_waited_for = true;
 	return true;
 }
 
 void
 UnlockPage(Relation relation, BlockNumber block, LOCKMODE mode)
 {
+	is_waited_for = false;
 }
 
 void
@@ -509,7 +534,9 @@ store(int from, int count, int at_once)
 
 		for (int i = 0; i < n; i++)
 			pairs[i] = element_pair(from + done + i);
+		note_storing(true);
 		bf_live_store(&index_data, pairs, n);
+		note_storing(false);
 	}
 }
 
@@ -849,7 +876,8 @@ static void
 release_all(void)
 {
 	forget_index();
-	is_flushing = false;
+	is_flushing = is_waited_for = false;
+	note_storing(false);
 	for (BlockNumber block = 0; block < MOST_BLOCKS; block++)
 		locks[block] = BUFFER_LOCK_UNLOCK;
 	pins = 0;

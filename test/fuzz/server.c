@@ -14,6 +14,7 @@
  */
 #include "server.h"
 
+#include "fuzz.h"
 #include "vectors.h"
 
 #include <setjmp.h>
@@ -51,6 +52,7 @@ sigjmp_buf *PG_exception_stack = NULL;
 ErrorContextCallback *error_context_stack = NULL;
 
 bool		may_be_damaged = false;
+bool		is_waited_for = false;
 volatile uint32 CritSectionCount = 0;
 
 static int	level;
@@ -60,6 +62,7 @@ static char message[1024];
 bool
 errstart(int elevel, const char *domain)
 {
+	REQUIRE(elevel >= ERROR || !is_waited_for);
 	level = elevel;
 	sqlstate = elevel >= ERROR ? ERRCODE_INTERNAL_ERROR : ERRCODE_WARNING;
 	message[0] = '\0';

@@ -16,6 +16,9 @@
 /* May what is stored be? */
 extern bool may_be_damaged;
 
+/* Is somebody waiting for us, so that only errors may be said? */
+extern bool is_waited_for;
+
 extern int	database_encoding;
 
 extern int	run(void (*statement) (void *arg), void *arg);
