@@ -212,6 +212,19 @@ SELECT jsonb_array_length(layers) AS layers, layers->0->>'f2' = '2000' AS as_exp
 SELECT * FROM plain AS p FULL JOIN pg_temp.shapes() AS c USING (index) WHERE p.layers IS DISTINCT FROM c.layers;
 DROP TABLE edge;
 
+-- A build that is over-full says so; one of few distinct elements is not.
+CREATE TABLE over (n int, t text);
+INSERT INTO over SELECT 1, 'o' || g FROM generate_series(1, 3000) AS g;
+INSERT INTO over SELECT 2, 'o' || g % 100 FROM generate_series(1, 3000) AS g;
+CREATE INDEX over_i ON over USING bloomfilter (t) WITH (expected = 1000, fpp = 0.01);
+REINDEX INDEX CONCURRENTLY over_i;
+ALTER INDEX over_i SET (expected = 10);
+REINDEX INDEX over_i;
+ALTER INDEX over_i SET (expansion = 2);
+REINDEX INDEX over_i;
+CREATE INDEX ON over USING bloomfilter (t) WITH (expected = 100, fpp = 0.01) WHERE n = 2;
+DROP TABLE over;
+
 -- Tables that stand for several: as one value while their layers are alike.
 CREATE TABLE parts (n int, t text) PARTITION BY LIST (n);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);

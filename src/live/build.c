@@ -25,6 +25,9 @@
  * TRUNCATE does that cannot be undone.  Its metapage comes first, lest an error
  * leave an empty file, and names our transaction, on which all depends.
  *
+ * The bits that were set say whether the filter is over-full from the beginning,
+ * not the rows, which may hold few elements; then there is a WARNING.
+ *
  * Writing goes through shared buffers, with a ring, as that is the same in all
  * releases; the WAL holds each page as it is.
  */
@@ -83,6 +86,7 @@ typedef struct Build
 	BufFile    *spool;			/* NULL: bits are set as rows come */
 	BfParts    *parts;			/* positions, each in its range; or NULL */
 	uint64		elements;		/* spooled */
+	uint64		set;			/* bits that were written */
 	FullTransactionId horizon;	/* see BfLive */
 	bool		pruned_early;
 	MemoryContext scratch;		/* reset for each row */
@@ -419,6 +423,7 @@ range_write(Build *build, BlockNumber *written)
 									 range->first + i);
 		if (bf_bits_are_zero(bits, BF_PAGE_BYTES))
 			continue;
+		build->set += bf_bits_count(bits, BF_PAGE_BYTES);
 		if (*written < block)
 			bf_file_extend_to(build->index, block);
 		append_page(build->index, ring, bits);
@@ -604,6 +609,24 @@ scan(Build *build, Relation heap, IndexInfo *info)
 	return rows;
 }
 
+/* Warn where the options' size is too small for what there is. */
+static void
+warn_over_full(const Build *build)
+{
+	const BfLayer *shape = &build->live.plan.first;
+	BfLiveFill	fill = {
+		.expected = shape->expected,
+		.made_for = build->live.plan.header.fpp,
+		.layers = 1,
+		.at_least = build->set >= shape->bits
+	};
+
+	bf_fill_add(&fill.all, shape, build->set);
+	if (bf_live_due(&fill, (double) build->elements) == BF_DUE_OVER_FULL)
+		bf_live_warn_over_full(build->index, &build->live, &fill,
+							   (double) build->elements);
+}
+
 /* Build the index; returns what was put into it. */
 IndexBuildResult *
 bflive_build(Relation heap, Relation index, IndexInfo *info)
@@ -637,6 +660,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 	build->live.emptied_by = builder;
 	build->live.emptied_with = compat_locator_of(heap);
 	write_filter(build);
+	warn_over_full(build);
 	bf_deferred_note_build(heap, index);
 	if (build->spool != NULL)
 		BufFileClose(build->spool);

@@ -1,6 +1,7 @@
 /*
  * due.c
- *	  How full is a live filter, over all its layers, and what is due for that?
+ *	  How full is a live filter, over all its layers, what is due for that, and how
+ *	  are users told?
  *
  * Growth comes by itself.  A rebuild is due where growth is of no help: false
  * positives of the layers that there are stay, whatever is added.  And where rows
@@ -101,4 +102,70 @@ bf_live_qualified_name(Relation index)
 {
 	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(index)),
 									  RelationGetRelationName(index));
+}
+
+/* How many percent of a filter's bits are set. */
+static double
+percent(const BfLiveFill *fill)
+{
+	return (double) fill->all.bits_set / (double) fill->all.bits * 100;
+}
+
+/* What a filter holds, in words. */
+static const char *
+holding(const BfLiveFill *fill)
+{
+	const char *about = fill->at_least ? "at least" : "about";
+
+	if (fill->layers == 1)
+		return psprintf("%s %lld elements", about, (long long) fill->all.count);
+	return psprintf("%s %lld elements in %u layers", about,
+					(long long) fill->all.count, fill->layers);
+}
+
+/*
+ * Warn of a filter that is over-full, for a table of so many rows, and say what to
+ * do.  The name of an index that is not valid yet is one that may go again: it is
+ * being rebuilt concurrently.
+ */
+void
+bf_live_warn_over_full(Relation index, const BfLive *live,
+					   const BfLiveFill *fill, double rows)
+{
+	const char *name = index->rd_index->indisvalid ?
+		bf_live_qualified_name(index) : "...";
+	double		enough = bf_live_enough(fill, rows);
+	const char *hint;
+
+	if (live->plan.header.expansion > 0)
+		hint = psprintf("REINDEX INDEX CONCURRENTLY %s makes one layer of what its table has.",
+						name);
+	else
+		hint = psprintf("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
+						name, enough,
+						!fill->at_least ? "" :
+						enough == 2 * rows ? " That is twice the number of the table's rows, as a full filter does not tell how many it holds." :
+						" That may be too few, as a full filter does not tell how many it holds.");
+	ereport(WARNING,
+			(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
+					RelationGetRelationName(index), percent(fill)),
+			 errdetail("It holds %s and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
+					   holding(fill), (unsigned long long) fill->expected, fill->all.fpp),
+			 errhint("%s", hint)));
+}
+
+/* Say how full the filter is, and warn where that is too much. */
+void
+bf_live_report_fill(Relation index, BfLive *live, double rows, int level)
+{
+	BfLiveFill	fill;
+
+	bf_live_measure(index, live, &fill);
+	ereport(level,
+			(errmsg("live filter \"%s\" is %.1f %% full",
+					RelationGetRelationName(index), percent(&fill)),
+			 errdetail("It holds %s, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
+					   holding(&fill), (unsigned long long) fill.expected, fill.all.fpp)));
+	if (bf_live_due(&fill, rows) == BF_DUE_OVER_FULL)
+		bf_live_warn_over_full(index, live, &fill, rows);
 }

@@ -47,8 +47,9 @@
  * Query plans ask by a gate before a scan of the table: gate.c plans it, and
  * gate_scan.c runs it.
  *
- * VACUUM (vacuum.c) and monitors (monitor.c) are told what is due (due.c).  Who
- * wants all of a filter has its image (snapshot.c), page by page (sweep.c).
+ * VACUUM (vacuum.c), builds (build.c) and monitors (monitor.c) tell what is due
+ * (due.c).  Who wants all of a filter has its image (snapshot.c), page by page
+ * (sweep.c).
  *
  * An element that no layer has goes into the newest, and stays in the layer that
  * it went into: if it waits there, it gets its bits there.  So who knows a list of
@@ -356,6 +357,10 @@ extern void bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill);
 extern BfDue bf_live_due(const BfLiveFill *fill, double rows);
 extern double bf_live_enough(const BfLiveFill *fill, double rows);
 extern const char *bf_live_qualified_name(Relation index);
+extern void bf_live_warn_over_full(Relation index, const BfLive *live,
+								   const BfLiveFill *fill, double rows);
+extern void bf_live_report_fill(Relation index, BfLive *live, double rows,
+								int level);
 
 /* attempt.c */
 extern ErrorData *bf_attempt(void (*what) (void *state), void *state);
