@@ -23,9 +23,13 @@
 
 #include "live/live.h"
 
-/* A key is a bit's position, of 37 bits at most, and below it its hash's number. */
+/* A key is the page that a bit is on, the bit on that page, and its hash's number. */
 #define NUMBER_BITS		16
 #define MOST_HASHES		(1 << NUMBER_BITS)
+#define BIT_BITS		18
+#define PAGE_SHIFT		(BIT_BITS + NUMBER_BITS)
+
+StaticAssertDecl(BF_PAGE_BITS <= 1 << BIT_BITS, "a key has room for a bit's number");
 
 /* Bits tested in the first turn. */
 #define FIRST_BITS		2
@@ -65,8 +69,9 @@ leave_out_pending(Relation index, BfLive *live, const BfLiveLayer *layer,
 
 /* Note which hashes lack a bit, of keys that are all of one page. */
 static void
-test_page(Search *search, BlockNumber page, const uint64 *keys, size_t count)
+test_page(Search *search, const uint64 *keys, size_t count)
 {
+	BlockNumber page = (BlockNumber) (keys[0] >> PAGE_SHIFT);
 	Buffer		buffer = bf_page_for_read(search->index, search->live,
 										  bf_data_block(search->layer, page),
 										  BF_PAGE_DATA);
@@ -75,7 +80,7 @@ test_page(Search *search, BlockNumber page, const uint64 *keys, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		uint64		bit = (keys[i] >> NUMBER_BITS) - page * BF_PAGE_BITS;
+		uint64		bit = keys[i] >> NUMBER_BITS & ((1 << BIT_BITS) - 1);
 
 		if (bits == NULL || !bf_bit_get(bits, bit))
 			search->lacks[keys[i] & (MOST_HASHES - 1)] = true;
@@ -93,14 +98,13 @@ test_keys(Search *search)
 
 	for (size_t i = 0; i < count;)
 	{
-		BlockNumber page = (BlockNumber) ((keys[i] >> NUMBER_BITS) / BF_PAGE_BITS);
-		uint64		end = ((page + 1) * BF_PAGE_BITS) << NUMBER_BITS;
 		size_t		n = 1;
 
-		while (i + n < count && keys[i + n] < end)
+		while (i + n < count &&
+			   keys[i + n] >> PAGE_SHIFT == keys[i] >> PAGE_SHIFT)
 			n++;
 		CHECK_FOR_INTERRUPTS();
-		test_page(search, page, keys + i, n);
+		test_page(search, keys + i, n);
 		i += n;
 	}
 }
@@ -124,10 +128,12 @@ take_turn(Search *search, BfHashPair *pairs, size_t count, uint32 first,
 		search->live->plan.strategy->positions(&hash, shape->bits, first, bits,
 											   key);
 		for (uint32 j = 0; j < bits; j++, key++)
-			*key = *key << NUMBER_BITS | i;
+			*key = (*key / BF_PAGE_BITS) << PAGE_SHIFT |
+				(*key % BF_PAGE_BITS) << NUMBER_BITS | i;
 	}
 	search->keys.count = count * bits;
-	bf_keys_sort(&search->keys, NUMBER_BITS, shape->bits << NUMBER_BITS);
+	bf_keys_sort(&search->keys, PAGE_SHIFT,
+				 (uint64) search->layer->pages << PAGE_SHIFT);
 	memset(search->lacks, false, count);
 	test_keys(search);
 	for (size_t i = 0; i < count; i++)
@@ -161,29 +167,21 @@ leave_out_set(Search *search, BfHashPair *pairs, size_t count)
 
 /* Leave out the hashes that a layer holds; returns how many are left. */
 static size_t
-leave_out_layer(Relation index, BfLive *live, const BfLiveLayer *layer,
-		  BfHashPair *pairs, size_t count)
+leave_out_layer(Search *search, const BfLiveLayer *layer, BfHashPair *pairs,
+				size_t count, size_t at_once)
 {
-	Search		search = {.index = index,.live = live,.layer = layer};
-	size_t		at_once = Min(KEYS_AT_ONCE / layer->shape.hashes, MOST_HASHES);
 	size_t		left = 0;
 
-	count = leave_out_pending(index, live, layer, pairs, count);
-	if (count == 0)
-		return 0;
-	at_once = Min(at_once, count);
-	bf_keys_allocate(&search.keys, at_once * layer->shape.hashes);
-	search.lacks = palloc(at_once * sizeof(bool));
+	search->layer = layer;
+	count = leave_out_pending(search->index, search->live, layer, pairs, count);
 	for (size_t done = 0; done < count; done += at_once)
 	{
-		size_t		lacking = leave_out_set(&search, pairs + done,
+		size_t		lacking = leave_out_set(search, pairs + done,
 											Min(at_once, count - done));
 
 		memmove(pairs + left, pairs + done, lacking * sizeof(BfHashPair));
 		left += lacking;
 	}
-	pfree(search.lacks);
-	bf_keys_free(&search.keys);
 	return left;
 }
 
@@ -195,12 +193,25 @@ size_t
 bf_live_leave_out(Relation index, BfLive *live, uint32 first, uint32 end,
 				  BfHashPair *pairs, size_t count)
 {
-	for (size_t i = 0; i < count && count <= FEW; i++)
+	Search		search = {.index = index,.live = live};
+	uint32		hashes = 1;
+	size_t		at_once;
+
+	if (first >= end || count == 0)
+		return count;
+	for (uint32 i = first; i < end; i++)
 	{
-		for (uint32 layer = first; layer < end; layer++)
-			bf_layer_prefetch(live, &live->layers[layer], &pairs[i]);
+		hashes = Max(hashes, live->layers[i].shape.hashes);
+		for (size_t j = 0; j < count && count <= FEW; j++)
+			bf_layer_prefetch(live, &live->layers[i], &pairs[j]);
 	}
+	at_once = Min(Min(KEYS_AT_ONCE / hashes, MOST_HASHES), count);
+	bf_keys_allocate(&search.keys, at_once * hashes);
+	search.lacks = palloc(at_once * sizeof(bool));
 	while (end > first && count > 0)
-		count = leave_out_layer(index, live, &live->layers[--end], pairs, count);
+		count = leave_out_layer(&search, &live->layers[--end], pairs, count,
+								at_once);
+	pfree(search.lacks);
+	bf_keys_free(&search.keys);
 	return count;
 }
