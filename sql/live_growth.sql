@@ -155,16 +155,18 @@ BEGIN
 	END LOOP;
 END
 $$;
--- Updates each row so often, and tells how many layers there are, before and after.
+-- Updates each row so often, and tells how many layers, and bits set, there are then.
 CREATE PROCEDURE update_same(times int) LANGUAGE plpgsql AS $$
 DECLARE
-	before bigint := (SELECT count(*) FROM bf_live_layers('same'));
+	layers bigint := (SELECT count(*) FROM bf_live_layers('same'));
+	bits bigint := (SELECT sum(bits_set) FROM bf_live_layers('same'));
 BEGIN
 	FOR i IN 1..times LOOP
 		UPDATE same SET n = n + 1;
 		COMMIT;
 	END LOOP;
-	RAISE NOTICE '% layers, then %', before, (SELECT count(*) FROM bf_live_layers('same'));
+	RAISE NOTICE '% layers, then % with % more bits', layers, (SELECT count(*) FROM bf_live_layers('same')),
+		(SELECT sum(bits_set) FROM bf_live_layers('same')) - bits;
 END
 $$;
 CREATE INDEX same_i ON same USING bloomfilter (t) WITH (expected = 2000, expansion = 1, fpp = 0.001);

@@ -10,7 +10,9 @@
  *
  * What the format can tell is never a "no": an element that was there is denied only
  * where one of its bits is missing on a page that is sound, as far as a page can say;
- * one that is added afterwards is not denied at all.
+ * one that is added afterwards is not denied at all.  What is stored, or left out as
+ * it is there already, goes by pages that are locked; and nobody is told of anything
+ * while others wait for the metapage.
  */
 #include "fuzz.h"
 
