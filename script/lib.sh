@@ -108,9 +108,10 @@ build_and_install() { # [MAKE ARGUMENT...]
 	quietly "$work/build.log" $as make -s -C "$work/src" install PG_CONFIG="$PG_CONFIG" "$@"
 }
 
-# Run a command as the user who may run a server.
+# Run a command as the user who may run a server.  In a trap, "return" alone is what
+# went before it.
 as_server() {
-	if ((EUID != 0)); then "$@"; return; fi
+	if ((EUID != 0)); then "$@"; return $?; fi
 	setpriv --reuid="$server_user" --regid="$(id -g "$server_user")" --init-groups \
 		env HOME="$work/server" "$@"
 }
