@@ -89,7 +89,7 @@ my %answers = (
 	endless => "\$999999999\r\n" . 'x' x 5_000_000, line => '+' . 'x' x 5_000_000);
 my %states = (bulk => '57014');
 
-my $faults = FaultServer->new(sub {
+my $goes_wrong = sub {
 	my ($state, $name, @arguments) = @_;
 	return '' if $name eq '!EARLY' && "@arguments" !~ /early:/;
 	if ($name eq '!EARLY')
@@ -117,7 +117,8 @@ my $faults = FaultServer->new(sub {
 	}
 	return $answers{$what} // '' if $name =~ /^(EXEC|BITFIELD_RO|EVAL|GET)$/;
 	return "+QUEUED\r\n";
-});
+};
+my $faults = FaultServer->new($goes_wrong);
 server('faults', tcp($faults->{port}) . ", command_timeout '700'");
 
 my $filter = "bf_create(1000, 0.01) || 'a'";
@@ -170,6 +171,18 @@ for ([ Receive => "bf_redis_contains('patient', 'silent:', 'x')" ], [ Connect =>
 	}
 }
 
+# A server that takes no more.
+my $deaf = FaultServer->new(sub {
+	sleep 600 if $_[1] eq '!EARLY';
+	return $goes_wrong->(@_);
+});
+server('deaf', tcp($deaf->{port}) . ", command_timeout '60000'");
+my $sender = background("SELECT bf_mirror(bf_create(50000000, 0.01), 'deaf', 'stuck:')");
+await_wait('Send');
+sql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Extension'");
+like(finish($sender), qr/57014/, 'a cancel while it sends');
+$deaf->stop;
+
 # Real servers in real trouble.
 my $redis = RedisServer->new;
 server('cache', "socket '$redis->{socket}'");
@@ -205,7 +218,7 @@ my $writer = background("SELECT bf_redis_create('cache', 'small', 10)",
 sleep 0.1 until -e "$mark.1";
 $redis->signal('STOP');
 append_to_file("$mark.2", '');
-await_wait('Send');
+await_wait('Receive');
 $redis->stop('KILL');
 like(finish($writer), qr/08006.*08001/s, 'killed while a mirror is under way; and gone');
 $redis->start;

@@ -237,6 +237,14 @@ SKIP:
 		WHERE relfilenode = pg_relation_filenode('vast_bf') AND reldatabase = (SELECT oid FROM pg_database WHERE datname = 'postgres')));
 	like($kept, qr/^f\n([1-9]|[1-3]\d|40)$/, 'through a ring of few buffers') or diag $kept;
 }
+SKIP:
+{
+	skip 'nothing counts the bytes of reads before PostgreSQL 18', 1 if $test->sql('SHOW server_version_num') < 180000;
+	$node->restart;
+	my $bytes = $test->sql(q(SELECT bits_set > 0, pg_stat_force_next_flush() FROM bf_live_info('vast_bf');
+		SELECT round(sum(read_bytes) / sum(reads)) FROM pg_stat_get_backend_io(pg_backend_pid()) WHERE context = 'bulkread')) =~ s/.*\n//sr;
+	cmp_ok($bytes, '>', 64 * 1024, 'a large filter is read many pages at a time') or diag $bytes;
+}
 
 # What it costs, relative to counting all bits of filters for a million titles.
 $test->sql(fresh('million', 'expected = 1000000, fpp = 0.0001', 1000));
