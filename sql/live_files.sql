@@ -2,7 +2,7 @@
 -- that when the transaction commits.  What rewrites tables beside their writers puts
 -- rows into a copy and has the two swap their files; so do these.  Only
 -- disagreements are printed.
-SET client_min_messages = warning;
+SET client_min_messages = error;
 SET allow_system_table_mods = on;
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE bloomext_other LOCATION '';
