@@ -3,7 +3,7 @@
 # Nothing is denied, beside three writers as fast as they go, with savepoints, updates,
 # deletes and prepared transactions: by a writer its own rows, by readers, here and on
 # a standby, any row that they see.  The programs: REPACK (CONCURRENTLY) of PostgreSQL
-# 19, pg_repack, and the same in plain SQL.
+# 19, pg_repack, pg_squeeze, and the same in plain SQL.
 #
 # BLOOMEXT_LIVE_SECONDS is how long each of these goes on: 15, unless it says otherwise.
 use strict;
@@ -28,6 +28,8 @@ max_wal_size = 4GB
 max_prepared_transactions = 10
 allow_system_table_mods = on
 ));
+my $has_squeeze = -e $node->config_data('--sharedir') . '/extension/pg_squeeze.control';
+$node->append_conf('postgresql.conf', 'shared_preload_libraries = pg_squeeze') if $has_squeeze;
 $node->start;
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -197,6 +199,13 @@ SKIP:
 	ok($running->finish, 'pg_repack, with rows just before its end') or diag $said;
 	$test->is_sql('these rows are there', q(SELECT count(*), all_denied() FROM t WHERE title ~ '^late'), '51|0');
 	$_->quit foreach $older, $late;
+}
+
+SKIP:
+{
+	skip "no pg_squeeze of PostgreSQL $major", 1 unless $has_squeeze;
+	$test->sql('CREATE EXTENSION pg_squeeze');
+	beside('pg_squeeze', sub { return !$node->psql('postgres', q(SELECT squeeze.squeeze_table('public', 't'))); });
 }
 
 $standby->stop;
