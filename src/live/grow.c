@@ -22,7 +22,8 @@
  * next one that adds a layer seals them, or VACUUM.
  *
  * What is stored when a layer is due is first looked for in all that there are
- * (store.c): one is added for elements that none of them has.
+ * (store.c): one is added for elements that none of them has, and by nobody who has
+ * none, as VACUUM.
  *
  * Where no layer can be added, the newest is over-filled: never is that an error.
  */
@@ -130,11 +131,11 @@ bf_live_seal(Relation index, BfLive *live)
 }
 
 /*
- * Add a layer if one is due; true if so, which is to be reported.  The caller
- * holds the page lock on the metapage; live is what that says, and will be.
+ * Add a layer if one is due; true if so.  The caller holds the page lock on the
+ * metapage; live is what that says, and will be.
  */
-bool
-bf_live_grow(Relation index, BfLive *live)
+static bool
+add_layer(Relation index, BfLive *live)
 {
 	BfLayer		next;
 
@@ -147,12 +148,9 @@ bf_live_grow(Relation index, BfLive *live)
 	return true;
 }
 
-/*
- * Say that a layer was added, once the page lock was given back: a client may
- * take its time to read that.
- */
-void
-bf_live_report_growth(Relation index, const BfLive *live)
+/* Say that a layer was added. */
+static void
+report_growth(Relation index, const BfLive *live)
 {
 	ereport(DEBUG1,
 			(errmsg_internal("live filter \"%s\" has %u layers now; the newest is made for %llu elements",
@@ -192,9 +190,10 @@ bf_live_extend(Relation index, BfLive *live, size_t count)
 	/* Nobody holds the lock for long where nothing is to be flushed. */
 	if (!bf_live_lock(index, bf_newest_layer(live)->sealed, live))
 		return (size_t) Min((double) count, too_few(live));
-	grew = bf_live_grow(index, live);
+	grew = add_layer(index, live);
 	bf_live_unlock(index);
+	/* Not before, as a client may take its time to read that. */
 	if (grew)
-		bf_live_report_growth(index, live);
+		report_growth(index, live);
 	return 0;
 }

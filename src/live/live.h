@@ -328,8 +328,6 @@ extern bool bf_live_can_grow(const BfLive *live);
 extern double bf_live_capacity(const BfLive *live);
 extern bool bf_live_is_full(const BfLive *live, uint64 set);
 extern size_t bf_live_room(Relation index, BfLive *live, size_t count);
-extern bool bf_live_grow(Relation index, BfLive *live);
-extern void bf_live_report_growth(Relation index, const BfLive *live);
 extern size_t bf_live_extend(Relation index, BfLive *live, size_t count);
 extern void bf_live_seal(Relation index, BfLive *live);
 

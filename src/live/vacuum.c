@@ -110,14 +110,13 @@ settle(Relation index, Relation table, BfLive *live)
 	CacheInvalidateRelcache(index);
 }
 
-/* amvacuumcleanup: flush, grow, count, report; with VACUUM's own few buffers. */
+/* amvacuumcleanup: flush, count, report; with VACUUM's own few buffers. */
 IndexBulkDeleteResult *
 bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	Relation	index = info->index;
 	Relation	table;
 	BfLive		live;
-	bool		grew;
 
 	if (info->analyze_only)
 		return stats;
@@ -126,11 +125,8 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	live.ring = info->strategy;
 	bf_pending_flush(index, &live, bf_newest_layer(&live));
 	bf_live_seal(index, &live);
-	grew = bf_live_grow(index, &live);
 	settle(index, table, &live);
 	bf_live_unlock(index);
-	if (grew)
-		bf_live_report_growth(index, &live);
 	table_close(table, NoLock);
 	if (!report_doubt(index, &live))
 		bf_live_report_fill(index, &live, info->num_heap_tuples,

@@ -842,7 +842,6 @@ flush(void)
 	bf_live_lock(&index_data, true, &live);
 	bf_pending_flush(&index_data, &live, bf_newest_layer(&live));
 	bf_live_seal(&index_data, &live);
-	bf_live_grow(&index_data, &live);
 	bf_live_unlock(&index_data);
 }
 

@@ -205,6 +205,12 @@ SKIP:
 {
 	skip "no pg_squeeze of PostgreSQL $major", 1 unless $has_squeeze;
 	$test->sql('CREATE EXTENSION pg_squeeze');
+	# Releases since 2026 want to be told which libraries may decode the WAL.
+	if ($test->sql(q(SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries')))
+	{
+		$node->append_conf('postgresql.conf', 'output_plugin_libraries = pg_squeeze');
+		$node->reload;
+	}
 	beside('pg_squeeze', sub { return !$node->psql('postgres', q(SELECT squeeze.squeeze_table('public', 't'))); });
 }
 
