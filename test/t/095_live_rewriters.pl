@@ -119,7 +119,11 @@ COMMIT PREPARED 'g:client_id';
 SELECT 1 / bf_live_contains('t_title', 'Prepared ' || :n)::int;
 DELETE FROM t WHERE id IN (OLDEST 1);
 ), 1));
-my @reader = script(q(SELECT 1 / (all_denied() = 0)::int;), 1);
+# With a pause, in which the table can be locked.
+my @reader = script(q(
+SELECT 1 / (all_denied() = 0)::int;
+\sleep 300 ms
+), 1);
 
 # Start pgbench; end() what it ran.
 sub bench
@@ -160,6 +164,8 @@ sub beside
 	}
 	is($failed, 0, "$name: none of $times fails");
 	end(@$_) foreach @running;
+	# What a writer was stopped in.
+	$test->sql("COMMIT PREPARED '$_'") foreach split /\n/, $test->sql('SELECT gid FROM pg_prepared_xacts');
 	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 	$test->is_sql("$name: nothing is missing", q(SELECT all_denied(), (SELECT sum(missing) FROM unnest('{t_title, t_lower, t_n, t_part}'::regclass[]) AS f, bf_live_verify(f))),
 		'0|0');
