@@ -159,6 +159,28 @@ CALL swap_all();
 COMMIT;
 SELECT * FROM wrong('unlogged');
 
+-- Of one table only the indexes are swapped, and one is copied.
+CALL make();
+BEGIN;
+INSERT INTO s VALUES ('late', 1000);
+CREATE INDEX s_new ON s USING bloomfilter (title) WITH (fpp = 0.0001);
+CALL swap('{s_bf, s_new}');
+ALTER INDEX s_new SET TABLESPACE bloomext_other;
+SELECT 'late' WHERE NOT bf_live_contains('s_new', 'late');
+COMMIT;
+SELECT * FROM wrong('indexes alone');
+SELECT * FROM bf_live_verify('s_new') WHERE missing > 0;
+
+-- A swap that is rolled back, with an emptying in place that cannot be.
+CALL make();
+BEGIN;
+CREATE TABLE twin (LIKE t INCLUDING ALL);
+CALL swap('{t, twin, t_bf, twin_title_idx, t_int, twin_n_idx}');
+ALTER TABLE twin SET TABLESPACE bloomext_other;
+TRUNCATE twin;
+ROLLBACK;
+SELECT 'denied', count(*) FROM t WHERE NOT bf_live_contains('t', title) HAVING count(*) > 0;
+
 -- Elements whose filter is gone do not fill others, made for few: neither of another
 -- type, nor of another table that this transaction made.
 CALL make();
@@ -167,6 +189,21 @@ INSERT INTO s SELECT 'many ' || i, 5 FROM generate_series(1, 3000) AS i;
 DROP INDEX s_bf;
 COMMIT;
 SELECT 'full of titles' FROM bf_live_info('s_int') WHERE estimated_fpp > 0.001;
+CALL make();
+CREATE INDEX t_other ON t USING bloomfilter (lower(title)) WITH (expected = 40, fpp = 0.0001);
+BEGIN;
+INSERT INTO s SELECT 'many ' || i, 5 FROM generate_series(1, 3000) AS i;
+TRUNCATE s;
+ALTER INDEX t_bf SET (plans = on);
+ALTER TABLE t ALTER title TYPE varchar(1000);
+COMMIT;
+SELECT 'full of what was emptied', index FROM bf_live_filters WHERE index::text ~ '^t_' AND estimated_fpp > 0.001;
+BEGIN;
+INSERT INTO t SELECT 'Title', 5 FROM generate_series(1, 3000) AS i;
+DROP INDEX t_bf;
+CREATE INDEX t_bf ON t USING bloomfilter (title) WITH (expected = 40, fpp = 0.0001);
+COMMIT;
+SELECT 'full of another column', index FROM bf_live_filters WHERE index::text ~ '^t_' AND estimated_fpp > 0.001;
 CALL make();
 BEGIN;
 CREATE TABLE neighbour (title text);

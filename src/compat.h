@@ -71,6 +71,7 @@
 #define compat_locator_of(relation)	((relation)->rd_node)
 #define compat_file_subxact(relation)	((relation)->rd_newRelfilenodeSubid)
 #define RelFileLocatorEquals	RelFileNodeEquals
+#define RelFileLocatorSkippingWAL	RelFileNodeSkippingWAL
 #define RelFileLocator	RelFileNode
 #define compat_spc		spcNode
 #define compat_db		dbNode

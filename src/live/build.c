@@ -48,6 +48,7 @@
 #include "utils/memutils.h"
 
 #include "live/live.h"
+#include "live/origin.h"
 #include "type/value.h"
 
 /*
@@ -398,7 +399,7 @@ append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
 	bf_page_init(page, BF_PAGE_DATA);
 	memcpy(PageGetContents(page), bits, BF_PAGE_BYTES);
 	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(index))
+	if (bf_needs_wal(index))
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
@@ -496,10 +497,8 @@ prepare_build(Build *build, Relation index)
 static bool
 is_in_place(Relation index)
 {
-	SubTransactionId now = GetCurrentSubTransactionId();
-
-	return index->rd_index->indisready && index->rd_createSubid != now &&
-		compat_file_subxact(index) != now;
+	return index->rd_index->indisready &&
+		!bf_file_is_new(compat_locator_of(index));
 }
 
 /*

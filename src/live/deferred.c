@@ -45,7 +45,6 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "common/hashfn.h"
 #include "storage/lmgr.h"
@@ -84,7 +83,7 @@ typedef struct Deferred
 	uint64		stored;			/* hashes that left the set for the file */
 	uint64		added_at;		/* when something was added last; 0: never */
 	uint64		built_at;		/* when the file was built; 0: not by us */
-	bool		is_locked;		/* does its index stay locked? */
+	uint32		locks_seen;		/* see keep_lock() */
 	SubTransactionId marked;	/* the innermost that has added something */
 } Deferred;
 
@@ -96,6 +95,13 @@ typedef struct Mark
 	SubTransactionId outer;		/* the set's mark before; invalid: no set */
 	uint64		count;			/* hashes before, those stored included */
 } Mark;
+
+/* An index that stays locked, and the subtransaction with which that goes. */
+typedef struct KeptLock
+{
+	Oid			index;
+	SubTransactionId subxact;
+} KeptLock;
 
 typedef struct SetEntry
 {
@@ -126,7 +132,9 @@ static uint32 marks_room;
 static uint64 ticks;				/* counts additions and builds */
 static uint64 kept;
 static uint64 most = MOST_KEPT;
-static uint32 locked;
+static KeptLock locks[MOST_LOCKED];	/* as a stack */
+static uint32 nlocks;
+static uint32 locks_lost = 1;	/* counts those that went */
 static MemoryContext scratch;
 
 /* Those sets whose index has not got their file, by the catalogs of an epoch. */
@@ -226,7 +234,7 @@ needs(Relation index, Deferred *deferred)
 		return true;
 	/* What was built is no copy of the file that is looked for. */
 	if (own->key.index != deferred->key.index &&
-		bf_origin_is_lost(&deferred->origin))
+		own->key.index != bf_origin_owner(&deferred->origin))
 		return false;
 	return own->built_at < deferred->added_at;
 }
@@ -242,35 +250,31 @@ check_table(Oid oid)
 
 	if (!IsolationIsSerializable())
 		return;
-	table = try_relation_open(oid, NoLock);
+	table = try_relation_open(oid, AccessShareLock);
 	if (table == NULL)
 		return;
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
-	relation_close(table, NoLock);
+	relation_close(table, AccessShareLock);
 }
 
-/* Store a set in an index, if that is there and needs it. */
+/*
+ * Store a set in an index, if that is there and needs it.  Its table is locked already:
+ * rows went into it, or this transaction gave it its file.
+ */
 static void
 store_in(Oid oid, Deferred *deferred)
 {
-	Oid			table = IndexGetRelation(oid, true);
-	Relation	index;
+	Relation	index = try_relation_open(oid, RowExclusiveLock);
 
-	if (!OidIsValid(table))
+	if (index == NULL)
 		return;
-	/* The table first, as everybody does; we have it, or our transaction moved it. */
-	LockRelationOid(table, RowExclusiveLock);
-	index = try_relation_open(oid, RowExclusiveLock);
-	if (index != NULL)
+	if (index->rd_rel->relkind == RELKIND_INDEX && bf_is_live_filter(index) &&
+		needs(index, deferred))
 	{
-		if (bf_is_live_filter(index) && needs(index, deferred))
-		{
-			put(index, &deferred->set);
-			check_table(table);
-		}
-		relation_close(index, RowExclusiveLock);
+		put(index, &deferred->set);
+		check_table(index->rd_index->indrelid);
 	}
-	UnlockRelationOid(table, RowExclusiveLock);
+	relation_close(index, RowExclusiveLock);
 }
 
 /* At the end: store a set wherever its rows may be. */
@@ -439,15 +443,28 @@ find_set_to_change(Relation table, Relation index)
 	return deferred;
 }
 
-/* Have a set's index stay locked, as whoever inserts has it locked now. */
+/*
+ * Have a set's index stay locked, as whoever inserts has it locked now; each of
+ * the first ones once, unless its lock went with a subtransaction.
+ */
 static void
 keep_lock(Deferred *deferred)
 {
-	if (deferred->stored + deferred->set.count > 0 || locked == MOST_LOCKED)
+	if (deferred->locks_seen == locks_lost)
+		return;
+	deferred->locks_seen = locks_lost;
+	for (uint32 i = 0; i < nlocks; i++)
+	{
+		if (locks[i].index == deferred->key.index)
+			return;
+	}
+	if (nlocks == MOST_LOCKED)
 		return;
 	LockRelationOid(deferred->key.index, RowExclusiveLock);
-	deferred->is_locked = true;
-	locked++;
+	locks[nlocks++] = (KeptLock) {
+		.index = deferred->key.index,
+		.subxact = GetCurrentSubTransactionId()
+	};
 }
 
 /* Add a hash to an index when the transaction commits, or before. */
@@ -573,8 +590,6 @@ drop_set(Deferred *deferred)
 	sets_delete(sets, deferred->key);
 	if (last == deferred)
 		last = NULL;
-	/* With the subtransaction its locks went, too. */
-	locked -= deferred->is_locked;
 	strays = list_delete_ptr(strays, deferred);
 	bf_pairset_clear(&deferred->set);
 	pfree(deferred);
@@ -598,6 +613,11 @@ undo(SubTransactionId subxact)
 			drop_set(deferred);
 	}
 	most = Min(most, kept + MOST_KEPT);
+	while (nlocks > 0 && locks[nlocks - 1].subxact == subxact)
+	{
+		nlocks--;
+		locks_lost++;
+	}
 }
 
 /* Make what a subtransaction added its parent's. */
@@ -622,6 +642,8 @@ hand_over(SubTransactionId subxact, SubTransactionId parent)
 		marks[stay++] = moved;
 	}
 	nmarks = stay;
+	for (uint32 i = nlocks; i > 0 && locks[i - 1].subxact == subxact; i--)
+		locks[i - 1].subxact = parent;
 }
 
 /* What a subtransaction kept goes with it, or to its parent. */
@@ -679,7 +701,7 @@ store_or_drop(XactEvent event, void *arg)
 			ticks = 0;
 			kept = 0;
 			most = MOST_KEPT;
-			locked = 0;
+			nlocks = 0;
 			scratch = NULL;
 			is_ending = false;
 			break;

@@ -264,6 +264,7 @@ extern Buffer bf_sweep_next(BfSweep *sweep, BlockNumber *page);
 extern void bf_sweep_end(BfSweep *sweep);
 
 /* wal.c */
+extern bool bf_needs_wal(Relation index);
 extern void bf_record_begin(Relation index);
 extern void bf_record_page(Buffer buffer, BfPageKind kind);
 extern void bf_record_write(uint32 offset, const void *bytes, uint32 length);

@@ -490,7 +490,7 @@ bf_meta_write(Relation index, ForkNumber fork, BfLive *live)
 	memcpy(PageGetContents(page), &meta, sizeof(meta));
 	MarkBufferDirty(buffer);
 	/* The init fork of an unlogged index is logged, its main fork is not. */
-	if (fork == INIT_FORKNUM || RelationNeedsWAL(index))
+	if (fork == INIT_FORKNUM || bf_needs_wal(index))
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);

@@ -9,17 +9,14 @@
  *
  * - The index that has the file is to know the row; and that with the index's
  *	 OID, whose file may be a copy.
- * - Where no relation has the file, somebody may have a copy of it: of the table that
- *	 has the rows' file, each filter that takes the same hashes, unless that
- *	 is the table of before, with the same index.
- * - Where none has the rows' file, either, both were copied.  That happened in this
- *	 transaction, as others wait for its locks, and shows in pg_class: a
- *	 filter that takes the same hashes, and whose row there this
- *	 transaction wrote, may be the one.
+ * - Where no relation has the file, somebody may have a copy of it.  Others wait for
+ *	 this transaction's locks, so that the copy came into being in this
+ *	 transaction: a filter that takes the same hashes and has such a file may be
+ *	 the one; of the table that has the rows' file, if any has.
  *
  * Hashes that a filter need not have cost nothing but room; so where something
- * cannot be told, the answer is yes.  Filters of another strategy, funnel or type of
- * elements cannot have a copy of the file.
+ * cannot be told, the answer is yes.  But no filter is locked for it that this
+ * transaction has not locked already, nor another table.
  *
  * A file is searched for by pg_class's index, and not by PostgreSQL's function for
  * it (RelidByRelfilenumber), which from 18 on passes over temporary tables, and
@@ -29,16 +26,15 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/index.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
+#include "catalog/storage.h"
 #include "miscadmin.h"
 #include "utils/fmgroids.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "live/live.h"
@@ -53,6 +49,7 @@ bf_origin_of(Relation table, Relation index, BfOrigin *origin)
 	*origin = (BfOrigin) {
 		.table = RelationGetRelid(table),
 		.index = RelationGetRelid(index),
+		.access_method = index->rd_rel->relam,
 		.table_file = compat_locator_of(table),
 		.index_file = compat_locator_of(index),
 		.is_temporary = RelationUsesLocalBuffers(index),
@@ -138,14 +135,6 @@ bf_origin_is_home(BfOrigin *origin)
 	return origin->is_home;
 }
 
-/* Whether no relation has any of the two files. */
-bool
-bf_origin_is_lost(BfOrigin *origin)
-{
-	trace(origin);
-	return !OidIsValid(origin->owner) && !OidIsValid(origin->heir);
-}
-
 /* The index that has the file; InvalidOid if there is none. */
 Oid
 bf_origin_owner(BfOrigin *origin)
@@ -168,30 +157,54 @@ is_alike(const BfOrigin *origin, Relation index)
 		live->plan.header.funnel == origin->funnel;
 }
 
-/* Whether this transaction wrote a row of a catalog. */
-static bool
-is_ours(HeapTuple tuple)
+/*
+ * Whether a file, which is not temporary, was made in this subtransaction or those in it
+ * that ended well: whether it would be removed if this failed.  That is so of the
+ * file itself, whichever relation has it; a relation's own marks (rd_createSubid) are not.
+ */
+bool
+bf_file_is_new(RelFileLocator file)
 {
-	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+	RelFileLocator *files;
+	int			count = smgrGetPendingDeletes(false, &files);
+
+	for (int i = 0; i < count; i++)
+	{
+		if (RelFileLocatorEquals(files[i], file))
+			return true;
+	}
+	return false;
 }
 
-/* Whether this transaction may have given a relation its file. */
+/*
+ * Whether a relation may have got its file in this transaction, which is not known
+ * exactly of temporary ones, nor in a subtransaction.
+ */
 static bool
-may_have_new_file(Oid rel)
+may_have_new_file(HeapTuple tuple)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(rel));
-	bool		result = HeapTupleIsValid(tuple) && is_ours(tuple);
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+		return false;
+	return form->relpersistence == RELPERSISTENCE_TEMP ||
+		GetCurrentTransactionNestLevel() > 1 ||
+		bf_file_is_new(compat_locator(OidIsValid(form->reltablespace) ?
+									  form->reltablespace : MyDatabaseTableSpace,
+									  MyDatabaseId, form->relfilenode));
+}
+
+/* The same of an index that is open. */
+static bool
+may_be_new(Relation index)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID,
+										ObjectIdGetDatum(RelationGetRelid(index)));
+	bool		result = HeapTupleIsValid(tuple) && may_have_new_file(tuple);
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	return result;
-}
-
-/* Whether the index that the rows went into is one of a table. */
-static bool
-has_index_yet(const BfOrigin *origin, Oid table)
-{
-	return IndexGetRelation(origin->index, true) == table;
 }
 
 /* Whether a live filter, which is open, may be one that is to know the rows. */
@@ -203,63 +216,57 @@ bf_origin_concerns(BfOrigin *origin, Relation index)
 	trace(origin);
 	if (oid == origin->index || oid == origin->owner)
 		return true;
-	if (OidIsValid(origin->owner) || !is_alike(origin, index))
-		return false;
-	if (!OidIsValid(origin->heir))
-		return may_have_new_file(oid);
-	return index->rd_index->indrelid == origin->heir &&
-		!has_index_yet(origin, origin->heir);
+	return !OidIsValid(origin->owner) &&
+		(!OidIsValid(origin->heir) ||
+		 index->rd_index->indrelid == origin->heir) &&
+		may_be_new(index) && is_alike(origin, index);
 }
 
-/* The indexes of a table. */
-static List *
-indexes_of(Oid oid)
+/*
+ * The indexes of an access method that may have got their files in this transaction,
+ * found once an epoch.
+ */
+static const List *
+new_indexes(Oid access_method)
 {
-	Relation	table = try_relation_open(oid, AccessShareLock);
-	List	   *indexes;
-
-	if (table == NULL)
-		return NIL;
-	indexes = RelationGetIndexList(table);
-	relation_close(table, AccessShareLock);
-	return indexes;
-}
-
-/* The indexes that this transaction may have given their files. */
-static List *
-new_indexes(void)
-{
-	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0,
-										  NULL);
-	List	   *indexes = NIL;
+	static List *found;
+	static uint64 epoch;
+	uint64		now = bf_epoch();
+	MemoryContext caller;
+	Relation	catalog;
+	SysScanDesc scan;
 	HeapTuple	tuple;
 
+	if (epoch == now)
+		return found;
+	found = NIL;
+	catalog = table_open(RelationRelationId, AccessShareLock);
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	caller = MemoryContextSwitchTo(TopTransactionContext);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 
-		if (form->relkind == RELKIND_INDEX && is_ours(tuple))
-			indexes = lappend_oid(indexes, form->oid);
+		if (form->relkind == RELKIND_INDEX && form->relam == access_method &&
+			may_have_new_file(tuple))
+			found = lappend_oid(found, form->oid);
 	}
+	MemoryContextSwitchTo(caller);
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return indexes;
+	epoch = now;
+	return found;
 }
 
-/* The indexes among which are all filters that may be concerned, by OID. */
+/* The indexes among which are all filters that may be concerned. */
 List *
 bf_origin_candidates(BfOrigin *origin)
 {
-	List	   *candidates;
+	List	   *candidates = list_make1_oid(origin->index);
 
-	if (bf_origin_is_lost(origin))
-		candidates = new_indexes();
-	else if (OidIsValid(origin->owner))
-		candidates = list_make1_oid(origin->owner);
-	else
-		candidates = indexes_of(origin->heir);
-	candidates = list_append_unique_oid(candidates, origin->index);
-	list_sort(candidates, list_oid_cmp);
-	return candidates;
+	trace(origin);
+	if (OidIsValid(origin->owner))
+		return list_append_unique_oid(candidates, origin->owner);
+	return list_concat_unique_oid(candidates,
+								  new_indexes(origin->access_method));
 }

@@ -19,6 +19,7 @@ typedef struct BfOrigin
 {
 	Oid			table;
 	Oid			index;
+	Oid			access_method;
 	RelFileLocator table_file;
 	RelFileLocator index_file;
 	bool		is_temporary;
@@ -33,9 +34,9 @@ typedef struct BfOrigin
 	Oid			heir;			/* else the table that has the rows' file */
 } BfOrigin;
 
+extern bool bf_file_is_new(RelFileLocator file);
 extern void bf_origin_of(Relation table, Relation index, BfOrigin *origin);
 extern bool bf_origin_is_home(BfOrigin *origin);
-extern bool bf_origin_is_lost(BfOrigin *origin);
 extern Oid	bf_origin_owner(BfOrigin *origin);
 extern bool bf_origin_concerns(BfOrigin *origin, Relation index);
 extern List *bf_origin_candidates(BfOrigin *origin);

@@ -24,6 +24,7 @@
 
 #include "access/generic_xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
@@ -60,6 +61,18 @@ static struct
 	int			npages;
 	RecordPage	pages[BF_RECORD_PAGES];
 }			record;
+
+/*
+ * Whether changes of an index go to WAL: whether its file is one that is not to be
+ * synced instead.  PostgreSQL's RelationNeedsWAL() asks how old the relation is, which
+ * may have swapped its file for an older one.
+ */
+bool
+bf_needs_wal(Relation index)
+{
+	return RelationIsPermanent(index) &&
+		(XLogIsNeeded() || !RelFileLocatorSkippingWAL(compat_locator_of(index)));
+}
 
 /* Begin a record. */
 void
@@ -199,7 +212,7 @@ register_page(uint8 number, RecordPage *page)
 static void
 change_and_log(void)
 {
-	bool		logged = RelationNeedsWAL(record.index);
+	bool		logged = bf_needs_wal(record.index);
 	XLogRecPtr	lsn;
 
 	if (logged)
