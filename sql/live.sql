@@ -212,6 +212,12 @@ REINDEX INDEX CONCURRENTLY full_live_i;
 VACUUM full_live;
 SELECT expected, estimated_count BETWEEN 180 AND 220 AS count FROM bf_live_info('full_live');
 
+-- Before the first row, the file is the metapage alone; what it does not have is empty.
+CREATE TABLE empty_live (t text);
+CREATE INDEX ON empty_live USING bloomfilter (t) WITH (expected = 100000, fpp = 0.01);
+SELECT pages, bits_set, bf_count(bf_live_filter('empty_live')) FROM bf_live_info('empty_live');
+DROP TABLE empty_live;
+
 -- Filled as planned it is not, although k = 7 sets more than half of the bits.
 CREATE TABLE planned_live AS SELECT 'x' || g AS t FROM generate_series(1, 20000) AS g;
 CREATE INDEX ON planned_live USING bloomfilter (t) WITH (expected = 20000, fpp = 0.01);
