@@ -10,13 +10,15 @@
  * buffers, or gives a filter another file, need not be noticed.
  *
  * Only a lookup in the buffer table counts as a use, by which pages stay in
- * memory, so now and then there is one.
+ * memory, so now and then there is one; and each time for a while after a page had
+ * to be read, as others might have to leave, which are used more often than it.
  *
  * Pages of temporary tables are not remembered.  Their files may be called as
  * other tables' are, and releases up to 14.4 would look for them elsewhere.
  */
 #include "postgres.h"
 
+#include "executor/instrument.h"
 #include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
@@ -35,8 +37,14 @@
 /* One of so many pins is by the buffer table. */
 #define PINS_A_LOOKUP	32
 
+/* So are so many pins after a page was read from outside of shared buffers. */
+#define PINS_AFTER_READ	1024
+
 /* The buffers, or InvalidBuffer; two pages may take each other's place. */
 static Buffer recent[RECENT_PAGES];
+
+/* Pins to come that are by the buffer table. */
+static uint32 lookups_due;
 
 /* Where a page's buffer is remembered: those of one filter, side by side. */
 static inline Buffer *
@@ -53,6 +61,11 @@ lookup_is_due(void)
 {
 	static uint32 turn;
 
+	if (lookups_due > 0)
+	{
+		lookups_due--;
+		return true;
+	}
 	turn += SPREAD;
 	return turn < PG_UINT32_MAX / PINS_A_LOOKUP;
 }
@@ -78,9 +91,12 @@ bf_recent_pin(Relation index, BlockNumber block)
 Buffer
 bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
 {
+	int64		before = pgBufferUsage.shared_blks_read;
 	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
 											RBM_NORMAL, ring);
 
+	if (pgBufferUsage.shared_blks_read != before)
+		lookups_due = PINS_AFTER_READ;
 	if (!BufferIsLocal(buffer))
 		*slot(compat_locator_of(index), block) = buffer;
 	return buffer;
