@@ -121,6 +121,35 @@ SELECT * FROM gated('SELECT id FROM articles WHERE title = ''new''');
 SELECT * FROM gated('SELECT id FROM articles WHERE title = ''title 7''');
 SELECT * FROM gated('SELECT id FROM articles WHERE title = NULL::text');
 
+-- One that is absent now has PostgreSQL keep no plan for all values that it would not keep without.
+CREATE TABLE polled (id int, k int, flag text) WITH (autovacuum_enabled = off);
+INSERT INTO polled SELECT g, CASE WHEN g % 2500 = 7 THEN 2 ELSE 0 END, 'f' || g FROM generate_series(1, 50000) AS g ORDER BY md5(g::text);
+CREATE INDEX polled_k ON polled (k, id);
+CREATE INDEX polled_bf ON polled USING bloomfilter (flag) WITH (plans = on, fpp = 0.001);
+VACUUM ANALYZE polled;
+CREATE FUNCTION plans_after_8(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	kinds text;
+BEGIN
+	EXECUTE 'PREPARE poll (int) AS ' || query;
+	FOR i IN 1..8 LOOP
+		EXECUTE 'EXECUTE poll (2)';
+	END LOOP;
+	SELECT format('%s generic, %s custom', generic_plans, custom_plans) INTO kinds FROM pg_prepared_statements WHERE name = 'poll';
+	DEALLOCATE poll;
+	RETURN kinds;
+END $$;
+SELECT plans_after_8($$SELECT count(*) FROM polled WHERE k = $1 AND flag = 'urgent'$$);
+SELECT plans_after_8($$SELECT (SELECT count(*) FROM polled WHERE k = $1 AND flag = 'urgent')$$);
+SELECT * FROM gated('SELECT FROM polled WHERE k = 2 AND flag = ''urgent''');
+-- Where the parameter is of another part of the statement it counts as well.
+SET plan_cache_mode = force_generic_plan;
+PREPARE elsewhere (int) AS SELECT (SELECT max(n) FROM staged WHERE n < $1) FROM articles WHERE title = 'new';
+SELECT * FROM gates('EXECUTE elsewhere (5)');
+PREPARE nowhere AS SELECT (SELECT max(n) FROM staged WHERE n < 5) FROM articles WHERE title = 'new';
+SELECT * FROM gates('EXECUTE nowhere');
+RESET plan_cache_mode;
+
 -- Plans that are kept: both settings are asked again, and what is inserted is found.
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_title(text) AS SELECT id FROM plain WHERE title = $1;
@@ -178,9 +207,11 @@ END $$;
 SELECT pg_stat_get_xact_numscans('unread_bf'::regclass) AS before, count_fields(), pg_stat_get_xact_numscans('unread_bf'::regclass) AS after;
 
 -- Who is SERIALIZABLE does not ask, as that is to read the whole filter, by plans made before neither.
+ALTER INDEX articles_title_bf SET (absent = 0.9);
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT * FROM gates('EXECUTE by_title(''newer'')', 'ANALYZE, TIMING off');
-SELECT * FROM gates('SELECT id FROM plain WHERE title = ''newer''');
+SELECT * FROM gates('SELECT id FROM plain WHERE title = ''newer''', 'ANALYZE, TIMING off');
+SELECT * FROM gates('EXECUTE indexed(''newer'')', 'ANALYZE, TIMING off');
 SELECT * FROM gates('SELECT s.n FROM staged AS s WHERE NOT EXISTS (SELECT FROM articles AS a WHERE a.title = s.title)');
 SELECT count(*) FROM staged AS s WHERE NOT EXISTS (SELECT FROM articles AS a WHERE a.title = s.title);
 SELECT relation::regclass FROM pg_locks WHERE mode = 'SIReadLock' AND relation IN ('articles_title_bf'::regclass, 'plain_title_bf'::regclass);
@@ -188,6 +219,9 @@ COMMIT;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT * FROM gates('EXECUTE by_title(''newer'')', 'ANALYZE, TIMING off');
 COMMIT;
+-- A plan that was made there asks elsewhere.
+SELECT * FROM gates('EXECUTE indexed(''newer'')', 'ANALYZE, TIMING off');
+ALTER INDEX articles_title_bf RESET (absent);
 RESET plan_cache_mode;
 
 -- What a column of text may be compared with.
@@ -232,6 +266,16 @@ BEGIN
 EXCEPTION WHEN undefined_file OR feature_not_supported THEN	-- not at hand
 END $$;
 
+-- What gates have learnt (below) is forgotten when an index is altered, be it by nothing.
+CREATE FUNCTION forget() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	index regclass;
+BEGIN
+	FOR index IN SELECT c.oid FROM pg_class AS c WHERE relnamespace = 'gated'::regnamespace AND 'plans=on' = ANY (reloptions) AND relkind = 'i' LOOP
+		EXECUTE format('ALTER INDEX %s RESET (nothing)', index);
+	END LOOP;
+END $$;
+
 -- Integers of all widths; those out of the column's range are surely absent.
 SELECT * FROM gated('SELECT n FROM staged AS s JOIN articles AS a ON a.i2 = s.i2');
 SELECT * FROM gated('SELECT n FROM staged AS s JOIN articles AS a ON a.i2 = s.i4');
@@ -240,6 +284,7 @@ SELECT * FROM gated('SELECT n FROM staged AS s JOIN articles AS a ON a.i4 = s.i2
 SELECT * FROM gated('SELECT n FROM staged AS s JOIN articles AS a ON s.i8 = a.i4');
 SELECT * FROM gated('SELECT n FROM staged AS s JOIN articles AS a ON a.i8 = s.i2');
 SELECT * FROM gated('SELECT n FROM staged AS s JOIN articles AS a ON s.i4 = a.i8');
+SELECT forget();
 SELECT * FROM gates('SELECT FROM staged AS s JOIN articles AS a ON a.i2 = s.i4', 'ANALYZE, TIMING off');
 SELECT * FROM gates('SELECT FROM staged AS s JOIN articles AS a ON s.i8 = a.i4', 'ANALYZE, TIMING off');
 SELECT * FROM gates('SELECT FROM staged AS s JOIN articles AS a ON s.i2 = a.i8', 'ANALYZE, TIMING off');
@@ -532,6 +577,7 @@ BEGIN
 		RETURN NEXT regexp_replace(line, ' \(actual.*', '');
 	END LOOP;
 END $$;
+SELECT forget();
 BEGIN;
 SELECT pg_stat_get_xact_numscans('articles_title_bf'::regclass) AS before \gset
 SELECT * FROM explained('SELECT s.n FROM staged AS s WHERE NOT EXISTS (SELECT FROM articles AS a WHERE a.title = s.title)');
@@ -544,22 +590,63 @@ CREATE INDEX threes_bf ON threes USING bloomfilter (title) WITH (expected = 1000
 VACUUM ANALYZE threes;
 SELECT * FROM gated('SELECT n FROM staged AS s WHERE NOT EXISTS (SELECT FROM threes AS t WHERE t.title = s.title)');
 SELECT * FROM gated('SELECT n FROM staged AS s WHERE EXISTS (SELECT FROM threes AS t WHERE t.title = s.title)');
--- Of a window of which too few are absent, the next questions are not asked.
-CREATE FUNCTION counted(number int, new_of_ten int, relation text = 'articles') RETURNS SETOF text LANGUAGE sql RETURN gates(format(
+-- Where too few of a window are absent for what a scan costs, the next are not asked, in this statement and in later ones.
+CREATE TABLE deep WITH (autovacuum_enabled = off) AS SELECT rpad(title, 400) AS title FROM plain;
+CREATE INDEX deep_title ON deep (title) WITH (fillfactor = 10);
+CREATE INDEX deep_bf ON deep USING bloomfilter (title) WITH (expected = 10000, fpp = 0.0001, plans = on);
+VACUUM ANALYZE deep;
+CREATE FUNCTION counted(number int, new_of_ten int, relation text = 'deep', value text = 'rpad(s.t, 400)') RETURNS SETOF text LANGUAGE sql RETURN gates(format(
 	'SELECT FROM (SELECT CASE WHEN g %% 10 < %s THEN ''new '' ELSE ''title '' END || g AS t FROM generate_series(1, %s) AS g OFFSET 0) AS s
-		WHERE EXISTS (SELECT FROM %I AS a WHERE a.title = s.t OFFSET 0)', new_of_ten, number, relation), 'ANALYZE, TIMING off');
-SELECT * FROM counted(256, 0);
-SELECT * FROM counted(257, 0);
-SELECT * FROM counted(5000, 2);
+		WHERE EXISTS (SELECT FROM %I AS a WHERE a.title = %s OFFSET 0)', new_of_ten, number, relation, value), 'ANALYZE, TIMING off');
+SELECT * FROM counted(64, 0);
+SELECT * FROM counted(1, 0);
+-- A longer one tries for itself.
+SELECT * FROM counted(1000, 10);
+SELECT * FROM counted(1, 0);
+-- To alter the filter, or the index, is to begin anew.
+SELECT * FROM counted(100, 0);
+SELECT forget();
+SELECT * FROM counted(65, 0);
+ALTER INDEX deep_title SET (fillfactor = 20);
 SELECT * FROM counted(5000, 5);
-SELECT * FROM counted(5000, 10);
-SELECT * FROM counted(17000, 0);
--- Those to be found without an index are always asked for.
+SELECT * FROM counted(5000, 2);
+SELECT forget();
+SELECT * FROM counted(10000, 0);
+-- The smaller the index, the more are to be absent.
+SELECT * FROM counted(1000, 5, 'articles', 's.t');
+-- Of a table that is scanned whole, few; and none that has a page or two.
+SELECT * FROM counted(500, 1, 'plain', 's.t');
+SELECT * FROM counted(500, 0, 'plain', 's.t');
 CREATE TABLE few WITH (autovacuum_enabled = off) AS SELECT title FROM plain;
 CREATE INDEX few_bf ON few USING bloomfilter (title) WITH (expected = 10000, fpp = 0.0001, plans = on);
-DELETE FROM few WHERE ctid <> '(0,1)';
+SELECT * FROM counted(1, 10, 'few', 's.t');
+DELETE FROM few WHERE ctid >= '(2,1)';
 VACUUM ANALYZE few;
-SELECT * FROM counted(1200, 0, 'few');
+SELECT * FROM counted(1, 10, 'few', 's.t');
+DELETE FROM few;
+VACUUM ANALYZE few;
+SELECT * FROM counted(1, 10, 'few', 's.t');
+-- Statements of one row each learn as well, and what is not asked is not locked.
+CREATE FUNCTION questions(value text) RETURNS TABLE (questions bigint, locked bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint := pg_stat_get_xact_numscans('deep_bf'::regclass);
+	n int;
+BEGIN
+	FOR i IN 1..200 LOOP
+		SELECT count(*) INTO n FROM staged AS s, LATERAL (SELECT FROM deep AS d WHERE d.title = rpad(value || s.n, 400) OFFSET 0) AS l WHERE s.n = 1;
+	END LOOP;
+	RETURN QUERY SELECT pg_stat_get_xact_numscans('deep_bf'::regclass) - before, count(*) FROM pg_locks
+		WHERE relation = 'deep_bf'::regclass AND pid = pg_backend_pid();
+END $$;
+SELECT forget();
+SELECT questions FROM questions('new ');
+SELECT forget();
+SELECT questions FROM questions('title ');
+SELECT * FROM questions('new ');
+-- Nor can it be dropped while it is asked.
+CREATE FUNCTION drop_filter() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DROP INDEX deep_bf; RETURN 1; END $$;
+SELECT forget();
+SELECT count(drop_filter()) FROM staged AS s WHERE n = 1 AND NOT EXISTS (SELECT FROM deep AS d WHERE d.title = s.title OFFSET 0);
 
 -- Columns that are altered under it.
 CREATE TABLE altered (gone int, n int, title varchar(20)) WITH (autovacuum_enabled = off);

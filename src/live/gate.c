@@ -21,8 +21,10 @@
  * up in an index; or else it cannot fail.
  *
  * Where a gate is not: over what is to be locked or changed, as its rows are read
- * anew when others changed them meanwhile; and in SERIALIZABLE transactions,
- * where to ask is to have read the whole filter.
+ * anew when others changed them meanwhile; and over a table of a page or two, which
+ * is scanned as fast as the filter is asked.  SERIALIZABLE transactions make plans
+ * with gates, for others, and ask nothing, neither now nor when they run a plan
+ * (gate_scan.c), as to ask is to have read the whole filter.
  *
  * What it costs: an index that plans may ask (plans = on) is no promise that
  * much is absent.  So a gate costs what its child does, and takes its place, so
@@ -34,10 +36,11 @@
  * are what that makes of them, and another plan may win; a child that is needed
  * stays as the gate says a hair more rows.  A constant can be asked for at once,
  * which changes costs and nothing else: what is absent now may be there when the
- * plan is run.  Not so the value of a parameter, as it would make a plan of its
- * own look better than the plan for all values, each time; nor where rows are
- * hidden from who may see the plan, or who has no right to read them: a plan is made,
- * and by debug_print_plan shown, before that is checked.
+ * plan is run.  Not so where the statement has a parameter, be it another: of its
+ * plan for all values and those of their own PostgreSQL keeps the one that costs
+ * less, and what a filter holds now must not decide that.  Nor where rows are hidden
+ * from who may see the plan, or who has no right to read them: a plan is made, and
+ * by debug_print_plan shown, before that is checked.
  */
 #include "postgres.h"
 
@@ -67,6 +70,9 @@
 /* To ask costs so many operators. */
 #define OPERATORS	30
 
+/* Tables of no more pages than these have no gate. */
+#define FEW_PAGES	2
+
 /* The share that is expected to be absent where a constant is, now. */
 #define ABSENT_NOW	0.99
 
@@ -95,7 +101,7 @@ is_gateable(PlannerInfo *root, const RelOptInfo *rel, const RangeTblEntry *rte)
 {
 	ListCell   *cell;
 
-	if (!bf_gate_enabled || IsolationIsSerializable() ||
+	if (!bf_gate_enabled || rel->pages <= FEW_PAGES ||
 		rte->rtekind != RTE_RELATION || rte->inh ||
 		bms_is_member(rel->relid, root->all_result_relids))
 		return false;
@@ -174,7 +180,7 @@ filters_of_rel(PlannerInfo *root, const RelOptInfo *rel)
 	{
 		IndexOptInfo *info = lfirst(cell);
 
-		if (info->amcostestimate != bflive_costestimate)
+		if (info->amcostestimate != bflive_costestimate || info->hypothetical)
 			continue;
 		root->glob->relationOids = lappend_oid(root->glob->relationOids,
 											   info->indexoid);
@@ -414,6 +420,44 @@ may_be_told(PlannerInfo *root, const RelOptInfo *rel, Relation index)
 		bf_rights_may_plan(named_table(root, rel), index, user);
 }
 
+/* Whether there is a parameter of the whole statement in a part of it. */
+static bool
+contains_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, contains_parameter, context, 0);
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXTERN;
+	return expression_tree_walker(node, contains_parameter, context);
+}
+
+/*
+ * Whether a statement has parameters.  Where their values are known they may be
+ * gone from it, and what was a subquery stands in a list of its own.
+ */
+static bool
+has_parameters(const PlannerInfo *root)
+{
+	const PlannerGlobal *glob = root->glob;
+	const ListCell *cell;
+
+	if (glob->boundParams != NULL)
+		return true;
+	while (root->parent_root != NULL)
+		root = root->parent_root;
+	if (contains_parameter((Node *) root->parse, NULL))
+		return true;
+	foreach(cell, glob->subroots)
+	{
+		root = lfirst(cell);
+		if (contains_parameter((Node *) root->parse, NULL))
+			return true;
+	}
+	return false;
+}
+
 /* The share of the answers that are expected to be absent; -1: unknown. */
 static double
 expected_absent(PlannerInfo *root, const RelOptInfo *rel,
@@ -424,8 +468,8 @@ expected_absent(PlannerInfo *root, const RelOptInfo *rel,
 	double		absent;
 
 	if (IsA(constant, Const) && !constant->constisnull &&
-		root->glob->boundParams == NULL && ActiveSnapshotSet() &&
-		may_be_told(root, rel, index))
+		!IsolationIsSerializable() && ActiveSnapshotSet() &&
+		!has_parameters(root) && may_be_told(root, rel, index))
 		absent = ask_now(question, index, constant);
 	else
 		absent = bf_live_absent(index);
@@ -533,6 +577,9 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 		(*absent < 0 && child->pathtype != T_SeqScan &&
 		 !varies(lsecond(question.clause->args), root)))
 		return NULL;
+	/* What is not to be asked now may be when the plan is run. */
+	if (IsolationIsSerializable())
+		*absent = -1;
 
 	gate = makeNode(CustomPath);
 	gate->path = *child;
@@ -653,6 +700,7 @@ bf_gate_init(void)
 							 &bf_gate_enabled, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	RegisterCustomScanMethods(&bf_gate_methods);
+	bf_gate_pays_init();
 	if (!compat_asks_for_projection)
 		return;
 	other_hook = set_rel_pathlist_hook;

@@ -21,9 +21,48 @@ typedef struct BfGate
 	BfElementType element;
 } BfGate;
 
+/* What gates have learnt of is of a kind. */
+typedef struct BfGateKind
+{
+	Oid			filter;
+	Oid			index;			/* by which the child finds its rows, or 0 */
+	NodeTag		scan;			/* the child's state */
+} BfGateKind;
+
+/* What a question, or a scan, took from shared and local buffers. */
+typedef struct BfGateBlocks
+{
+	int64		looked_at;
+	int64		read;			/* of these, from outside of the buffers */
+} BfGateBlocks;
+
+/* What was learnt: zero is nothing. */
+typedef struct BfGateLearnt
+{
+	BfGateKind	kind;
+	uint32		used;			/* when it was looked up last */
+	uint32		asked;			/* questions of the window, and their answers */
+	uint32		absent;
+	int64		looked_at;		/* blocks of the filter */
+	int64		by_filter;		/* of these, read */
+	int64		by_child;		/* blocks that the child read meanwhile */
+	int64		unread;			/* blocks of the filter, read for the first time */
+	bool		asks;			/* has it begun to, and not paused since? */
+	uint32		pause;			/* scans to come that are not asked for */
+	uint32		next_pause;
+} BfGateLearnt;
+
 /* gate.c: setting bloomext.enable_gate */
 extern bool bf_gate_enabled;
 extern void bf_gate_init(void);
+
+/* gate_pays.c */
+extern void bf_gate_pays_init(void);
+extern BfGateLearnt *bf_gate_learnt(BfGateLearnt *last, const BfGateKind *kind);
+extern bool bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped);
+extern void bf_gate_start_window(BfGateLearnt *learnt, int64 blocks);
+extern bool bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateBlocks blocks);
+extern void bf_gate_end_window(BfGateLearnt *learnt, BlockNumber pages);
 
 /* gate_scan.c */
 extern const CustomScanMethods bf_gate_methods;

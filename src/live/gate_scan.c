@@ -9,17 +9,16 @@
  * VACUUM waits for those, and so does replay, until it cancels the query.
  *
  * Nothing is raised that the child would not raise, but for pages that are
- * damaged: whatever cannot be asked goes to the child.  That the filter may be
- * asked at all is looked at when the plan is started, as plans are kept.  A
- * worker of a parallel plan does not know what its transaction added and did not
- * store yet (deferred.c), so it asks only where that has not written anything.
+ * damaged: whatever cannot be asked goes to the child.  A kept plan may be run long
+ * after it was made, so that the filter may be asked at all is looked at in each
+ * run, when the first question is due.  Not before, as until then the filter is
+ * neither opened nor locked; nor is its lock waited for.  A worker of a parallel
+ * plan does not know what its transaction added and did not store yet (deferred.c),
+ * so it asks only where that has not written anything.
  *
- * Where an index finds the rows in memory, to ask for what is there costs more
- * than half of what it saves where it is not.  So a gate adapts: where of a window
- * of questions too few were absent, many scans go to the child without being
- * asked, twice as many each time in turn; fewer need be absent where the index is
- * read from outside of shared buffers.  To read a whole table is always worth a
- * question.
+ * A question costs Q and saves a scan of the child, C, where the value is absent,
+ * which a share a of all are.  A gate asks while a * C > Q, as far as it has learnt
+ * (gate_pays.c); else it pauses.
  *
  * A slot of the child is handed out as it is; so the gate says of its slots what
  * the child does.  WHERE CURRENT OF looks for the row in the scan of the relation,
@@ -31,27 +30,20 @@
 #include COMPAT_EXPLAIN_HEADER
 #include "access/genam.h"
 #include "access/parallel.h"
+#include "access/relation.h"
 #include "access/relscan.h"
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "live/gate.h"
 #include "live/live.h"
-
-/* Questions after which it is decided whether they were worth it. */
-#define WINDOW		256
-
-/* How many of them are to be absent where all is in memory. */
-#define WORTHWHILE	(WINDOW * 3 / 10)
-
-/* How many scans are not asked for where they were not, at first and at most. */
-#define FIRST_PAUSE	4096
-#define LONGEST_PAUSE	(1 << 20)
 
 /* EXPLAIN ANALYZE's counts, which workers hand to the leader as their plan's. */
 #define CountAsked		InstrCountTuples2
@@ -64,7 +56,8 @@ typedef struct GateState
 	CustomScanState css;
 	PlanState  *child;
 	ScanState  *scan;			/* that of the relation, beneath or the same */
-	ExprState  *value;
+	const OpExpr *clause;
+	ExprState  *value;			/* NULL: not ready to ask yet */
 	bool		may_ask;
 	BfGate		gate;			/* index: NULL if it is not open */
 
@@ -72,20 +65,28 @@ typedef struct GateState
 	bool		is_open;		/* what was decided */
 	bool		is_behind;		/* has the child yet to be rescanned? */
 
-	uint32		window;			/* questions in it so far, and their answers */
-	uint32		window_absent;
-	int64		before;			/* blocks that were read before it began */
-	int64		by_filter;		/* and since, by its questions */
-	int64		unread;			/* blocks of the filter, read for the first time */
-	uint32		pause;			/* scans to come that are not asked for */
-	uint32		next_pause;
+	BfGateKind	kind;
+	BfGateLearnt *learnt;
+	int64		by_child;		/* blocks that it read since the last decision */
+	uint32		skipped;		/* scans that were not asked for */
 } GateState;
 
-/* Blocks that this backend read into shared buffers. */
+/* Blocks that this backend has read so far. */
 static inline int64
 blocks_read(void)
 {
-	return pgBufferUsage.shared_blks_read;
+	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
+}
+
+/* Blocks that it has looked at, and read. */
+static inline BfGateBlocks
+blocks_so_far(void)
+{
+	return (BfGateBlocks) {
+		.looked_at = blocks_read() + pgBufferUsage.shared_blks_hit +
+			pgBufferUsage.local_blks_hit,
+		.read = blocks_read()
+	};
 }
 
 /*
@@ -124,70 +125,110 @@ bf_gate_may_contain(BfGate *gate, Datum value)
 }
 
 /*
- * Whether the questions of a window were worth so many reads of the filter.  A
- * scan of the child is the unit: a block from outside of shared buffers takes
- * another one at least.
+ * Whether a parameter has a value of its type.  That of PL/pgSQL may be a field
+ * that a record does not have now, which is an error for who reads a row.
  */
 static bool
-was_worthwhile(const GateState *state, int64 by_filter)
+has_value(const Node *value, ParamListInfo params)
 {
-	double		absent = state->window_absent;
-	double		scans = WINDOW - absent;
-	double		reads = blocks_read() - state->before - state->by_filter;
-	int64		worthwhile = WORTHWHILE + by_filter;
+	const Param *param;
+	ParamExternData workspace;
 
-	return IsA(state->scan, SeqScanState) || scans == 0 ||
-		absent * (1 + reads / scans) >= worthwhile;
+	value = bf_gate_bare_value(value);
+	param = (const Param *) value;
+	if (!IsA(value, Param) || param->paramkind != PARAM_EXTERN ||
+		params == NULL || params->paramFetch == NULL)
+		return true;
+	return params->paramFetch(params, param->paramid, true,
+							  &workspace)->ptype == param->paramtype;
 }
 
-/* Begin to ask, at first or after a pause: the filter may not be in memory. */
-static void
-start_asking(GateState *state)
+/* Lock and open the filter; NULL if somebody has it locked, or it is gone. */
+static Relation
+open_if_free(Oid oid)
 {
-	state->unread = bf_live_end(bf_live_kept(state->gate.index));
-	state->window = 0;
+	if (!ConditionalLockRelationOid(oid, AccessShareLock))
+		return NULL;
+	/* Whether it still may be asked is what other sessions said last. */
+	AcceptInvalidationMessages();
+	return try_relation_open(oid, NoLock);
 }
 
-/*
- * Decide at the end of a window whether to ask on.  To read the filter once is for
- * all windows to come.  Pauses become longer, until a window was worth all that it
- * read.
- */
+/* Be ready for the first question of a plan's run, if there may be any. */
 static void
-end_window(GateState *state)
+prepare_to_ask(GateState *state)
 {
-	int64		once = Min(state->by_filter, state->unread);
+	PlanState  *ps = &state->css.ss.ps;
+	Expr	   *value = lsecond(state->clause->args);
+	MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
 
-	state->window = 0;
-	state->unread -= once;
-	if (was_worthwhile(state, state->by_filter))
-		state->next_pause = FIRST_PAUSE;
-	else if (!was_worthwhile(state, state->by_filter - once))
+	state->value = ExecInitExpr(value, ps);
+	state->may_ask = has_value((Node *) value, ps->state->es_param_list_info);
+	if (state->may_ask)
+		state->gate.index = open_if_free(state->kind.filter);
+	state->may_ask = state->gate.index != NULL &&
+		bf_gate_open(&state->gate, state->gate.index, state->clause);
+	MemoryContextSwitchTo(caller);
+}
+
+/* What was learnt, and what there is to learn of the child since then. */
+static BfGateLearnt *
+learnt_now(GateState *state)
+{
+	state->learnt = bf_gate_learnt(state->learnt, &state->kind);
+	state->learnt->by_child += state->by_child;
+	state->by_child = 0;
+	return state->learnt;
+}
+
+/* The index that a scan is by; NULL: by none, or by several. */
+static Relation
+index_of(const PlanState *scan)
+{
+	switch (nodeTag(scan))
 	{
-		state->pause = state->next_pause;
-		state->next_pause = Min(state->next_pause * 2, LONGEST_PAUSE);
+		case T_IndexScanState:
+			return ((const IndexScanState *) scan)->iss_RelationDesc;
+		case T_IndexOnlyScanState:
+			return ((const IndexOnlyScanState *) scan)->ioss_RelationDesc;
+		case T_BitmapIndexScanState:
+			return ((const BitmapIndexScanState *) scan)->biss_RelationDesc;
+		case T_BitmapHeapScanState:
+			return index_of(outerPlanState(scan));
+		default:
+			return NULL;
 	}
+}
+
+/* Pages of the index that a scan is by, or those that it reads. */
+static BlockNumber
+pages_of(const ScanState *scan)
+{
+	Relation	index = index_of(&scan->ps);
+
+	if (index != NULL)
+		return RelationGetNumberOfBlocks(index);
+	return IsA(scan, SeqScanState) ?
+		RelationGetNumberOfBlocks(scan->ss_currentRelation) : 1;
 }
 
 /* Ask the filter. */
 static bool
 ask_filter(GateState *state, Datum value)
 {
-	int64		before = blocks_read();
+	BfGateBlocks before = blocks_so_far();
 	bool		found = bf_gate_may_contain(&state->gate, value);
+	BfGateBlocks after = blocks_so_far();
+	BfGateLearnt *learnt = learnt_now(state);
 
-	if (state->window == 0)
-	{
-		state->before = before;
-		state->by_filter = 0;
-		state->window_absent = 0;
-	}
-	state->by_filter += blocks_read() - before;
-	state->window_absent += !found;
+	after.looked_at -= before.looked_at;
+	after.read -= before.read;
+	if (learnt->asked == 0)
+		bf_gate_start_window(learnt, bf_live_end(bf_live_kept(state->gate.index)));
 	CountAsked(state, 1);
 	CountAbsent(state, !found);
-	if (++state->window == WINDOW)
-		end_window(state);
+	if (bf_gate_note(learnt, !found, after))
+		bf_gate_end_window(learnt, pages_of(state->scan));
 	return found;
 }
 
@@ -203,13 +244,15 @@ may_have_rows(GateState *state)
 
 	if (!state->may_ask)
 		return true;
-	if (state->pause > 0)
+	if (bf_gate_pauses(learnt_now(state), &state->skipped))
 	{
 		CountSkipped(state, 1);
-		if (--state->pause == 0)
-			start_asking(state);
 		return true;
 	}
+	if (state->value == NULL)
+		prepare_to_ask(state);
+	if (!state->may_ask)
+		return true;
 	ResetExprContext(econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	value = ExecEvalExpr(state->value, econtext, &isnull);
@@ -243,13 +286,16 @@ gate_next(PlanState *node)
 {
 	GateState  *state = (GateState *) node;
 	TupleTableSlot *slot;
+	int64		before;
 
 	CHECK_FOR_INTERRUPTS();
 	if (!state->is_decided)
 		decide(state);
 	if (!state->is_open)
 		return NULL;
+	before = blocks_read();
 	slot = ExecProcNode(state->child);
+	state->by_child += blocks_read() - before;
 	/* An index-only scan's slot has no place of the row. */
 	if (IsA(state->scan, IndexOnlyScanState) && !TupIsNull(slot))
 	{
@@ -268,25 +314,6 @@ gate_exec(CustomScanState *node)
 	return gate_next(&node->ss.ps);
 }
 
-/*
- * Whether a parameter has a value of its type.  That of PL/pgSQL may be a field
- * that a record does not have now, which is an error for who reads a row.
- */
-static bool
-has_value(const Node *value, ParamListInfo params)
-{
-	const Param *param;
-	ParamExternData workspace;
-
-	value = bf_gate_bare_value(value);
-	param = (const Param *) value;
-	if (!IsA(value, Param) || param->paramkind != PARAM_EXTERN ||
-		params == NULL || params->paramFetch == NULL)
-		return true;
-	return params->paramFetch(params, param->paramid, true,
-							  &workspace)->ptype == param->paramtype;
-}
-
 /* The scan beneath a one-time filter, if there is one. */
 static ScanState *
 scan_of(PlanState *child)
@@ -303,27 +330,23 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 	GateState  *state = (GateState *) node;
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *plan = (CustomScan *) ps->plan;
-	OpExpr	   *clause = linitial(plan->custom_exprs);
+	Relation	index;
 
 	state->child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	state->scan = scan_of(state->child);
-	state->value = ExecInitExpr(lsecond(clause->args), ps);
+	index = eflags & EXEC_FLAG_EXPLAIN_ONLY ? NULL : index_of(&state->scan->ps);
+	state->clause = linitial(plan->custom_exprs);
+	state->kind = (BfGateKind) {
+		.filter = linitial_oid(plan->custom_private),
+		.index = index == NULL ? InvalidOid : RelationGetRelid(index),
+		.scan = nodeTag(state->scan)
+	};
 	node->custom_ps = list_make1(state->child);
 	node->ss.ss_ScanTupleSlot = state->scan->ss_ScanTupleSlot;
 	ps->resultops = ExecGetResultSlotOps(state->child, &ps->resultopsfixed);
 	ps->resultopsset = true;
 	ps->ExecProcNode = gate_next;
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
-		return;
-	state->gate.index = index_open(linitial_oid(plan->custom_private),
-								   AccessShareLock);
-	/* Whether it still may is what other sessions said last. */
-	AcceptInvalidationMessages();
-	state->may_ask = has_value(lsecond(clause->args), estate->es_param_list_info) &&
-		bf_gate_open(&state->gate, state->gate.index, clause);
-	state->next_pause = FIRST_PAUSE;
-	if (state->may_ask)
-		start_asking(state);
+	state->may_ask = bf_gate_enabled && !IsolationIsSerializable();
 }
 
 /* EndCustomScan */
@@ -333,6 +356,8 @@ gate_end(CustomScanState *node)
 	GateState  *state = (GateState *) node;
 
 	ExecEndNode(state->child);
+	if (state->by_child > 0)
+		learnt_now(state);
 	if (state->gate.index != NULL)
 		index_close(state->gate.index, NoLock);
 }

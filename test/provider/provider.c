@@ -7,6 +7,8 @@
  * TimescaleDB does for a chunk that is compressed; "append" one that reads both, as
  * for a chunk that is in part; "wrap" puts a node over each, which hands on its rows,
  * as tracing does.  Where the mode is "join" that is done to the paths of joins.
+ * "advise" leaves the paths, and has a second index beside each that is not scanned,
+ * of which there is no more than the planner is told, as those who give advice do.
  *
  * A node projects by itself, as TimescaleDB's do.  It does so from slots of any
  * kind: those of its child are what they are.
@@ -22,6 +24,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -51,7 +54,8 @@ typedef enum Mode
 	MODE_REPLACE,
 	MODE_APPEND,
 	MODE_WRAP,
-	MODE_JOIN
+	MODE_JOIN,
+	MODE_ADVISE
 } Mode;
 
 static const struct config_enum_entry modes[] = {
@@ -60,6 +64,7 @@ static const struct config_enum_entry modes[] = {
 	{"append", MODE_APPEND, false},
 	{"wrap", MODE_WRAP, false},
 	{"join", MODE_JOIN, false},
+	{"advise", MODE_ADVISE, false},
 	{NULL, 0, false}
 };
 
@@ -67,6 +72,10 @@ static int	mode = MODE_OFF;
 static char *over_name;
 static char *rows_name;
 
+/* An OID that no relation has. */
+#define NO_INDEX	4294967294
+
+static get_relation_info_hook_type previous_info_hook;
 static set_rel_pathlist_hook_type previous_rel_hook;
 static set_join_pathlist_hook_type previous_join_hook;
 
@@ -324,7 +333,7 @@ provide_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (previous_rel_hook != NULL)
 		previous_rel_hook(root, rel, rti, rte);
-	if (mode == MODE_OFF || mode == MODE_JOIN || !is_ours(root, rel, rti, rte))
+	if (mode == MODE_OFF || mode == MODE_JOIN || mode == MODE_ADVISE || !is_ours(root, rel, rti, rte))
 		return;
 	if (mode != MODE_WRAP)
 	{
@@ -345,6 +354,29 @@ provide_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		wrap_paths(joinrel->pathlist);
 }
 
+static void
+advise_indexes(PlannerInfo *root, Oid table, bool inhparent, RelOptInfo *rel)
+{
+	List	   *advised = NIL;
+	ListCell   *cell;
+
+	if (previous_info_hook != NULL)
+		previous_info_hook(root, table, inhparent, rel);
+	if (mode != MODE_ADVISE || strcmp(get_rel_name(table), over_name) != 0)
+		return;
+	foreach(cell, rel->indexlist)
+	{
+		IndexOptInfo *index = makeNode(IndexOptInfo);
+
+		*index = *(IndexOptInfo *) lfirst(cell);
+		index->indexoid = NO_INDEX;
+		index->hypothetical = true;
+		if (!index->amhasgettuple && !index->amhasgetbitmap)
+			advised = lappend(advised, index);
+	}
+	rel->indexlist = list_concat(advised, rel->indexlist);
+}
+
 void
 _PG_init(void)
 {
@@ -356,6 +388,8 @@ _PG_init(void)
 							   &rows_name, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	RegisterCustomScanMethods(&wrap_scan);
 	RegisterCustomScanMethods(&rows_scan);
+	previous_info_hook = get_relation_info_hook;
+	get_relation_info_hook = advise_indexes;
 	previous_rel_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = provide_paths;
 	previous_join_hook = set_join_pathlist_hook;

@@ -164,6 +164,15 @@ foreach my $before ("LOAD '$provider'", "LOAD 'bloomext'; LOAD '$provider'")
 	}
 }
 
+# An index that only the planner has been told of is nobody's to ask; another is asked.
+foreach my $before ("LOAD '$provider'", "LOAD 'bloomext'; LOAD '$provider'")
+{
+	my $advised = "$before; SET provider.mode = advise; SET provider.over = articles;\n";
+	is($test->sql($advised . questions('articles')), $expected{articles}, 'with advice');
+	my $plan = $test->sql("$advised; $settings{loops}; EXPLAIN (COSTS off) $queries{scalar}");
+	is_deeply([ gates($plan) ], [ 1, 0 ], 'with advice: the gate') or diag $plan;
+}
+
 # A foreign table has no index, so no gate; other partitions of its table have.
 SKIP:
 {
