@@ -103,7 +103,7 @@ DROP TABLE grown;
 
 -- What waits on the pending pages of a layer, and what this transaction has kept
 -- back, is in the value, and counts.
-CREATE TABLE waits (t text);
+CREATE TABLE waits (t text) WITH (autovacuum_enabled = off);
 CREATE INDEX waits_i ON waits USING bloomfilter (t) WITH (expected = 300000, fpp = 0.0001, expansion = 2);
 INSERT INTO waits SELECT 'w' || g FROM generate_series(1, 350000) AS g;
 INSERT INTO waits VALUES ('one');
@@ -124,7 +124,7 @@ DROP TABLE waits;
 
 -- What waits on a layer's pending pages gets its bits when another layer follows, as
 -- lookups do not look there any more.
-CREATE TABLE sealed (t text);
+CREATE TABLE sealed (t text) WITH (autovacuum_enabled = off);
 CREATE INDEX sealed_i ON sealed USING bloomfilter (t) WITH (expected = 200000, fpp = 1e-9, expansion = 2);
 INSERT INTO sealed SELECT 's' || g FROM generate_series(1, 150000) AS g;
 INSERT INTO sealed VALUES ('one');
