@@ -57,13 +57,14 @@ foreach my $name ('holder', 'first', 'second', 'beside')
 	$pid{$name} = $session{$name}->ask('SELECT pg_backend_pid()');
 }
 
-# Wait until a session waits for a lock, but not for ever.
+# Wait until a session waits for a lock, but not for ever.  From 19 on a page's lock has
+# a name for each mode, and a type of its own.
 sub waits
 {
 	my ($name, $lock) = @_;
 	foreach (1 .. 100)
 	{
-		return 1 if $session{beside}->ask("SELECT wait_event FROM pg_stat_get_activity($pid{$name}) WHERE wait_event_type = 'LWLock'") eq $lock;
+		return 1 if $session{beside}->ask("SELECT wait_event FROM pg_stat_get_activity($pid{$name}) WHERE wait_event_type IN ('LWLock', 'Buffer')") =~ /^$lock$/;
 		last if $session{$name}->is_done;
 		sleep(0.02);
 	}
@@ -87,7 +88,7 @@ sub overtake
 		$session{first}->start('COMMIT');
 		my $waits = waits('first', 'WALWrite');
 		$session{second}->start($script);
-		$waits &&= waits('second', 'BufferContent');
+		$waits &&= waits('second', 'Buffer(Content|Exclusive|Shared)');
 		kill 'STOP', $pid{second} if $waits;
 		kill 'CONT', $pid{holder};
 		$session{$_}->finish foreach 'holder', 'first';

@@ -43,7 +43,7 @@ sub start_held
 	my ($session, $statement) = @_;
 	my $pid = $session->ask('SELECT pg_backend_pid()');
 	$session->start($statement);
-	$node->poll_query_until('postgres', "SELECT wait_event_type IN ('Lock', 'BufferPin') FROM pg_stat_activity WHERE pid = $pid")
+	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' OR wait_event IN ('BufferPin', 'BufferCleanup') FROM pg_stat_activity WHERE pid = $pid")
 	  or die "$statement does not wait";
 	return $pid;
 }
