@@ -61,7 +61,7 @@ BEGIN
 END
 $$;
 SELECT expected, layers, expansion, due, reason FROM seen WHERE index = 'growing_title'::regclass;
-VACUUM growing;
+INSERT INTO growing SELECT g, 'new ' || g FROM generate_series(1, 1000) AS g;
 SELECT expected, layers, expansion, due, reason FROM seen WHERE index = 'growing_title'::regclass;
 DROP TABLE growing;
 

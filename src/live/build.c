@@ -473,7 +473,6 @@ prepare_build(Build *build, Relation index)
 	memset(build, 0, sizeof(*build));
 	build->index = index;
 	build->strategy = bf_live_strategy(index);
-	bf_live_check_column(index);
 	bf_element_type(index->rd_opcintype[0], InvalidOid, &build->element);
 	build->funnel = bf_live_funnel(index, build->strategy, &build->element);
 	build->scratch = AllocSetContextCreate(CurrentMemoryContext,
@@ -492,7 +491,8 @@ prepare_build(Build *build, Relation index)
 
 /*
  * Whether a build is one in place: the file is not one that this subtransaction
- * made, nor that of a concurrent build, whose index is not ready yet.
+ * made, nor that of a concurrent build, whose index is not ready yet.  Of temporary
+ * files that is not known, and does no harm.
  */
 static bool
 is_in_place(Relation index)
@@ -638,6 +638,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
 	bf_live_forget(index);
+	bf_live_check_column(index);
 	if (is_in_place(index))
 		builder = begin_in_place(heap, index);
 	prepare_build(build, index);
