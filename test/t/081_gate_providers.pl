@@ -201,6 +201,8 @@ SKIP:
 		INSERT INTO parts SELECT 3000 + g, 'nowhere ' || g, g % 7 FROM generate_series(16, 100) g;
 		INSERT INTO parts SELECT 4000 + g, 'hidden ' || g, g % 7 FROM generate_series(100, 200) g;
 		INSERT INTO parts SELECT 5000 + g, 'hidden ' || g, g % 7 FROM generate_series(150, 250) g;
+		INSERT INTO parts SELECT 4000 + g, 'near ' || g, g % 7 FROM generate_series(201, 999) g;
+		INSERT INTO remote SELECT 5000 + g, 'far ' || g, g % 7 FROM generate_series(251, 999) g;
 		CREATE INDEX ON parts_filtered (title); CREATE INDEX ON parts_filtered USING bloomfilter (title) WITH (plans = on);
 		CREATE INDEX ON parts_indexed (title);
 		CREATE INDEX ON parts_near (title); CREATE INDEX ON parts_near USING bloomfilter (title) WITH (plans = on);
