@@ -67,13 +67,13 @@ sub functions
 				said := said * 7 % 1000003 + r.c + coalesce(r.i, 0);
 				PERFORM FROM $table WHERE id = s.id AND kind = 1;
 				said := said + found::int;
-				SELECT t.kind INTO r FROM sought o JOIN $table t USING (title) WHERE o.n = s.n;
+				SELECT min(t.kind) AS kind INTO r FROM sought o JOIN $table t USING (title) WHERE o.n = s.n;
 				said := said + coalesce(r.kind, 5);
 				IF EXISTS (SELECT FROM $table WHERE title = 'nowhere' OR id = s.id) THEN said := said + 11; END IF;
 			END LOOP;
 			RETURN said;
 		END \$\$;
-		PREPARE $table\_by_title (text) AS SELECT id, kind FROM $table WHERE title = \$1 ORDER BY id;
+		PREPARE $table\_by_title (text) AS SELECT id, kind FROM $table WHERE title = \$1 ORDER BY id, kind;
 		PREPARE $table\_by_both (int, text) AS SELECT count(*) FROM $table WHERE id = \$1 AND title = 'title 7' OR title = \$2;
 		PREPARE $table\_polled (int) AS SELECT count(*) FROM $table WHERE kind = \$1 AND title = 'urgent';
 		PREPARE $table\_join (int) AS SELECT s.n, t.id FROM sought s LEFT JOIN $table t USING (title) WHERE s.n <= \$1 ORDER BY 1, 2;\n";
@@ -156,7 +156,7 @@ while (time < $until && !@wrong)
 	}
 	$script .= "COMMIT;\n\\echo <counts>\nSET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;\n"
 	  . "EXPLAIN (ANALYZE, TIMING off) SELECT (SELECT count(*) FROM filtered t WHERE t.title = s.title) FROM sought s;\n";
-	my ($status, $out, $err) = $node->psql('postgres', "SET client_min_messages = error;\n$script", on_error_stop => 1);
+	my ($status, $out, $err) = $node->psql('postgres', "SET client_min_messages = error; SELECT FROM setseed(" . rand() . ");\n$script", on_error_stop => 1);
 	is($status, 0, 'a round runs') or diag("$err\n");
 	last if $status;
 	my %said;
