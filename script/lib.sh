@@ -74,7 +74,7 @@ prepare() { # demo|test|bench [FOLDER]
 	work=$(mktemp -d "${2:-/tmp}/bloomext.XXXXXX")
 	chmod 711 "$work"
 	mkdir -m 700 "$work/src" "$work/server"
-	tar -C "$root" --exclude=./.git -cf - . | tar -C "$work/src" --no-same-owner -xf -
+	tar -C "$root" --exclude=./.git --exclude=./tmp_check --exclude='./test/*/build' -cf - . | tar -C "$work/src" --no-same-owner -xf -
 	if ((EUID == 0)); then chown "$server_user" "$work/server"; fi
 }
 

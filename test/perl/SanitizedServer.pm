@@ -47,6 +47,8 @@ sub new
 	my $self = bless { node => PostgreSQL::Test::Cluster->new($name), database => 'postgres', seen => 0, states => {}, scripts => 0 }, $class;
 	my $node = $self->{node};
 	$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+	# Checksums (18's default) would tell of damage before bloomext does.
+	system_log('pg_checksums', '--disable', '-D', $node->data_dir);
 	$node->append_conf('postgresql.conf', join "\n", 'fsync = off', 'autovacuum = off', 'jit = off',
 		'log_statement = none', 'log_min_messages = log', 'restart_after_crash = on', @settings, '');
 	{
