@@ -75,7 +75,16 @@ static char *rows_name;
 /* An OID that no relation has. */
 #define NO_INDEX	4294967294
 
-static get_relation_info_hook_type previous_info_hook;
+/* 19 has another hook where what is known of a table can be changed. */
+#if PG_VERSION_NUM >= 190000
+#define table_hook	build_simple_rel_hook
+typedef build_simple_rel_hook_type TableHook;
+#else
+#define table_hook	get_relation_info_hook
+typedef get_relation_info_hook_type TableHook;
+#endif
+
+static TableHook previous_table_hook;
 static set_rel_pathlist_hook_type previous_rel_hook;
 static set_join_pathlist_hook_type previous_join_hook;
 
@@ -355,13 +364,11 @@ provide_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 }
 
 static void
-advise_indexes(PlannerInfo *root, Oid table, bool inhparent, RelOptInfo *rel)
+add_advised(Oid table, RelOptInfo *rel)
 {
 	List	   *advised = NIL;
 	ListCell   *cell;
 
-	if (previous_info_hook != NULL)
-		previous_info_hook(root, table, inhparent, rel);
 	if (mode != MODE_ADVISE || strcmp(get_rel_name(table), over_name) != 0)
 		return;
 	foreach(cell, rel->indexlist)
@@ -377,6 +384,25 @@ advise_indexes(PlannerInfo *root, Oid table, bool inhparent, RelOptInfo *rel)
 	rel->indexlist = list_concat(advised, rel->indexlist);
 }
 
+#if PG_VERSION_NUM >= 190000
+static void
+advise_indexes(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	if (previous_table_hook != NULL)
+		previous_table_hook(root, rel, rte);
+	if (rte->rtekind == RTE_RELATION)
+		add_advised(rte->relid, rel);
+}
+#else
+static void
+advise_indexes(PlannerInfo *root, Oid table, bool inhparent, RelOptInfo *rel)
+{
+	if (previous_table_hook != NULL)
+		previous_table_hook(root, table, inhparent, rel);
+	add_advised(table, rel);
+}
+#endif
+
 void
 _PG_init(void)
 {
@@ -388,8 +414,8 @@ _PG_init(void)
 							   &rows_name, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	RegisterCustomScanMethods(&wrap_scan);
 	RegisterCustomScanMethods(&rows_scan);
-	previous_info_hook = get_relation_info_hook;
-	get_relation_info_hook = advise_indexes;
+	previous_table_hook = table_hook;
+	table_hook = advise_indexes;
 	previous_rel_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = provide_paths;
 	previous_join_hook = set_join_pathlist_hook;

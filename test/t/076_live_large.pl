@@ -258,16 +258,17 @@ sub fill_sample
 	$node->start;
 }
 
-my $grows = 'fpp = 0.01, expansion = 3';
+my $grows = 'fpp = 0.01, expansion';
 $live->sql(qq(
 	DROP TABLE most, built;
 	CREATE TABLE grown (title text);
-	CREATE INDEX ON grown USING bloomfilter (title) WITH ($grows, expected = 500000000);
+	CREATE INDEX ON grown USING bloomfilter (title) WITH ($grows = 100, expected = 15000000);
 	CREATE TABLE narrow (title text);
-	CREATE INDEX ON narrow USING bloomfilter (title) WITH ($grows, expected = 140000000, strategy = guava32);)
+	CREATE INDEX ON narrow USING bloomfilter (title) WITH ($grows = 3, expected = 140000000, strategy = guava32);)
 	. insert('grown', 100) . insert('narrow', 100) . 'VACUUM grown, narrow');
 fill_sample($_, layers($_)) foreach 'grown_title_idx', 'narrow_title_idx';
-$live->sql('VACUUM grown, narrow;' . insert('grown', 100) . insert('narrow', 100));
+# So many at once that their number alone has the layer looked at.
+$live->sql(insert('grown', 70000) . insert('narrow', 100));
 my @layers = layers('grown_title_idx');
 is(scalar(@layers), 2, 'a layer is added');
 cmp_ok($layers[0]{m} / 8, '<', 2**30, 'to one that would be a value');
