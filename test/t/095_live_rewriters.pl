@@ -139,7 +139,7 @@ sub end
 {
 	my ($bench, $name) = @_;
 	$bench->{run}->pump_nb;
-	$bench->{run}->signal('INT') if $bench->{run}->pumpable;
+	$bench->{run}->signal('TERM') if $bench->{run}->pumpable;
 	eval { $bench->{run}->finish };
 	unlike($bench->{err}, qr/ERROR|FATAL|aborted/, $name);
 }
