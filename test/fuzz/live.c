@@ -22,6 +22,8 @@
 #include "server.h"
 
 #include "catalog/pg_type.h"
+#include "catalog/storage.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/memnodes.h"
@@ -83,6 +85,14 @@ Block	   *LocalBufferBlockPointers;
 BufferDescPadded *BufferDescriptors;
 int			NBuffers = 64;
 int			wal_level = 1;
+BufferUsage pgBufferUsage;
+
+/* Not asked at such a level. */
+bool
+RelFileLocatorSkippingWAL(RelFileLocator file)
+{
+	abort();
+}
 
 static Buffer
 buffer_of(BlockNumber block)
