@@ -433,29 +433,60 @@ contains_parameter(Node *node, void *context)
 	return expression_tree_walker(node, contains_parameter, context);
 }
 
+/* What was found out of a statement that is planned. */
+static struct
+{
+	const PlannerGlobal *glob;	/* NULL: nothing */
+	bool		has_parameters;
+	int			subroots;		/* that were looked at */
+}			planned;
+
+/* MemoryContextCallback: what comes next may be where that statement was. */
+static void
+forget_planned(void *arg)
+{
+	planned.glob = NULL;
+}
+
+/* Begin with a statement: look at its topmost query. */
+static void
+start_planned(const PlannerInfo *root)
+{
+	MemoryContext context = GetMemoryChunkContext(root->glob);
+	MemoryContextCallback *callback = MemoryContextAlloc(context,
+														 sizeof(MemoryContextCallback));
+
+	callback->func = forget_planned;
+	callback->arg = NULL;
+	MemoryContextRegisterResetCallback(context, callback);
+	planned.glob = root->glob;
+	planned.subroots = 0;
+	while (root->parent_root != NULL)
+		root = root->parent_root;
+	planned.has_parameters = planned.glob->boundParams != NULL ||
+		contains_parameter((Node *) root->parse, NULL);
+}
+
 /*
  * Whether a statement has parameters.  Where their values are known they may be
- * gone from it, and what was a subquery stands in a list of its own.
+ * gone from it, and what was a subquery stands in a list of its own.  All of it is
+ * looked at once, not for each question.
  */
 static bool
 has_parameters(const PlannerInfo *root)
 {
-	const PlannerGlobal *glob = root->glob;
-	const ListCell *cell;
+	const List *subroots = root->glob->subroots;
 
-	if (glob->boundParams != NULL)
-		return true;
-	while (root->parent_root != NULL)
-		root = root->parent_root;
-	if (contains_parameter((Node *) root->parse, NULL))
-		return true;
-	foreach(cell, glob->subroots)
+	if (planned.glob != root->glob)
+		start_planned(root);
+	while (!planned.has_parameters &&
+		   planned.subroots < list_length(subroots))
 	{
-		root = lfirst(cell);
-		if (contains_parameter((Node *) root->parse, NULL))
-			return true;
+		const PlannerInfo *other = list_nth(subroots, planned.subroots++);
+
+		planned.has_parameters = contains_parameter((Node *) other->parse, NULL);
 	}
-	return false;
+	return planned.has_parameters;
 }
 
 /* The share of the answers that are expected to be absent; -1: unknown. */

@@ -162,7 +162,7 @@ bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateBlocks blocks)
 	learnt->absent += absent;
 	learnt->looked_at += blocks.looked_at;
 	learnt->by_filter += blocks.read;
-	return ++learnt->asked == WINDOW;
+	return ++learnt->asked >= WINDOW;
 }
 
 /*

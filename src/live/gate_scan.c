@@ -60,6 +60,7 @@ typedef struct GateState
 	ExprState  *value;			/* NULL: not ready to ask yet */
 	bool		may_ask;
 	BfGate		gate;			/* index: NULL if it is not open */
+	uint64		epoch;			/* in which it was opened */
 
 	bool		is_decided;		/* since the last rescan */
 	bool		is_open;		/* what was decided */
@@ -154,6 +155,21 @@ open_if_free(Oid oid)
 	return try_relation_open(oid, NoLock);
 }
 
+/*
+ * Open the filter, anew where that was in another epoch: a subtransaction that is
+ * rolled back takes the file along that it gave to the index.
+ */
+static void
+open_anew(GateState *state)
+{
+	state->epoch = bf_epoch();
+	if (state->gate.index != NULL)
+		index_close(state->gate.index, NoLock);
+	state->gate.index = open_if_free(state->kind.filter);
+	state->may_ask = state->gate.index != NULL &&
+		bf_gate_open(&state->gate, state->gate.index, state->clause);
+}
+
 /* Be ready for the first question of a plan's run, if there may be any. */
 static void
 prepare_to_ask(GateState *state)
@@ -165,9 +181,7 @@ prepare_to_ask(GateState *state)
 	state->value = ExecInitExpr(value, ps);
 	state->may_ask = has_value((Node *) value, ps->state->es_param_list_info);
 	if (state->may_ask)
-		state->gate.index = open_if_free(state->kind.filter);
-	state->may_ask = state->gate.index != NULL &&
-		bf_gate_open(&state->gate, state->gate.index, state->clause);
+		open_anew(state);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -251,6 +265,8 @@ may_have_rows(GateState *state)
 	}
 	if (state->value == NULL)
 		prepare_to_ask(state);
+	else if (state->epoch != bf_epoch())
+		open_anew(state);
 	if (!state->may_ask)
 		return true;
 	ResetExprContext(econtext);

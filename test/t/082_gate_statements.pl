@@ -265,6 +265,20 @@ $there->is_sql('promoted, it goes on', "INSERT INTO articles SELECT 30000 + id, 
 	SET bloomext.enable_gate = off; $number", '25; 25');
 like($there->sql("EXPLAIN (ANALYZE, COSTS off, TIMING off) SELECT FROM articles WHERE title = 'nowhere at all'"), qr/Surely Absent: 1\n/, 'and asks');
 
+# A gate that opened its filter in a savepoint that gave it another file, and is undone.
+my $loops = 'SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off';
+my $join = 'SELECT b.i, r.id FROM asked_for AS b LEFT JOIN rebuilt AS r ON r.title = b.title';
+$test->sql(q(
+	CREATE TABLE rebuilt AS SELECT i AS id, 'title ' || i AS title FROM generate_series(1, 5000) AS i;
+	CREATE INDEX ON rebuilt (title);
+	CREATE INDEX rebuilt_bf ON rebuilt USING bloomfilter (title) WITH (plans = on);
+	CREATE TABLE asked_for AS SELECT i, 'title ' || i AS title FROM generate_series(1, 10) AS i;
+	ANALYZE rebuilt, asked_for));
+like($test->sql("$loops; EXPLAIN (COSTS off) $join"), qr/Bloom Filter Gate/, 'a gate is planned');
+$test->is_sql("its filter is rebuilt, and that is undone: $_", "$loops; BEGIN; DECLARE c CURSOR FOR $join; SAVEPOINT s; $_; FETCH 2 FROM c; ROLLBACK TO s; FETCH 2 FROM c",
+	'1|1; 2|2; 3|3; 4|4')
+  foreach 'REINDEX INDEX rebuilt_bf', 'SELECT 1 WHERE false';
+
 $standby->stop;
 $primary->stop;
 done_testing();
