@@ -178,9 +178,9 @@ while (time < $until && !@wrong)
 is_deeply(\@wrong, [], 'the table with filters says what the one without says') or diag "@wrong[0 .. 0]";
 note "$rounds rounds, $compared comparisons; of their last statements $asked scans were asked for, $skipped were not";
 cmp_ok($compared, '>=', 100 * $rounds, 'comparisons');
-SKIP:
+# Fewer rounds may do without.
+if ($rounds >= 10)
 {
-	skip 'a short run', 2 if $rounds < 10;
 	cmp_ok($asked, '>', 0, 'gates ask');
 	cmp_ok($skipped, '>', 0, 'gates pause');
 }
