@@ -19,8 +19,8 @@
  * may change before the commit: what rewrites a table beside its writers
  * (REPACK, pg_repack) inserts what came meanwhile into a copy of the table, and
  * has the two swap their files in the same transaction.  So the set of hashes for
- * an index knows the files that the index and its table had (placement.c says
- * where these are by now).
+ * an index knows the files that the index and its table had (origin.c says where
+ * these are by now).
  *
  * - While the transaction lasts, a set leaves memory only by being stored in
  *	 that very file.  A subtransaction that truncates the table gives its index
@@ -33,9 +33,9 @@
  * - This transaction's own lookups see all sets that the filter may yet need.
  *
  * A commit shall not wait for locks that it would not wait for with a btree, nor
- * take more than there are.  An executor gives an index's lock back when its statement ends;
- * we keep those of the first MOST_LOCKED indexes.  What is beyond is locked when it is
- * stored, one index at a time, in the order of their OIDs.
+ * take more than there are.  An executor gives an index's lock back when its
+ * statement ends; we keep those of the first MOST_LOCKED indexes.  Each index beyond
+ * these is locked while its set is stored, in the order of their OIDs.
  *
  * What a subtransaction added is forgotten when it is rolled back: the first
  * hash that it adds to a set leaves a mark, which says how many came before.

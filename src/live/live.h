@@ -19,6 +19,7 @@
  *
  *	  insert.c		hashes it
  *	  deferred.c	keeps the hash until the transaction commits, or many came
+ *	  origin.c		  and knows where the file is by then that the row went into
  *	  store.c		leaves out what there is already (held.c), and has a
  *	  grow.c		  layer added for the rest where the newest is full (fill.c);
  *					chooses by cost between
@@ -44,8 +45,8 @@
  *	  sure.c		does a filter know every row that this snapshot can see?
  *	  epoch.c		and for how long may that be believed?
  *
- * Query plans ask by a gate before a scan of the table: gate.c plans it, and
- * gate_scan.c runs it.
+ * Query plans ask by a gate before a scan of the table: gate.c plans it,
+ * gate_scan.c runs it, and gate_pays.c says when that pays.
  *
  * VACUUM (vacuum.c), builds (build.c) and monitors (monitor.c) tell what is due
  * (due.c).  Who wants all of a filter has its image (snapshot.c), page by page

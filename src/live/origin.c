@@ -15,8 +15,8 @@
  *	 the one; of the table that has the rows' file, if any has.
  *
  * Hashes that a filter need not have cost nothing but room; so where something
- * cannot be told, the answer is yes.  But no filter is locked for it that this
- * transaction has not locked already, nor another table.
+ * cannot be told, the answer is yes.  But no filter is a candidate that would have
+ * to be waited for: those are locked since this transaction gave them their files.
  *
  * A file is searched for by pg_class's index, and not by PostgreSQL's function for
  * it (RelidByRelfilenumber), which from 18 on passes over temporary tables, and
