@@ -6,6 +6,7 @@
 # 19, pg_repack, pg_squeeze, and the same in plain SQL.
 #
 # BLOOMEXT_LIVE_SECONDS is how long each of these goes on: 15, unless it says otherwise.
+# BLOOMEXT_LIVE_REWRITER is the name of the only one to be tried, such as pg_repack.
 use strict;
 use warnings;
 
@@ -18,6 +19,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 my $seconds = $ENV{BLOOMEXT_LIVE_SECONDS} || 15;
+my $only = $ENV{BLOOMEXT_LIVE_REWRITER};
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 'logical');
@@ -148,6 +150,7 @@ sub end
 sub beside
 {
 	my ($name, $rewrite) = @_;
+	return if defined $only && $name ne $only;
 	my @running = (
 		[ bench($node, 3, @writers), "$name: writers" ],
 		[ bench($node, 1, @reader), "$name: a reader" ],
