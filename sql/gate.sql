@@ -121,6 +121,13 @@ SELECT * FROM gated('SELECT id FROM articles WHERE title = ''new''');
 SELECT * FROM gated('SELECT id FROM articles WHERE title = ''title 7''');
 SELECT * FROM gated('SELECT id FROM articles WHERE title = NULL::text');
 
+-- However many paths there are, the filter is asked once.
+BEGIN;
+SELECT pg_stat_get_xact_numscans('articles_title_bf'::regclass) AS before \gset
+EXPLAIN (COSTS off) SELECT title FROM articles WHERE title = 'title 7';
+SELECT pg_stat_get_xact_numscans('articles_title_bf'::regclass) - :before AS questions;
+COMMIT;
+
 -- One that is absent now has PostgreSQL keep no plan for all values that it would not keep without.
 CREATE TABLE polled (id int, k int, flag text) WITH (autovacuum_enabled = off);
 INSERT INTO polled SELECT g, CASE WHEN g % 2500 = 7 THEN 2 ELSE 0 END, 'f' || g FROM generate_series(1, 50000) AS g ORDER BY md5(g::text);
@@ -612,6 +619,8 @@ SELECT * FROM counted(5000, 5);
 SELECT * FROM counted(5000, 2);
 SELECT forget();
 SELECT * FROM counted(10000, 0);
+-- Statements of some hundred scans try for themselves, each by a few.
+SELECT counted(300, 0) FROM generate_series(1, 3);
 -- The smaller the index, the more are to be absent.
 SELECT * FROM counted(1000, 5, 'articles', 's.t');
 -- Of a table that is scanned whole, few; and none that has a page or two.

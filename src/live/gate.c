@@ -380,17 +380,6 @@ named_table(PlannerInfo *root, const RelOptInfo *rel)
 	return planner_rt_fetch(relid, root)->relid;
 }
 
-/* What a filter says now of a constant: the share that is absent; -1: unknown. */
-static double
-ask_now(const Question *question, Relation index, const Const *constant)
-{
-	BfGate		gate;
-
-	if (!bf_gate_open(&gate, index, question->clause))
-		return -1;
-	return bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
-}
-
 /* Whether there may be rows that who sees the plan must not know of. */
 static bool
 hides_rows(const PlannerInfo *root)
@@ -439,6 +428,9 @@ static struct
 	const PlannerGlobal *glob;	/* NULL: nothing */
 	bool		has_parameters;
 	int			subroots;		/* that were looked at */
+	const IndexOptInfo *filter; /* NULL: none was asked */
+	const RestrictInfo *rinfo;	/* the last question, and what was said */
+	double		absent;
 }			planned;
 
 /* MemoryContextCallback: what comes next may be where that statement was. */
@@ -461,6 +453,7 @@ start_planned(const PlannerInfo *root)
 	MemoryContextRegisterResetCallback(context, callback);
 	planned.glob = root->glob;
 	planned.subroots = 0;
+	planned.filter = NULL;
 	while (root->parent_root != NULL)
 		root = root->parent_root;
 	planned.has_parameters = planned.glob->boundParams != NULL ||
@@ -489,6 +482,30 @@ has_parameters(const PlannerInfo *root)
 	return planned.has_parameters;
 }
 
+/* What a filter says now of a constant: the share that is absent; -1: unknown. */
+static double
+ask_now(const Question *question, Relation index, const Const *constant)
+{
+	BfGate		gate;
+
+	if (!bf_gate_open(&gate, index, question->clause))
+		return -1;
+	return bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
+}
+
+/* The same, asked once for all paths of a relation. */
+static double
+ask_once(const Question *question, Relation index, const Const *constant)
+{
+	if (planned.filter != question->filter || planned.rinfo != question->rinfo)
+	{
+		planned.absent = ask_now(question, index, constant);
+		planned.filter = question->filter;
+		planned.rinfo = question->rinfo;
+	}
+	return planned.absent;
+}
+
 /* The share of the answers that are expected to be absent; -1: unknown. */
 static double
 expected_absent(PlannerInfo *root, const RelOptInfo *rel,
@@ -501,7 +518,7 @@ expected_absent(PlannerInfo *root, const RelOptInfo *rel,
 	if (IsA(constant, Const) && !constant->constisnull &&
 		!IsolationIsSerializable() && ActiveSnapshotSet() &&
 		!has_parameters(root) && may_be_told(root, rel, index))
-		absent = ask_now(question, index, constant);
+		absent = ask_once(question, index, constant);
 	else
 		absent = bf_live_absent(index);
 	index_close(index, NoLock);

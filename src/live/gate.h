@@ -36,21 +36,32 @@ typedef struct BfGateBlocks
 	int64		read;			/* of these, from outside of the buffers */
 } BfGateBlocks;
 
-/* What was learnt: zero is nothing. */
+/* What was learnt.  A window is some questions in turn, after which it is decided. */
 typedef struct BfGateLearnt
 {
-	BfGateKind	kind;
-	uint32		used;			/* when it was looked up last */
+	BfGateKind	kind;			/* hash key */
 	uint32		asked;			/* questions of the window, and their answers */
 	uint32		absent;
+	uint32		sampled;		/* of these, how many scans were made */
+	double		scan;			/* what one costs in memory */
 	int64		looked_at;		/* blocks of the filter */
 	int64		by_filter;		/* of these, read */
-	int64		by_child;		/* blocks that the child read meanwhile */
-	int64		unread;			/* blocks of the filter, read for the first time */
-	bool		asks;			/* has it begun to, and not paused since? */
+	double		free_reads;		/* blocks of it that may be read and not counted */
+	double		scans;			/* a sample of those that were made */
+	double		by_child;		/* blocks that these have read */
+	bool		asks;			/* has the last window paid? */
 	uint32		pause;			/* scans to come that are not asked for */
 	uint32		next_pause;
+	uint32		skipped;		/* since the last window */
 } BfGateLearnt;
+
+/* A kind, and where what was learnt of it was found, unless it was forgotten since. */
+typedef struct BfGateLookup
+{
+	BfGateKind	kind;
+	BfGateLearnt *learnt;		/* NULL: nowhere yet */
+	uint64		forgotten;
+} BfGateLookup;
 
 /* gate.c: setting bloomext.enable_gate */
 extern bool bf_gate_enabled;
@@ -58,11 +69,11 @@ extern void bf_gate_init(void);
 
 /* gate_pays.c */
 extern void bf_gate_pays_init(void);
-extern BfGateLearnt *bf_gate_learnt(BfGateLearnt *last, const BfGateKind *kind);
+extern BfGateLearnt *bf_gate_learnt(BfGateLookup *lookup);
 extern bool bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped);
-extern void bf_gate_start_window(BfGateLearnt *learnt, int64 blocks);
+extern void bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages,
+								 int64 filter);
 extern bool bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateBlocks blocks);
-extern void bf_gate_end_window(BfGateLearnt *learnt, BlockNumber pages);
 
 /* gate_scan.c */
 extern const CustomScanMethods bf_gate_methods;

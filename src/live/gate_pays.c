@@ -7,35 +7,44 @@
  * reckons so, with its own costs, where the index's owner told it a (gate.c).  Where
  * nobody did, it is found out while plans run: a window of questions tells a, and
  * where it did not pay, many scans go to the child without being asked, twice as
- * many each time in turn.
+ * many each time in turn.  A window after them is a short one, so that in statements
+ * of some hundred scans, which try for themselves, few are asked for in vain.
  *
  * The unit is a block that a question looks at in memory: some four where the value
  * is absent, one for each hash where it is there.  A page of a table that is scanned
  * whole costs some of these.  A lookup in an index of 2^n pages costs about
  * n * n / 5: it takes more steps in a larger one, and each is less likely to be in
  * the processor's caches.  So measured for texts and integers, in 27 to 8,300 pages.
- * A block from outside of shared buffers is dear, for both.  But to read the filter
- * once is for all windows to come, and does not count against one that had paid
- * without.
+ * A block from outside of shared buffers is dear, for both.  What a scan reads of
+ * those is known of scans that were made, those that were not asked for among them.
+ * Where that decides, and none is made, as all is absent, one is made nonetheless:
+ * a table of which the same few pages are scanned reads none, however large it is.
+ *
+ * To read a filter once that then stays in the buffers is for all windows to come,
+ * and does not count against one that had paid without.  It may have left them after
+ * many scans that were not asked for; what it takes to read it again is little,
+ * then, against what these have cost.
  *
  * A statement may scan but once.  So what was learnt is kept by the backend: of a
  * filter, of the kind of scan it spares, and of the index that this is by, as a
  * mere lookup may find all that it looks for, and a scan of the table nothing.
  * A statement that scans much tries for itself after some scans, as it may look
  * for other values than those before.  What was learnt is forgotten when the filter
- * or that index is changed, or made anew, and when others need the room.
+ * or that index is changed, made anew or dropped.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "common/hashfn.h"
+#include "utils/hsearch.h"
 #include "utils/inval.h"
+#include "utils/memutils.h"
 
 #include "live/gate.h"
 
-/* Questions after which it is decided whether they paid. */
+/* Questions after which it is decided whether they paid; the same after a pause. */
 #define WINDOW		64
+#define TRIAL		8
 
 /* What is more than a block in memory: one that is read, a page that is scanned. */
 #define READ		32.0
@@ -44,8 +53,11 @@
 /* A lookup in an index of 2^n pages is so many times less than (n + 1) squared. */
 #define LOOKUP		5.0
 
-/* How much more a scan may cost, as it may read, if none was made. */
-#define UNKNOWN		3
+/* Of so many scans in turn it is known what the latest read. */
+#define SAMPLED		32
+
+/* As so many scans count those that are known from before a window. */
+#define REMEMBERED	16.0
 
 /* How many scans are not asked for where it did not pay, at first and at most. */
 #define FIRST_PAUSE	1024
@@ -54,53 +66,65 @@
 /* After so many of them a statement tries for itself. */
 #define PATIENCE	256
 
-/* How much is kept: what is of one hash has a few places. */
-#define SETS		256
-#define PLACES		4
+/* The share of what they cost for which the filter may be read again. */
+#define AGAIN		0.05
 
-static BfGateLearnt all[SETS][PLACES];
+/* What was learnt, by kind; NULL: nothing. */
+static HTAB *all;
 
-/* Whether something was learnt of a kind. */
-static bool
-is_of_kind(const BfGateLearnt *learnt, const BfGateKind *kind)
-{
-	return learnt->kind.filter == kind->filter &&
-		learnt->kind.index == kind->index && learnt->kind.scan == kind->scan;
-}
+/* How often something of it was forgotten. */
+static uint64 forgotten;
 
-/* What was learnt of a kind, where it was last, or NULL, if it is there yet. */
+/* What was learnt of the kind that is looked for: where it was last, if it is there. */
 BfGateLearnt *
-bf_gate_learnt(BfGateLearnt *last, const BfGateKind *kind)
+bf_gate_learnt(BfGateLookup *lookup)
 {
-	static uint32 now;
-	BfGateLearnt *set = all[hash_combine(murmurhash32(kind->filter),
-										 murmurhash32(kind->index)) % SETS];
-	BfGateLearnt *place = &set[0];
+	bool		found;
 
-	if (last != NULL && is_of_kind(last, kind))
-		return last;
-	for (int i = 0; i < PLACES && !is_of_kind(place, kind); i++)
+	if (lookup->learnt != NULL && lookup->forgotten == forgotten)
+		return lookup->learnt;
+	if (all == NULL)
 	{
-		if (is_of_kind(&set[i], kind) || set[i].used < place->used)
-			place = &set[i];
+		HASHCTL		control = {
+			.keysize = sizeof(BfGateKind),
+			.entrysize = sizeof(BfGateLearnt),
+			.hcxt = CacheMemoryContext
+		};
+
+		all = hash_create("what bloomext's gates have learnt", 64, &control,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	if (!is_of_kind(place, kind))
-		*place = (BfGateLearnt) {.kind = *kind};
-	place->used = ++now;
-	return place;
+	lookup->learnt = hash_search(all, &lookup->kind, HASH_ENTER, &found);
+	lookup->forgotten = forgotten;
+	if (!found)
+	{
+		/* The first reading of the whole filter counts against nothing. */
+		*lookup->learnt = (BfGateLearnt) {
+			.kind = lookup->kind,
+			.free_reads = HUGE_VAL,
+			.asks = true
+		};
+	}
+	return lookup->learnt;
 }
 
 /* CacheRegisterRelcacheCallback: a relation, or any, is not what it was. */
 static void
 forget_changed(Datum arg, Oid rel)
 {
-	BfGateLearnt *learnt = &all[0][0];
+	HASH_SEQ_STATUS status;
+	BfGateLearnt *learnt;
 
-	for (int i = 0; i < SETS * PLACES; i++, learnt++)
+	if (all == NULL)
+		return;
+	hash_seq_init(&status, all);
+	while ((learnt = hash_seq_search(&status)) != NULL)
 	{
-		if (!OidIsValid(rel) || learnt->kind.filter == rel ||
-			learnt->kind.index == rel)
-			*learnt = (BfGateLearnt) {0};
+		if (OidIsValid(rel) && learnt->kind.filter != rel &&
+			learnt->kind.index != rel)
+			continue;
+		hash_search(all, &learnt->kind, HASH_REMOVE, NULL);
+		forgotten++;
 	}
 }
 
@@ -111,6 +135,8 @@ bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
 	if (learnt->pause == 0)
 		return false;
 	learnt->pause--;
+	learnt->skipped++;
+	learnt->scans++;
 	if (++*skipped == PATIENCE)
 		learnt->pause = 0;
 	return true;
@@ -128,63 +154,88 @@ scan_cost(const BfGateLearnt *learnt, BlockNumber pages)
 	return depth * depth / LOOKUP;
 }
 
-/* Whether questions have paid that have read so many blocks of the filter. */
+/* What the questions of a window have cost, and read so many blocks for. */
+static double
+asking_cost(const BfGateLearnt *learnt, double read)
+{
+	return learnt->looked_at + read * READ;
+}
+
+/* Whether they have paid. */
 static bool
-has_paid(const BfGateLearnt *learnt, BlockNumber pages, int64 by_filter)
+has_paid(const BfGateLearnt *learnt, double read)
 {
-	uint32		scans = WINDOW - learnt->absent;
-	double		scan = scan_cost(learnt, pages);
+	double		scan = learnt->scan;
 
-	if (scans > 0)
-		scan += learnt->by_child * READ / scans;
-	else
-		scan *= UNKNOWN;
-	return learnt->absent * scan > learnt->looked_at + by_filter * READ;
-}
-
-/* A window begins, of questions to a filter of so many blocks. */
-void
-bf_gate_start_window(BfGateLearnt *learnt, int64 blocks)
-{
-	learnt->absent = 0;
-	learnt->looked_at = 0;
-	learnt->by_filter = 0;
-	learnt->by_child = 0;
-	if (!learnt->asks)
-		learnt->unread = blocks;
-	learnt->asks = true;
-}
-
-/* Note a question, and the blocks that it took; true for a window's last. */
-bool
-bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateBlocks blocks)
-{
-	learnt->absent += absent;
-	learnt->looked_at += blocks.looked_at;
-	learnt->by_filter += blocks.read;
-	return ++learnt->asked >= WINDOW;
+	if (learnt->scans > 0)
+		scan += learnt->by_child / learnt->scans * READ;
+	return learnt->absent * scan > asking_cost(learnt, read);
 }
 
 /*
- * Decide at the end of a window whether to go on.  The child's index has so many
- * pages, or else its table.  Pauses become longer, until a window has paid for all
- * that it read.
+ * A window begins, before scans of a table of so many pages, or by an index of
+ * these.  Of the filter so many blocks would stay in the buffers, once they are read.
  */
 void
-bf_gate_end_window(BfGateLearnt *learnt, BlockNumber pages)
+bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages, int64 filter)
 {
-	int64		once = Min(learnt->by_filter, learnt->unread);
+	learnt->scan = scan_cost(learnt, pages);
+	learnt->absent = 0;
+	learnt->sampled = 0;
+	learnt->looked_at = 0;
+	learnt->by_filter = 0;
+	if (learnt->scans > REMEMBERED)
+	{
+		learnt->by_child *= REMEMBERED / learnt->scans;
+		learnt->scans = REMEMBERED;
+	}
+	learnt->free_reads += learnt->skipped * learnt->scan * AGAIN / READ;
+	learnt->free_reads = Min(learnt->free_reads, filter);
+	learnt->skipped = 0;
+}
+
+/*
+ * Decide at the end of a window whether to go on.  Pauses become longer, until a
+ * window has paid for all that it read.
+ */
+static void
+end_window(BfGateLearnt *learnt)
+{
+	double		free_reads = Min(learnt->by_filter, learnt->free_reads);
 
 	learnt->asked = 0;
-	learnt->unread -= once;
-	if (has_paid(learnt, pages, learnt->by_filter))
+	learnt->free_reads -= free_reads;
+	learnt->asks = has_paid(learnt, learnt->by_filter - free_reads);
+	if (has_paid(learnt, learnt->by_filter))
 		learnt->next_pause = FIRST_PAUSE;
-	else if (!has_paid(learnt, pages, learnt->by_filter - once))
+	else if (!learnt->asks)
 	{
 		learnt->pause = Max(learnt->next_pause, FIRST_PAUSE);
 		learnt->next_pause = Min(learnt->pause * 2, LONGEST_PAUSE);
-		learnt->asks = false;
 	}
+}
+
+/*
+ * Note a question, and the blocks that it took.  Returns whether the child is to be
+ * scanned: it is for what may be there, and for what is absent where it decides what
+ * a scan reads, and no scan has told of late.
+ */
+bool
+bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateBlocks blocks)
+{
+	bool		scan;
+
+	learnt->absent += absent;
+	learnt->looked_at += blocks.looked_at;
+	learnt->by_filter += blocks.read;
+	scan = !absent ||
+		(learnt->sampled <= learnt->asked / SAMPLED &&
+		 learnt->absent * learnt->scan <= asking_cost(learnt, learnt->by_filter));
+	learnt->sampled += scan;
+	learnt->scans += scan;
+	if (++learnt->asked >= (learnt->asks ? WINDOW : TRIAL))
+		end_window(learnt);
+	return scan;
 }
 
 /* Called once, when the module is loaded. */

@@ -38,6 +38,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -66,8 +67,7 @@ typedef struct GateState
 	bool		is_open;		/* what was decided */
 	bool		is_behind;		/* has the child yet to be rescanned? */
 
-	BfGateKind	kind;
-	BfGateLearnt *learnt;
+	BfGateLookup lookup;		/* of what was learnt */
 	int64		by_child;		/* blocks that it read since the last decision */
 	uint32		skipped;		/* scans that were not asked for */
 } GateState;
@@ -165,7 +165,7 @@ open_anew(GateState *state)
 	state->epoch = bf_epoch();
 	if (state->gate.index != NULL)
 		index_close(state->gate.index, NoLock);
-	state->gate.index = open_if_free(state->kind.filter);
+	state->gate.index = open_if_free(state->lookup.kind.filter);
 	state->may_ask = state->gate.index != NULL &&
 		bf_gate_open(&state->gate, state->gate.index, state->clause);
 }
@@ -189,10 +189,11 @@ prepare_to_ask(GateState *state)
 static BfGateLearnt *
 learnt_now(GateState *state)
 {
-	state->learnt = bf_gate_learnt(state->learnt, &state->kind);
-	state->learnt->by_child += state->by_child;
+	BfGateLearnt *learnt = bf_gate_learnt(&state->lookup);
+
+	learnt->by_child += state->by_child;
 	state->by_child = 0;
-	return state->learnt;
+	return learnt;
 }
 
 /* The index that a scan is by; NULL: by none, or by several. */
@@ -226,7 +227,20 @@ pages_of(const ScanState *scan)
 		RelationGetNumberOfBlocks(scan->ss_currentRelation) : 1;
 }
 
-/* Ask the filter. */
+/*
+ * The blocks of a filter, if they leave room for others in the buffers; else 0, as
+ * they do not stay there.
+ */
+static int64
+blocks_that_stay(Relation index)
+{
+	int64		blocks = bf_live_end(bf_live_kept(index));
+	int64		buffers = RelationUsesLocalBuffers(index) ? num_temp_buffers : NBuffers;
+
+	return blocks <= buffers / 2 ? blocks : 0;
+}
+
+/* Ask the filter.  Returns whether the child is to be scanned. */
 static bool
 ask_filter(GateState *state, Datum value)
 {
@@ -238,22 +252,21 @@ ask_filter(GateState *state, Datum value)
 	after.looked_at -= before.looked_at;
 	after.read -= before.read;
 	if (learnt->asked == 0)
-		bf_gate_start_window(learnt, bf_live_end(bf_live_kept(state->gate.index)));
+		bf_gate_start_window(learnt, pages_of(state->scan),
+							 blocks_that_stay(state->gate.index));
 	CountAsked(state, 1);
 	CountAbsent(state, !found);
-	if (bf_gate_note(learnt, !found, after))
-		bf_gate_end_window(learnt, pages_of(state->scan));
-	return found;
+	return bf_gate_note(learnt, !found, after);
 }
 
-/* Whether the child may have rows. */
+/* Whether the child is to be scanned: surely where it may have rows. */
 static bool
-may_have_rows(GateState *state)
+wants_scan(GateState *state)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext caller;
 	bool		isnull;
-	bool		found = true;
+	bool		scan = true;
 	Datum		value;
 
 	if (!state->may_ask)
@@ -273,9 +286,9 @@ may_have_rows(GateState *state)
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	value = ExecEvalExpr(state->value, econtext, &isnull);
 	if (!isnull)
-		found = ask_filter(state, value);
+		scan = ask_filter(state, value);
 	MemoryContextSwitchTo(caller);
-	return found;
+	return scan;
 }
 
 /* Tell the child what it missed. */
@@ -291,7 +304,7 @@ static void
 decide(GateState *state)
 {
 	state->is_decided = true;
-	state->is_open = may_have_rows(state);
+	state->is_open = wants_scan(state);
 	if (state->is_open && state->is_behind)
 		rescan_child(state);
 }
@@ -352,7 +365,7 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->scan = scan_of(state->child);
 	index = eflags & EXEC_FLAG_EXPLAIN_ONLY ? NULL : index_of(&state->scan->ps);
 	state->clause = linitial(plan->custom_exprs);
-	state->kind = (BfGateKind) {
+	state->lookup.kind = (BfGateKind) {
 		.filter = linitial_oid(plan->custom_private),
 		.index = index == NULL ? InvalidOid : RelationGetRelid(index),
 		.scan = nodeTag(state->scan)
@@ -372,7 +385,7 @@ gate_end(CustomScanState *node)
 	GateState  *state = (GateState *) node;
 
 	ExecEndNode(state->child);
-	if (state->by_child > 0)
+	if (state->may_ask && state->by_child > 0)
 		learnt_now(state);
 	if (state->gate.index != NULL)
 		index_close(state->gate.index, NoLock);
