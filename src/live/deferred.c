@@ -67,17 +67,9 @@
 #define FIRST_SETS		4
 #define FIRST_MARKS		16
 
-/* The index and the file that a set's rows went into. */
-typedef struct SetKey
-{
-	Oid			index;
-	RelFileLocator file;
-} SetKey;
-
 /* The hashes of rows that went into one file. */
 typedef struct Deferred
 {
-	SetKey		key;
 	BfOrigin	origin;
 	BfPairSet	set;
 	uint64		stored;			/* hashes that left the set for the file */
@@ -102,6 +94,13 @@ typedef struct KeptLock
 	Oid			index;
 	SubTransactionId subxact;
 } KeptLock;
+
+/* The index and the file that a set's rows went into. */
+typedef struct SetKey
+{
+	Oid			index;
+	RelFileLocator file;
+} SetKey;
 
 typedef struct SetEntry
 {
@@ -173,21 +172,34 @@ bf_deferred_is_ending(void)
 	return is_ending || may_end_untold();
 }
 
-/* The key of the set for an index and the file it has. */
+/* The key of a set. */
 static SetKey
-set_key(Relation index)
+set_key_of(const Deferred *deferred)
 {
 	return (SetKey) {
-		.index = RelationGetRelid(index),
-		.file = compat_locator_of(index)
+		.index = deferred->origin.index,
+		.file = deferred->origin.index_file
 	};
+}
+
+/* Whether a set is that for an index and the file it has. */
+static bool
+is_set_of(const Deferred *deferred, Relation index)
+{
+	return deferred->origin.index == RelationGetRelid(index) &&
+		RelFileLocatorEquals(deferred->origin.index_file,
+							 compat_locator_of(index));
 }
 
 /* The set for an index and the file it has, or NULL. */
 static Deferred *
 search_set(Relation index)
 {
-	SetEntry   *entry = sets == NULL ? NULL : sets_lookup(sets, set_key(index));
+	SetKey		key = {
+		.index = RelationGetRelid(index),
+		.file = compat_locator_of(index)
+	};
+	SetEntry   *entry = sets == NULL ? NULL : sets_lookup(sets, key);
 
 	return entry == NULL ? NULL : entry->deferred;
 }
@@ -233,8 +245,8 @@ needs(Relation index, Deferred *deferred)
 	if (own == NULL || own == deferred || own->built_at == 0)
 		return true;
 	/* What was built is no copy of the file that is looked for. */
-	if (own->key.index != deferred->key.index &&
-		own->key.index != bf_origin_owner(&deferred->origin))
+	if (own->origin.index != deferred->origin.index &&
+		own->origin.index != bf_origin_owner(&deferred->origin))
 		return false;
 	return own->built_at < deferred->added_at;
 }
@@ -272,7 +284,9 @@ store_in(Oid oid, Deferred *deferred)
 		needs(index, deferred))
 	{
 		put(index, &deferred->set);
-		check_table(index->rd_index->indrelid);
+		/* That of the rows is checked once, be they stored or not. */
+		if (index->rd_index->indrelid != deferred->origin.table)
+			check_table(index->rd_index->indrelid);
 	}
 	relation_close(index, RowExclusiveLock);
 }
@@ -284,7 +298,7 @@ store_everywhere(Deferred *deferred)
 	ListCell   *cell;
 
 	if (bf_origin_is_home(&deferred->origin))
-		store_in(deferred->key.index, deferred);
+		store_in(deferred->origin.index, deferred);
 	else
 	{
 		List	   *candidates = bf_origin_candidates(&deferred->origin);
@@ -314,7 +328,8 @@ store_in_file(Deferred *deferred)
 	if (index != NULL)
 	{
 		if (bf_is_live_filter(index) &&
-			RelFileLocatorEquals(compat_locator_of(index), deferred->key.file))
+			RelFileLocatorEquals(compat_locator_of(index),
+								 deferred->origin.index_file))
 		{
 			put(index, &deferred->set);
 			check_table(deferred->origin.table);
@@ -329,8 +344,8 @@ store_in_file(Deferred *deferred)
 static int
 compare_by_index(const ListCell *left, const ListCell *right)
 {
-	return oid_cmp(&((const Deferred *) lfirst(left))->key.index,
-				   &((const Deferred *) lfirst(right))->key.index);
+	return oid_cmp(&((const Deferred *) lfirst(left))->origin.index,
+				   &((const Deferred *) lfirst(right))->origin.index);
 }
 
 /* The sets that have hashes. */
@@ -379,7 +394,6 @@ make_set(Relation table, Relation index)
 	Deferred   *deferred = MemoryContextAllocZero(TopTransactionContext,
 												  sizeof(Deferred));
 
-	deferred->key = set_key(index);
 	bf_origin_of(table, index, &deferred->origin);
 	deferred->marked = GetCurrentTransactionNestLevel() == 1 ?
 		TopSubTransactionId : InvalidSubTransactionId;
@@ -417,8 +431,7 @@ find_set(Relation table, Relation index)
 	SetEntry   *entry;
 	bool		found;
 
-	if (last != NULL && last->key.index == RelationGetRelid(index) &&
-		RelFileLocatorEquals(last->key.file, compat_locator_of(index)))
+	if (last != NULL && is_set_of(last, index))
 		return last;
 	last = search_set(index);
 	if (last != NULL)
@@ -426,7 +439,7 @@ find_set(Relation table, Relation index)
 	last = make_set(table, index);
 	if (sets == NULL)
 		sets = sets_create(TopTransactionContext, FIRST_SETS, NULL);
-	entry = sets_insert(sets, last->key, &found);
+	entry = sets_insert(sets, set_key_of(last), &found);
 	entry->deferred = last;
 	return last;
 }
@@ -455,14 +468,14 @@ keep_lock(Deferred *deferred)
 	deferred->locks_seen = locks_lost;
 	for (uint32 i = 0; i < nlocks; i++)
 	{
-		if (locks[i].index == deferred->key.index)
+		if (locks[i].index == deferred->origin.index)
 			return;
 	}
 	if (nlocks == MOST_LOCKED)
 		return;
-	LockRelationOid(deferred->key.index, RowExclusiveLock);
+	LockRelationOid(deferred->origin.index, RowExclusiveLock);
 	locks[nlocks++] = (KeptLock) {
-		.index = deferred->key.index,
+		.index = deferred->origin.index,
 		.subxact = GetCurrentSubTransactionId()
 	};
 }
@@ -587,7 +600,7 @@ bf_deferred_copy(Relation index, size_t *count)
 static void
 drop_set(Deferred *deferred)
 {
-	sets_delete(sets, deferred->key);
+	sets_delete(sets, set_key_of(deferred));
 	if (last == deferred)
 		last = NULL;
 	strays = list_delete_ptr(strays, deferred);
