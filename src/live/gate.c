@@ -36,11 +36,13 @@
  * are what that makes of them, and another plan may win; a child that is needed
  * stays as the gate says a hair more rows.  A constant can be asked for at once,
  * which changes costs and nothing else: what is absent now may be there when the
- * plan is run.  Not so where the statement has a parameter, be it another: of its
- * plan for all values and those of their own PostgreSQL keeps the one that costs
- * less, and what a filter holds now must not decide that.  Nor where rows are hidden
- * from who may see the plan, or who has no right to read them: a plan is made, and
- * by debug_print_plan shown, before that is checked.
+ * plan is run.  Not so where a path costs no more than the question may, if each of
+ * its bits is read: an index finds a value as fast as a filter does that it is absent.
+ * Nor where the statement has a parameter, be it another: of its plan for all values
+ * and those of their own PostgreSQL keeps the one that costs less, and what a filter
+ * holds now must not decide that.  Nor where rows are hidden from who may see the
+ * plan, or who has no right to read them: a plan is made, and by debug_print_plan
+ * shown, before that is checked.
  */
 #include "postgres.h"
 
@@ -482,24 +484,57 @@ has_parameters(const PlannerInfo *root)
 	return planned.has_parameters;
 }
 
-/* What a filter says now of a constant: the share that is absent; -1: unknown. */
+/* What a question costs if each of its bits is on a page to be read. */
+static Cost
+highest_cost(const BfLive *live)
+{
+	uint32		bits = 0;
+
+	for (uint32 i = 0; i < live->nlayers; i++)
+		bits += live->layers[i].shape.hashes;
+	return bits * random_page_cost;
+}
+
+/* Whether each path of a relation by itself costs more. */
+static bool
+is_scan_dearer(const RelOptInfo *rel, Cost question)
+{
+	const ListCell *cell;
+
+	foreach(cell, rel->pathlist)
+	{
+		const Path *path = lfirst(cell);
+
+		if (path->param_info == NULL && path->total_cost <= question)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What a filter says now of a constant: the share that is absent; -1: unknown, or
+ * not worth a question.
+ */
 static double
-ask_now(const Question *question, Relation index, const Const *constant)
+ask_now(const RelOptInfo *rel, const Question *question, Relation index,
+		const Const *constant)
 {
 	BfGate		gate;
 
-	if (!bf_gate_open(&gate, index, question->clause))
+	if (!bf_gate_open(&gate, index, question->clause) ||
+		!is_scan_dearer(rel, highest_cost(bf_live_kept(index))))
 		return -1;
 	return bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
 }
 
 /* The same, asked once for all paths of a relation. */
 static double
-ask_once(const Question *question, Relation index, const Const *constant)
+ask_once(const RelOptInfo *rel, const Question *question, Relation index,
+		 const Const *constant)
 {
 	if (planned.filter != question->filter || planned.rinfo != question->rinfo)
 	{
-		planned.absent = ask_now(question, index, constant);
+		planned.absent = ask_now(rel, question, index, constant);
 		planned.filter = question->filter;
 		planned.rinfo = question->rinfo;
 	}
@@ -513,13 +548,13 @@ expected_absent(PlannerInfo *root, const RelOptInfo *rel,
 {
 	const Const *constant = lsecond(question->clause->args);
 	Relation	index = index_open(question->filter->indexoid, NoLock);
-	double		absent;
+	double		absent = -1;
 
 	if (IsA(constant, Const) && !constant->constisnull &&
 		!IsolationIsSerializable() && ActiveSnapshotSet() &&
 		!has_parameters(root) && may_be_told(root, rel, index))
-		absent = ask_once(question, index, constant);
-	else
+		absent = ask_once(rel, question, index, constant);
+	if (absent < 0)
 		absent = bf_live_absent(index);
 	index_close(index, NoLock);
 	return absent;

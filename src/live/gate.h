@@ -29,12 +29,13 @@ typedef struct BfGateKind
 	NodeTag		scan;			/* the child's state */
 } BfGateKind;
 
-/* What a question, or a scan, took from shared and local buffers. */
-typedef struct BfGateBlocks
+/* What a question took: blocks of shared and local buffers, and bytes. */
+typedef struct BfGateCost
 {
 	int64		looked_at;
 	int64		read;			/* of these, from outside of the buffers */
-} BfGateBlocks;
+	int64		hashed;			/* bytes of the value */
+} BfGateCost;
 
 /* What was learnt.  A window is some questions in turn, after which it is decided. */
 typedef struct BfGateLearnt
@@ -46,12 +47,14 @@ typedef struct BfGateLearnt
 	double		scan;			/* what one costs in memory */
 	int64		looked_at;		/* blocks of the filter */
 	int64		by_filter;		/* of these, read */
+	int64		hashed;			/* bytes */
 	double		free_reads;		/* blocks of it that may be read and not counted */
 	double		scans;			/* a sample of those that were made */
 	double		by_child;		/* blocks that these have read */
 	bool		asks;			/* has the last window paid? */
 	uint32		pause;			/* scans to come that are not asked for */
 	uint32		next_pause;
+	uint32		patience;		/* after as many a statement tries for itself */
 	uint32		skipped;		/* since the last window */
 } BfGateLearnt;
 
@@ -73,7 +76,7 @@ extern BfGateLearnt *bf_gate_learnt(BfGateLookup *lookup);
 extern bool bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped);
 extern void bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages,
 								 int64 filter);
-extern bool bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateBlocks blocks);
+extern bool bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateCost cost);
 
 /* gate_scan.c */
 extern const CustomScanMethods bf_gate_methods;

@@ -12,7 +12,7 @@
  *
  * The unit is a block that a question looks at in memory: some four where the value
  * is absent, one for each hash where it is there.  A page of a table that is scanned
- * whole costs some of these.  A lookup in an index of 2^n pages costs about
+ * whole costs some of these, and so do the bytes of a long value.  A lookup in an index of 2^n pages costs about
  * n * n / 5: it takes more steps in a larger one, and each is less likely to be in
  * the processor's caches.  So measured for texts and integers, in 27 to 8,300 pages.
  * A block from outside of shared buffers is dear, for both.  What a scan reads of
@@ -29,7 +29,8 @@
  * filter, of the kind of scan it spares, and of the index that this is by, as a
  * mere lookup may find all that it looks for, and a scan of the table nothing.
  * A statement that scans much tries for itself after some scans, as it may look
- * for other values than those before.  What was learnt is forgotten when the filter
+ * for other values than those before: after as many as make what the last window
+ * lost a small part of what is done.  What was learnt is forgotten when the filter
  * or that index is changed, made anew or dropped.
  */
 #include "postgres.h"
@@ -53,6 +54,9 @@
 /* A lookup in an index of 2^n pages is so many times less than (n + 1) squared. */
 #define LOOKUP		5.0
 
+/* So many bytes are hashed while a block is looked at. */
+#define BYTES		128.0
+
 /* Of so many scans in turn it is known what the latest read. */
 #define SAMPLED		32
 
@@ -63,10 +67,10 @@
 #define FIRST_PAUSE	1024
 #define LONGEST_PAUSE	65536
 
-/* After so many of them a statement tries for itself. */
+/* After so many of them, or more, a statement tries for itself. */
 #define PATIENCE	256
 
-/* The share of what they cost for which the filter may be read again. */
+/* The share of what they cost that may be lost by trying, or reading, again. */
 #define AGAIN		0.05
 
 /* What was learnt, by kind; NULL: nothing. */
@@ -137,7 +141,7 @@ bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
 	learnt->pause--;
 	learnt->skipped++;
 	learnt->scans++;
-	if (++*skipped == PATIENCE)
+	if (++*skipped == learnt->patience)
 		learnt->pause = 0;
 	return true;
 }
@@ -158,18 +162,35 @@ scan_cost(const BfGateLearnt *learnt, BlockNumber pages)
 static double
 asking_cost(const BfGateLearnt *learnt, double read)
 {
-	return learnt->looked_at + read * READ;
+	return learnt->looked_at + learnt->hashed / BYTES + read * READ;
+}
+
+/* What a scan has cost. */
+static double
+scanning_cost(const BfGateLearnt *learnt)
+{
+	return learnt->scans == 0 ? learnt->scan :
+		learnt->scan + learnt->by_child / learnt->scans * READ;
 }
 
 /* Whether they have paid. */
 static bool
 has_paid(const BfGateLearnt *learnt, double read)
 {
-	double		scan = learnt->scan;
+	return learnt->absent * scanning_cost(learnt) > asking_cost(learnt, read);
+}
 
-	if (learnt->scans > 0)
-		scan += learnt->by_child / learnt->scans * READ;
-	return learnt->absent * scan > asking_cost(learnt, read);
+/* A pause begins: the longer the more was lost, and each time in turn. */
+static void
+start_pause(BfGateLearnt *learnt)
+{
+	double		scan = scanning_cost(learnt);
+	double		lost = asking_cost(learnt, learnt->by_filter) -
+		learnt->absent * scan;
+
+	learnt->patience = Min(Max(lost / scan / AGAIN, PATIENCE), LONGEST_PAUSE);
+	learnt->pause = Max(learnt->next_pause, Max(FIRST_PAUSE, learnt->patience));
+	learnt->next_pause = Min(learnt->pause * 2, LONGEST_PAUSE);
 }
 
 /*
@@ -184,6 +205,7 @@ bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages, int64 filter)
 	learnt->sampled = 0;
 	learnt->looked_at = 0;
 	learnt->by_filter = 0;
+	learnt->hashed = 0;
 	if (learnt->scans > REMEMBERED)
 	{
 		learnt->by_child *= REMEMBERED / learnt->scans;
@@ -209,25 +231,23 @@ end_window(BfGateLearnt *learnt)
 	if (has_paid(learnt, learnt->by_filter))
 		learnt->next_pause = FIRST_PAUSE;
 	else if (!learnt->asks)
-	{
-		learnt->pause = Max(learnt->next_pause, FIRST_PAUSE);
-		learnt->next_pause = Min(learnt->pause * 2, LONGEST_PAUSE);
-	}
+		start_pause(learnt);
 }
 
 /*
- * Note a question, and the blocks that it took.  Returns whether the child is to be
+ * Note a question, and what it took.  Returns whether the child is to be
  * scanned: it is for what may be there, and for what is absent where it decides what
  * a scan reads, and no scan has told of late.
  */
 bool
-bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateBlocks blocks)
+bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateCost cost)
 {
 	bool		scan;
 
 	learnt->absent += absent;
-	learnt->looked_at += blocks.looked_at;
-	learnt->by_filter += blocks.read;
+	learnt->looked_at += cost.looked_at;
+	learnt->by_filter += cost.read;
+	learnt->hashed += cost.hashed;
 	scan = !absent ||
 		(learnt->sampled <= learnt->asked / SAMPLED &&
 		 learnt->absent * learnt->scan <= asking_cost(learnt, learnt->by_filter));

@@ -28,6 +28,7 @@
 
 #include "compat.h"
 #include COMPAT_EXPLAIN_HEADER
+#include "access/detoast.h"
 #include "access/genam.h"
 #include "access/parallel.h"
 #include "access/relation.h"
@@ -80,10 +81,10 @@ blocks_read(void)
 }
 
 /* Blocks that it has looked at, and read. */
-static inline BfGateBlocks
+static inline BfGateCost
 blocks_so_far(void)
 {
-	return (BfGateBlocks) {
+	return (BfGateCost) {
 		.looked_at = blocks_read() + pgBufferUsage.shared_blks_hit +
 			pgBufferUsage.local_blks_hit,
 		.read = blocks_read()
@@ -240,22 +241,41 @@ blocks_that_stay(Relation index)
 	return blocks <= buffers / 2 ? blocks : 0;
 }
 
+/* A window begins; what it needs to know may have to be found in the catalogs. */
+static BfGateLearnt *
+start_window(GateState *state)
+{
+	BlockNumber pages = pages_of(state->scan);
+	int64		filter = blocks_that_stay(state->gate.index);
+	BfGateLearnt *learnt = learnt_now(state);
+
+	bf_gate_start_window(learnt, pages, filter);
+	return learnt;
+}
+
+/* The bytes of a value, as far as its type says. */
+static int64
+size_of(const BfElementType *element, Datum value)
+{
+	return element->typlen == -1 ? toast_raw_datum_size(value) : 0;
+}
+
 /* Ask the filter.  Returns whether the child is to be scanned. */
 static bool
 ask_filter(GateState *state, Datum value)
 {
-	BfGateBlocks before = blocks_so_far();
+	BfGateCost	before = blocks_so_far();
 	bool		found = bf_gate_may_contain(&state->gate, value);
-	BfGateBlocks after = blocks_so_far();
+	BfGateCost	after = blocks_so_far();
 	BfGateLearnt *learnt = learnt_now(state);
 
-	after.looked_at -= before.looked_at;
-	after.read -= before.read;
 	if (learnt->asked == 0)
-		bf_gate_start_window(learnt, pages_of(state->scan),
-							 blocks_that_stay(state->gate.index));
+		learnt = start_window(state);
 	CountAsked(state, 1);
 	CountAbsent(state, !found);
+	after.looked_at -= before.looked_at;
+	after.read -= before.read;
+	after.hashed = size_of(&state->gate.element, value);
 	return bf_gate_note(learnt, !found, after);
 }
 
