@@ -68,18 +68,16 @@ is(outcome("SET ROLE app; SELECT bf_redis_info('other', 'titles')"), '42704', 'U
 sql('CREATE USER MAPPING FOR app SERVER other');
 is(outcome("SET ROLE app; SELECT bf_redis_info('other', 'titles')"), '2F003', 'a mapping without a password');
 
-# Plans: of titles that are there, are not, and are in a row that a policy hides.
+# Plans: of titles that are there, are not, and are in a row that a policy hides.  No index
+# finds them, as else they are not asked for.
 sql(q{CREATE ROLE reader; CREATE ROLE peeper;
 	CREATE TABLE planned (id int, title text) WITH (autovacuum_enabled = off);
 	INSERT INTO planned SELECT i, CASE WHEN i % 2 = 0 THEN 'common' ELSE 'title ' || i END FROM generate_series(1, 10000) AS i;
-	CREATE INDEX ON planned (title);
 	CREATE INDEX planned_bf ON planned USING bloomfilter (title) WITH (fpp = 0.000001, plans = on, absent = 0.5);
 	CREATE INDEX planned_lower_bf ON planned USING bloomfilter (lower(title)) WITH (fpp = 0.000001, plans = on, absent = 0.5);
-	CREATE INDEX ON planned (lower(title));
 	CREATE TABLE days (id int, title text) PARTITION BY LIST (id);
 	CREATE TABLE days_1 PARTITION OF days FOR VALUES IN (1);
 	INSERT INTO days SELECT 1, 'title ' || i FROM generate_series(1, 20000, 2) AS i;
-	CREATE INDEX ON days (title);
 	CREATE INDEX days_bf ON days USING bloomfilter (title) WITH (fpp = 0.000001, plans = on, absent = 0.5);
 	CREATE VIEW shown AS SELECT title FROM planned; GRANT SELECT ON shown TO reader;
 	ANALYZE planned, days});
