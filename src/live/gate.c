@@ -495,18 +495,19 @@ highest_cost(const BfLive *live)
 	return bits * random_page_cost;
 }
 
-/* Whether each path of a relation by itself costs more. */
+/* Whether to scan a relation by itself costs more. */
 static bool
 is_scan_dearer(const RelOptInfo *rel, Cost question)
 {
 	const ListCell *cell;
 
+	/* The first one is the cheapest, or the least disabled. */
 	foreach(cell, rel->pathlist)
 	{
 		const Path *path = lfirst(cell);
 
-		if (path->param_info == NULL && path->total_cost <= question)
-			return false;
+		if (path->param_info == NULL)
+			return path->total_cost > question;
 	}
 	return true;
 }
