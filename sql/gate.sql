@@ -612,6 +612,12 @@ CREATE TABLE deep WITH (autovacuum_enabled = off) AS SELECT rpad(title, 400) AS 
 CREATE INDEX deep_title ON deep (title) WITH (fillfactor = 10);
 CREATE INDEX deep_bf ON deep USING bloomfilter (title) WITH (expected = 10000, fpp = 0.0001, plans = on);
 VACUUM ANALYZE deep;
+-- What is built is not in the buffers, and would be read by the first lookups.
+CREATE FUNCTION read_all(relation regclass, col text) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+	EXECUTE format('SELECT FROM (SELECT %2$I FROM %1$s ORDER BY %2$I OFFSET 0) AS _', relation, col);
+END $$;
+SELECT read_all('deep', 'title');
 CREATE FUNCTION counted(number int, new_of_ten int, relation text = 'deep', value text = 'rpad(s.t, 400)') RETURNS SETOF text LANGUAGE sql RETURN gates(format(
 	'SELECT FROM (SELECT CASE WHEN g %% 10 < %s THEN ''new '' ELSE ''title '' END || g AS t FROM generate_series(1, %s) AS g OFFSET 0) AS s
 		WHERE EXISTS (SELECT FROM %I AS a WHERE a.title = %s OFFSET 0)', new_of_ten, number, relation, value), 'ANALYZE, TIMING off');
@@ -636,10 +642,12 @@ CREATE TABLE long WITH (autovacuum_enabled = off) AS SELECT id, title FROM plain
 CREATE INDEX long_id ON long (id);
 CREATE INDEX long_bf ON long USING bloomfilter (title) WITH (expected = 10000, fpp = 0.0001, plans = on);
 VACUUM ANALYZE long;
+SELECT read_all('long', 'id');
 SELECT length, substring(gates FROM 'asked.*') FROM unnest('{100,32000}'::int[]) AS length, LATERAL gates(format(
 	'SELECT FROM (SELECT repeat(''new '', %s) || g AS t, -g AS n FROM generate_series(1, 300) AS g OFFSET 0) AS s
 		JOIN long AS a ON a.id = s.n AND a.title = s.t', length / 4), 'ANALYZE, TIMING off');
 -- The smaller the index, the more are to be absent.
+SELECT read_all('articles', 'title');
 SELECT * FROM counted(1000, 5, 'articles', 's.t');
 -- Of a table that is scanned whole, few; and none that has a page or two.
 SELECT * FROM counted(500, 1, 'plain', 's.t');

@@ -48,7 +48,7 @@
 #define TRIAL		8
 
 /* What is more than a block in memory: one that is read, a page that is scanned. */
-#define READ		32.0
+#define READ		100.0
 #define SCANNED		16.0
 
 /* A lookup in an index of 2^n pages is so many times less than (n + 1) squared. */
