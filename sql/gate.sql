@@ -578,6 +578,7 @@ RESET enable_indexonlyscan;
 -- What the child knows of the parameters that it was not told of.
 SELECT * FROM gated('SELECT n, (SELECT count(*) FROM articles AS a WHERE a.title = t.title AND a.v NOT IN (SELECT u.v FROM staged AS u WHERE u.n <> t.id)) FROM turns AS t');
 SELECT * FROM gated('SELECT n, (SELECT count(*) FROM articles AS a, turns AS u WHERE a.title = t.title AND u.id = a.id) FROM turns AS t');
+SELECT forget();
 -- One that changes with the last rescans that it missed, and not with the one that it is told of.
 SELECT * FROM gated('SELECT o, (SELECT sum(a.id) FROM unnest(''{title 1,title 3,new,newer}''::text[]) AS t (title), articles AS a WHERE a.title = t.title AND a.id NOT IN (SELECT u.n FROM staged AS u WHERE u.n <> o)) FROM unnest(''{1,3,4}''::int[]) AS o');
 SET enable_memoize = on;
