@@ -66,11 +66,12 @@ sub go
 }
 
 # A binary or an example of a folder with a Cargo.toml and a Cargo.lock, built below
-# another one.
+# another one.  The cargo of the path may be one that works at somebody's home only.
 sub rust
 {
 	my ($folder, $what, $name, $built) = @_;
 	local @ENV{qw(CARGO_HOME CARGO_TARGET_DIR)} = (kept('cargo'), $built);
+	local $ENV{PATH} = works('cargo --version') ? $ENV{PATH} : "/usr/bin:$ENV{PATH}";
 	return unless works("cd '$folder' && cargo build --locked --quiet --$what '$name'");
 	return "$built/debug/" . ($what eq 'example' ? 'examples/' : '') . $name;
 }

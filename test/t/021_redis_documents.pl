@@ -12,6 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use Documents qw(pages blocks code uses_redis run_blocks check_page);
+use Languages ();
 use RedisServer;
 use RedisTest qw(start_postgres sql state_of outcome);
 
@@ -206,8 +207,9 @@ my $asked = sql("SELECT title FROM ($titles) AS t ORDER BY i") . "\n";
 my $answers = sql("SELECT bf_contains(bf_fetch('cache', 'code'), title)::int FROM ($titles) AS t ORDER BY i") . "\n";
 SKIP:
 {
-	skip 'bloomfilter-py is not installed', 1 if system("python3 -c 'import bloomfilter' 2>/dev/null") != 0;
-	is(output_of($asked, 'python3', "$python/ask.py", $redis->{socket}, 'code'), $answers, 'Python, by a copy');
+	my @ask = Languages::python("$python/ask.py", 'bloomfilter');
+	skip 'bloomfilter-py is not installed', 1 unless @ask;
+	is(output_of($asked, @ask, $redis->{socket}, 'code'), $answers, 'Python, by a copy');
 }
 
 # Positions, of "strategy m k hex" each, from the formulas.
