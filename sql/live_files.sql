@@ -67,6 +67,20 @@ SELECT 'late is not copied' WHERE NOT bf_contains(bf_live_filter('t_bf'), 'late'
 COMMIT;
 SELECT * FROM wrong('swapped');
 
+-- The index has its former file for a while after it was built anew: what comes then
+-- was not read by the build.
+CALL make();
+BEGIN;
+SELECT pg_relation_filenode('t_bf') AS former \gset
+REINDEX INDEX t_bf;
+SELECT pg_relation_filenode('t_bf') AS built \gset
+UPDATE pg_class SET relfilenode = :former WHERE oid = 't_bf'::regclass;
+INSERT INTO t VALUES ('after the build', 1000);
+UPDATE pg_class SET relfilenode = :built WHERE oid = 't_bf'::regclass;
+SELECT * FROM wrong('built in between, before commit');
+COMMIT;
+SELECT * FROM wrong('built in between');
+
 -- The copy is gone by then, and its index.
 CALL make();
 BEGIN;
