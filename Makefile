@@ -8,9 +8,9 @@
 SOURCE := $(dir $(abspath $(firstword $(MAKEFILE_LIST))))
 files = $(sort $(patsubst $(SOURCE)%,%,$(wildcard $(addprefix $(SOURCE),$(1)))))
 
-EXTENSION = bloomext
+EXTENSION = bloomext bloomext_citus
 MODULE_big = bloomext
-DATA = $(call files,sql/bloomext--*.sql src/redis/function/*.lua)
+DATA = $(call files,sql/bloomext*--*.sql src/redis/function/*.lua)
 
 WITH_HIREDIS ?= $(shell pkg-config --exists hiredis && echo yes || echo no)
 
@@ -57,7 +57,7 @@ override BITCODE_CFLAGS += $(EXACTLY)
 
 # Documents lie next to each other as they do here, or their links lead nowhere.
 DOCUMENTS = $(call files,README.md CHANGELOG.md LICENSE SECURITY.md doc/*.md doc/pictures/*.svg doc/readers/*.md doc/readers/*/*.* bench/*.md)
-DOCUMENTS_DIR = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
+DOCUMENTS_DIR = $(DESTDIR)$(docdir)/$(docmoduledir)/bloomext
 install: install-documents
 uninstall: uninstall-documents
 .PHONY: install-documents uninstall-documents

@@ -98,7 +98,7 @@ def main():
         report(redis, name, elements, ask)
     for key in ['titles', 'native'] if module else ['titles']:
         def ask(titles, size):
-            return lambda: sql(f"SELECT count(bf_redis_contains('readers', '{key}', batch)) FROM "
+            return lambda: sql(f"SELECT count(bf_redis_contains_each('readers', '{key}', batch)) FROM "
                                f"(SELECT array_agg('Title ' || i * {2 * elements // len(titles)}) AS batch "
                                f"FROM generate_series(1, {len(titles)}) AS i GROUP BY i / {size}) AS batches")
         report(redis, f'bf_redis_contains, {key}', elements, ask)

@@ -106,7 +106,7 @@ def redis(s):
             CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
             CREATE FUNCTION mirror_ns() RETURNS numeric LANGUAGE plpgsql AS $$
             DECLARE
-                filter bloomfilter := f || 1 FROM filters WHERE name = 'large';
+                filter bloomfilter := f + 1 FROM filters WHERE name = 'large';
                 start timestamptz;
             BEGIN
                 PERFORM bf_mirror(filter, 'cache', 'large');
@@ -122,14 +122,14 @@ def redis(s):
         create = f"""SELECT bf_redis_drop('cache', 'titles');
                      SELECT bf_redis_create('cache', 'titles', {s.asked}, 0.01, '{strategy}', {layout})"""
         if verb == 'contains':
-            create += "; SELECT count(bf_redis_add('cache', 'titles', titles)) FROM batches"
-        return Sql(f"SELECT count(bf_redis_{verb}('cache', 'titles', titles)) FROM batches", s.asked, before=create)
+            create += "; SELECT count(bf_redis_add_each('cache', 'titles', titles)) FROM batches"
+        return Sql(f"SELECT count(bf_redis_{verb}_each('cache', 'titles', titles)) FROM batches", s.asked, before=create)
 
     for verb, command, goal in ('add', 'setbit', 15), ('contains', 'getbit', 23):
-        yield Row(f'bf_redis_{verb} in arrays of 1,000', f'{command.upper()} by hiredis, 7 an element', over(verb), s.hiredis.ask(command, 7),
+        yield Row(f'bf_redis_{verb}_each in arrays of 1,000', f'{command.upper()} by hiredis, 7 an element', over(verb), s.hiredis.ask(command, 7),
                   goal, 'clock', faster=True)
     if s.module:
-        yield Row('bf_redis_add in arrays of 1,000, layout redisbloom', 'BF.MADD in arrays of 1,000 by hiredis',
+        yield Row('bf_redis_add_each in arrays of 1,000, layout redisbloom', 'BF.MADD in arrays of 1,000 by hiredis',
                   over('add', 'redisbloom', "'redisbloom'"), s.hiredis.ask('madd'), None, 'clock')
         yield Row("bf_agg(title, n, 0.01, 'redisbloom')", 'BF.MADD in arrays of 1,000 by hiredis',
                   Sql(f"SELECT bf_agg(title, {s.rows}, 0.01, 'redisbloom') IS NULL FROM titles", s.rows), s.hiredis.ask('madd'), None, 'clock',

@@ -31,19 +31,19 @@ insert into queries values
 ('select k, bf_agg(distinct x, 100, 0.01) as f from g group by k'),
 ('select k, bf_agg(x, 100, 0.01 order by x desc) as f from g group by k'),
 ('select k, bf_agg(x, 100, 0.01) filter (where x <> ''none'') as f from g group by k'),
-('select k, bf_union_agg(bf_create(100, 0.01) || x) as f from g group by k'),
+('select k, bf_union_agg(bf_create(100, 0.01) + x) as f from g group by k'),
 ('select k, bf_union_agg(f) as f from (select k, x > ''x5'', bf_agg(x, 100, 0.01) as f from g group by 1, 2) s group by k'),
 -- used when the next group is there
 ('select k, lag(f) over (order by k desc) as f from (select k + 1 as k, bf_agg(x, 100, 0.01) as f from g group by 1) s'),
 ('select k, f[k + 1] as f from (select array_agg(f order by k) as f from (select k, bf_agg(x, 100, 0.01) as f from g group by 1) s) s, generate_series(0, 7) k'),
-('select k, f from (select k, bf_agg(x, 100, 0.01) as f from g group by 1 offset 0) s order by bf_hash(f)'),
+('select k, f from (select k, bf_agg(x, 100, 0.01) as f from g group by 1 offset 0) s order by bloomfilter_hash(f)'),
 -- used twice, and in an expression
 ('select k, f | f as f from (select k, bf_agg(x, 100, 0.01) as f from g group by 1 offset 0) s'),
 ('select k, bf_agg(x, 100, 0.01) | bf_agg(x, 100, 0.01) as f from g group by 1'),
 -- scanned again
 ('select k, s.f from generate_series(0, 7) k, lateral (select bf_agg(x, 100, 0.01) as f from g where g.k = k.k offset 0) s'),
 ('select k, (select bf_agg(x, 100, 0.01) from g where g.k = k.k) as f from generate_series(0, 7) k'),
-('select k, s.f from generate_series(0, 7) k, lateral (select bf_union_agg(bf_create(100, 0.01) || x) as f from g where g.k = k.k offset 0) s'),
+('select k, s.f from generate_series(0, 7) k, lateral (select bf_union_agg(bf_create(100, 0.01) + x) as f from g where g.k = k.k offset 0) s'),
 -- side by side
 ('select k, bf_agg(x, 100, 0.01) as f from g group by grouping sets ((k), ())'),
 ('select k, bf_agg(x, 100, 0.01) as f from g group by rollup (k, x is null) having grouping(x is null) = 1'),
@@ -65,10 +65,10 @@ select count(*), bool_and(q.f = want.grown) from (select k, bf_agg(x, 20, 0.1, '
 select count(*), bool_and(f = bf_add_all(bf_create(100, 0.01), a)) from (
     select bf_agg(x, 100, 0.01) over w as f, array_agg(x) over w as a from g where k = 3 window w as (order by x)) s;
 select count(*), bool_and(f = w) from (
-    select bf_union_agg(bf_create(100, 0.01) || x) over (order by x) as f, bf_agg(x, 100, 0.01) over (order by x) as w from g where k = 3 offset 0) s;
+    select bf_union_agg(bf_create(100, 0.01) + x) over (order by x) as f, bf_agg(x, 100, 0.01) over (order by x) as w from g where k = 3 offset 0) s;
 select count(*), bool_and(lagged = bf_add_all(bf_create(100, 0.01), a)) from (
     select lag(f) over (order by x) as lagged, lag(a) over (order by x) as a from (
-        select x, bf_union_agg(bf_create(100, 0.01) || x) over w as f, array_agg(x) over w as a from g where k = 3
+        select x, bf_union_agg(bf_create(100, 0.01) + x) over w as f, array_agg(x) over w as a from g where k = 3
         window w as (order by x rows between 20 preceding and current row)) s) s;
 
 -- Row by row, and after the query.

@@ -61,9 +61,9 @@ select count(*) from every, (select bf_agg(t) as t, bf_agg(b) as b, bf_agg(i2) a
                                     bf_agg(u) as u from every) f
 where not (f.t @> every.t and f.b @> every.b and f.i2 @> every.i2 and f.i4 @> every.i4 and f.i8 @> every.i8 and f.u @> every.u);
 -- A text longer than a page, toasted; and a literal.
-select bf_agg(x, 10) = bf_create(10) || repeat('long', 100000) || 'lit' as long
+select bf_agg(x, 10) = bf_create(10) + repeat('long', 100000) + 'lit' as long
 from (select repeat('long', 100000) union all select 'lit') s(x);
-select bf_agg('literal', 10) = bf_create(10) || 'literal' as literal, bf_agg('literal') @> 'literal' as unsized from generate_series(1, 5);
+select bf_agg('literal', 10) = bf_create(10) + 'literal' as literal, bf_agg('literal') @> 'literal' as unsized from generate_series(1, 5);
 
 -- ---------------------------------------------------------------------------
 -- No rows, or only NULLs: an empty filter where sized, else NULL
@@ -134,24 +134,24 @@ from (select bf_agg(x, 1000) = bf_add_all(bf_create(1000), array_agg(x)) and
              bf_agg(x) = bf_add_all(bf_create(count(distinct x)), array_agg(x)) as ok
       from e group by grouping sets ((), (i % 7), (i % 5, i % 2)), cube (i % 3, i % 4)) s;
 -- Equal aggregates of one query share a state; the results do not depend on it.
-select bf_agg(x, 100) = bf_agg(x, 100) as same, bf_agg(x, 100) || 'more' <> bf_agg(x, 100) as more,
+select bf_agg(x, 100) = bf_agg(x, 100) as same, bf_agg(x, 100) + 'more' <> bf_agg(x, 100) as more,
        bf_agg(x, 100) | bf_agg(x, 100) = bf_agg(x, 100) as union_,
-       bf_agg(x) || 'more' <> bf_agg(x) as unsized, bf_agg(x, 101) = bf_agg(x, 100) as other_n
+       bf_agg(x) + 'more' <> bf_agg(x) as unsized, bf_agg(x, 101) = bf_agg(x, 100) as other_n
 from e;
 
 -- 100,000 groups, hashed and sorted.
 create temp table many as select i % 100000 as g, 'x' || i as x, i from generate_series(1, 300000) i;
 analyze many;
-select count(*), count(*) filter (where f <> bf_create(10) || ('x' || case g when 0 then 100000 else g end)
-                                         || ('x' || g + case g when 0 then 200000 else 100000 end)
-                                         || ('x' || g + case g when 0 then 300000 else 200000 end)) as wrong
+select count(*), count(*) filter (where f <> bf_create(10) + ('x' || case g when 0 then 100000 else g end)
+                                         + ('x' || g + case g when 0 then 200000 else 100000 end)
+                                         + ('x' || g + case g when 0 then 300000 else 200000 end)) as wrong
 from (select g, bf_agg(x, 10) as f from many group by g) s;
 set enable_hashagg = off;
 select count(*), count(*) filter (where not (f @> ('x' || g + 100000)) or (bf_info(f)).bits <> 64) as wrong
 from (select g, bf_agg(x) as f from many group by g) s;
 reset enable_hashagg;
 -- Groups of very different sizes, sized far too large: memory follows use.
-select count(*) as groups, count(*) filter (where f <> bf_create(1000) || 'a' || 'b') as wrong
+select count(*) as groups, count(*) filter (where f <> bf_create(1000) + 'a' + 'b') as wrong
 from (select g, bf_agg(x, 1000) as f
       from (select i % 20000 as g, case when i <= 20000 then 'a' else 'b' end as x from generate_series(1, 40000) i) s
       group by g) t;
@@ -373,12 +373,12 @@ from parts;
 select bf_intersection_agg(f) = (select p.f & q.f & r.f from parts p, parts q, parts r where p.g = 1 and q.g = 2 and r.g = 3) as intersection
 from parts where g in (1, 2, 3);
 -- NULLs are skipped; unbound empty filters take the others' funnel, in any order.
-select bf_union_agg(x order by o) = bf_create(10) || 7 as union_, (bf_info(bf_union_agg(x order by o))).funnel,
-       bf_union_agg(x order by o desc) = bf_create(10) || 7 as reversed, (bf_info(bf_union_agg(x order by o desc))).funnel
-from (values (1, bf_create(10)), (2, null), (3, bf_create(10) || 7), (4, bf_create(10))) v(o, x);
+select bf_union_agg(x order by o) = bf_create(10) + 7 as union_, (bf_info(bf_union_agg(x order by o))).funnel,
+       bf_union_agg(x order by o desc) = bf_create(10) + 7 as reversed, (bf_info(bf_union_agg(x order by o desc))).funnel
+from (values (1, bf_create(10)), (2, null), (3, bf_create(10) + 7), (4, bf_create(10))) v(o, x);
 select bf_intersection_agg(x order by o) = bf_create(10, funnel => 'int') as intersection, (bf_info(bf_intersection_agg(x order by o))).funnel,
        (bf_info(bf_intersection_agg(x order by o desc))).funnel
-from (values (1, bf_create(10)), (2, null), (3, bf_create(10) || 7)) v(o, x);
+from (values (1, bf_create(10)), (2, null), (3, bf_create(10) + 7)) v(o, x);
 select (bf_info(bf_union_agg(x))).funnel is null as all_unbound, bf_union_agg(x) = bf_create(10) as empty
 from (values (bf_create(10)), (bf_create(10))) v(x);
 -- The members stay as they were; n and p are those of a member.

@@ -3,13 +3,14 @@
 \echo Use "CREATE EXTENSION bloomext" to load this file. \quit
 
 /*
- * An element is a text, or any other listed type by the anyelement form, which
- * says 0A000 for types that are none. Untyped literals, varchar, char(n) and
- * name reach the text form by PostgreSQL's own rules.
+ * Functions take elements as anycompatible, and say 0A000 for types that are
+ * none; a literal without a type is a text. There is no form over text beside it:
+ * what can be cast to text by itself, as citext can, would be, and be found no
+ * more. Functions that are not to be called by hand are named bloomfilter_...
  *
  * COST is in units of cpu_operator_cost, about 10 ns here: a lookup in a large
  * filter takes some 100 to 300 ns.  Of a filter that the planner knows,
- * bf_element_support tells more.
+ * bloomfilter_lookup_support tells more.
  */
 
 -- The type
@@ -49,7 +50,7 @@ CREATE TYPE bloomfilter (
 COMMENT ON TYPE bloomfilter IS
 	'set of elements that answers "surely not" or "probably" to the question whether an element is in it';
 
--- Making filters
+-- Making filters: STABLE, or plans would have them as constants, see src/type/ops.c.
 
 CREATE FUNCTION bf_create(
 	expected bigint,
@@ -60,7 +61,7 @@ CREATE FUNCTION bf_create(
 	counting boolean DEFAULT false
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_create'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create(bigint, float8, text, text, int, boolean) IS
 	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom, spark1, spark2, bitsandblooms; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that expect so many times as many; counting (guava, guava32, spark1, spark2): elements can be removed again, at four times the size';
 
@@ -69,7 +70,7 @@ CREATE FUNCTION bf_create_buckets(
 	buckets int
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_create_buckets'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create_buckets(bigint, int) IS
 	'empty filter of strategy cassandra for that many elements with at most that many buckets (bits, 1 to 15; more are taken as 15) an element';
 
@@ -80,190 +81,90 @@ CREATE FUNCTION bf_create_bits(
 	funnel text DEFAULT NULL
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_create_bits'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create_bits(bigint, int, text, text) IS
 	'empty filter of that many bits (rounded up to a multiple of 64 for guava, guava32, cassandra, redisbloom, spark1 and spark2) and hash functions (1 to 255)';
 
 -- Elements
 
-CREATE FUNCTION bf_element_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_element_support'
+CREATE FUNCTION bloomfilter_lookup_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_lookup_support'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_element_support(internal) IS
-	'refuses what is silently taken for text; estimates lookups';
+COMMENT ON FUNCTION bloomfilter_lookup_support(internal) IS
+	'planner support of lookups';
 
-CREATE FUNCTION bf_contains_sel(internal, oid, internal, int) RETURNS float8
+CREATE FUNCTION bloomfilter_contains_sel(internal, oid, internal, int) RETURNS float8
 	AS 'MODULE_PATHNAME', 'bloomext_contains_sel'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_contains_sel(internal, oid, internal, int) IS
+COMMENT ON FUNCTION bloomfilter_contains_sel(internal, oid, internal, int) IS
 	'restriction selectivity of the operators @> and <@';
 
-CREATE FUNCTION bf_contains_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+CREATE FUNCTION bloomfilter_contains_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
 	AS 'MODULE_PATHNAME', 'bloomext_contains_joinsel'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_contains_joinsel(internal, oid, internal, smallint, internal) IS
+COMMENT ON FUNCTION bloomfilter_contains_joinsel(internal, oid, internal, smallint, internal) IS
 	'join selectivity of the operators @> and <@';
 
 -- What makes a filter of a filter and something else is strict in the filter
 -- alone: NULL changes nothing, where a NULL answer would lose a stored filter.
 -- So NULL | f is NULL, but f | NULL is f: the operators have no commutators.
-CREATE FUNCTION bf_add(bloomfilter, text) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomext_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_add(bloomfilter, text) IS
-	'the filter with the element added; NULL adds nothing';
-
-CREATE FUNCTION bf_contains(bloomfilter, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_contains'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_contains(bloomfilter, text) IS
-	'false: the element was surely not added; true: it probably was';
-
-CREATE FUNCTION bf_contained(text, bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_contained'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_contained(text, bloomfilter) IS
-	'implementation of the <@ operator';
-
-CREATE FUNCTION bf_remove(bloomfilter, text) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomext_remove'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_remove(bloomfilter, text) IS
-	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes counts from other elements, the one way to lose one';
-
-CREATE FUNCTION bf_positions(bloomfilter, text) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'bloomext_positions'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_positions(bloomfilter, text) IS
-	'positions of the element in the first layer, in order of derivation';
-
-CREATE FUNCTION bf_add(bloomfilter, anyelement) RETURNS bloomfilter
+CREATE FUNCTION bf_add(bloomfilter, anycompatible) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bf_add(bloomfilter, anyelement) IS
+COMMENT ON FUNCTION bf_add(bloomfilter, anycompatible) IS
 	'the filter with the element added; NULL adds nothing';
 
-CREATE FUNCTION bf_contains(bloomfilter, anyelement) RETURNS boolean
+CREATE FUNCTION bf_contains(bloomfilter, anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_contains(bloomfilter, anyelement) IS
+	SUPPORT bloomfilter_lookup_support;
+COMMENT ON FUNCTION bf_contains(bloomfilter, anycompatible) IS
 	'false: the element was surely not added; true: it probably was';
 
-CREATE FUNCTION bf_contained(anyelement, bloomfilter) RETURNS boolean
+CREATE FUNCTION bloomfilter_contained(anycompatible, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contained'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_contained(anyelement, bloomfilter) IS
+	SUPPORT bloomfilter_lookup_support;
+COMMENT ON FUNCTION bloomfilter_contained(anycompatible, bloomfilter) IS
 	'implementation of the <@ operator';
 
-CREATE FUNCTION bf_remove(bloomfilter, anyelement) RETURNS bloomfilter
+CREATE FUNCTION bf_remove(bloomfilter, anycompatible) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_remove'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bf_remove(bloomfilter, anyelement) IS
+COMMENT ON FUNCTION bf_remove(bloomfilter, anycompatible) IS
 	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes counts from other elements, the one way to lose one';
 
-CREATE FUNCTION bf_positions(bloomfilter, anyelement) RETURNS bigint[]
+CREATE FUNCTION bf_positions(bloomfilter, anycompatible) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'bloomext_positions'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_positions(bloomfilter, anyelement) IS
+COMMENT ON FUNCTION bf_positions(bloomfilter, anycompatible) IS
 	'positions of the element in the first layer, in order of derivation';
 
--- A "char" is as far from text as from anyelement, so it has forms of its own.
-
-CREATE FUNCTION bf_add(bloomfilter, "char") RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomext_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bf_add(bloomfilter, "char") IS
-	'the filter with the element added; NULL adds nothing';
-
-CREATE FUNCTION bf_contains(bloomfilter, "char") RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_contains'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_contains(bloomfilter, "char") IS
-	'false: the element was surely not added; true: it probably was';
-
-CREATE FUNCTION bf_contained("char", bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_contained'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_contained("char", bloomfilter) IS
-	'implementation of the <@ operator';
-
-CREATE FUNCTION bf_remove(bloomfilter, "char") RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomext_remove'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bf_remove(bloomfilter, "char") IS
-	'the counting filter with the element taken out once, none for NULL; removing what was never added but looks present takes counts from other elements, the one way to lose one';
-
-CREATE FUNCTION bf_positions(bloomfilter, "char") RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'bloomext_positions'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_positions(bloomfilter, "char") IS
-	'positions of the element in the first layer, in order of derivation';
-
-CREATE FUNCTION bf_add_all(bloomfilter, anyarray) RETURNS bloomfilter
+CREATE FUNCTION bf_add_all(bloomfilter, anycompatiblearray) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_add_all'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_add_all(bloomfilter, anyarray) IS
+COMMENT ON FUNCTION bf_add_all(bloomfilter, anycompatiblearray) IS
 	'the filter with all elements of the array added; NULL elements are skipped, a NULL array adds nothing';
 
-CREATE FUNCTION bf_add_all(bloomfilter, text) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomext_add_all_literal'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_add_all(bloomfilter, text) IS
-	'bf_add_all of an array of text that is written as a literal, {a,b}';
-
-CREATE FUNCTION bf_contains_all(bloomfilter, anyarray) RETURNS boolean
+CREATE FUNCTION bf_contains_all(bloomfilter, anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_contains_all'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_contains_all(bloomfilter, anyarray) IS
+	SUPPORT bloomfilter_lookup_support;
+COMMENT ON FUNCTION bf_contains_all(bloomfilter, anycompatiblearray) IS
 	'whether all elements of the array were probably added; NULL elements are skipped';
 
-CREATE FUNCTION bf_contains_all(bloomfilter, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_contains_all_literal'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_contains_all(bloomfilter, text) IS
-	'bf_contains_all of an array of text that is written as a literal, {a,b}';
-
-CREATE FUNCTION bf_contains_each(bloomfilter, anyarray) RETURNS boolean[]
+CREATE FUNCTION bf_contains_each(bloomfilter, anycompatiblearray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_contains_each'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_contains_each(bloomfilter, anyarray) IS
+COMMENT ON FUNCTION bf_contains_each(bloomfilter, anycompatiblearray) IS
 	'an answer of bf_contains for each element of the array, NULL for NULL';
-
-CREATE FUNCTION bf_contains_each(bloomfilter, text) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_contains_each_literal'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_contains_each(bloomfilter, text) IS
-	'bf_contains_each of an array of text that is written as a literal, {a,b}';
 
 -- Which of several filters an element is in
 
-CREATE FUNCTION bf_shard(text, shards int) RETURNS int
-	AS 'MODULE_PATHNAME', 'bloomext_shard'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_shard(text, int) IS
-	'number of the shard, from 0 on, that the element is in, in SQL and in Redis (guava;shards=8): CRC-32 of its bytes (text as UTF-8, integers as those of the bigint) modulo shards, 1 to 1024';
-
-CREATE FUNCTION bf_shard(anyelement, shards int) RETURNS int
+CREATE FUNCTION bf_shard(anycompatible, shards int) RETURNS int
 	AS 'MODULE_PATHNAME', 'bloomext_shard'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_shard(anyelement, int) IS
-	'number of the shard, from 0 on, that the element is in, in SQL and in Redis (guava;shards=8): CRC-32 of its bytes (text as UTF-8, integers as those of the bigint) modulo shards, 1 to 1024';
-
-CREATE FUNCTION bf_shard("char", shards int) RETURNS int
-	AS 'MODULE_PATHNAME', 'bloomext_shard'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_shard("char", int) IS
+COMMENT ON FUNCTION bf_shard(anycompatible, int) IS
 	'number of the shard, from 0 on, that the element is in, in SQL and in Redis (guava;shards=8): CRC-32 of its bytes (text as UTF-8, integers as those of the bigint) modulo shards, 1 to 1024';
 
 -- Whole filters
@@ -292,28 +193,28 @@ CREATE FUNCTION bf_plain(bloomfilter) RETURNS bloomfilter
 COMMENT ON FUNCTION bf_plain(bloomfilter) IS
 	'the counting filter as the plain filter of what it holds';
 
-CREATE FUNCTION bf_eq(bloomfilter, bloomfilter) RETURNS boolean
+CREATE FUNCTION bloomfilter_eq(bloomfilter, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_eq'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_eq(bloomfilter, bloomfilter) IS
+COMMENT ON FUNCTION bloomfilter_eq(bloomfilter, bloomfilter) IS
 	'implementation of the = operator';
 
-CREATE FUNCTION bf_ne(bloomfilter, bloomfilter) RETURNS boolean
+CREATE FUNCTION bloomfilter_ne(bloomfilter, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_ne'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_ne(bloomfilter, bloomfilter) IS
+COMMENT ON FUNCTION bloomfilter_ne(bloomfilter, bloomfilter) IS
 	'implementation of the <> operator';
 
-CREATE FUNCTION bf_hash(bloomfilter) RETURNS int
+CREATE FUNCTION bloomfilter_hash(bloomfilter) RETURNS int
 	AS 'MODULE_PATHNAME', 'bloomext_hash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_hash(bloomfilter) IS
+COMMENT ON FUNCTION bloomfilter_hash(bloomfilter) IS
 	'hash';
 
-CREATE FUNCTION bf_hash_extended(bloomfilter, bigint) RETURNS bigint
+CREATE FUNCTION bloomfilter_hash_extended(bloomfilter, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomext_hash_extended'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_hash_extended(bloomfilter, bigint) IS
+COMMENT ON FUNCTION bloomfilter_hash_extended(bloomfilter, bigint) IS
 	'hash';
 
 -- What is in a filter
@@ -335,12 +236,13 @@ CREATE FUNCTION bf_info(
 	OUT strategy text, OUT funnel text, OUT expected bigint, OUT fpp float8,
 	OUT hashes int, OUT bits bigint, OUT bits_set bigint, OUT fill float8,
 	OUT layers int, OUT expansion int, OUT counting boolean,
-	OUT estimated_count bigint, OUT estimated_fpp float8, OUT bytes bigint
+	OUT estimated_count bigint, OUT estimated_fpp float8, OUT bytes bigint,
+	OUT elements text
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomext_info'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_info(bloomfilter) IS
-	'what the filter is and how full; expected and fpp are NULL where they are not known, funnel until an element decides';
+	'what the filter is and how full; expected and fpp are NULL where they are not known, funnel until an element decides; elements: text, char(n), bytea, uuid, integer, inet, macaddr, oid, date, timestamp, timestamptz, boolean or "char", NULL where that is not known, or not decided yet';
 
 CREATE FUNCTION bf_layers(
 	bloomfilter,
@@ -354,7 +256,7 @@ COMMENT ON FUNCTION bf_layers(bloomfilter) IS
 
 CREATE FUNCTION bf_advise(
 	expected bigint,
-	fpp float8,
+	fpp float8 DEFAULT 0.03,
 	strategy text DEFAULT 'guava',
 	OUT bits bigint, OUT hashes int, OUT bytes bigint, OUT real_fpp float8,
 	OUT fits_value boolean, OUT fits_redis boolean, OUT advice text,
@@ -425,37 +327,37 @@ CREATE FUNCTION bf_import_bits(
 COMMENT ON FUNCTION bf_import_bits(bytea, text, bigint, int, text, text) IS
 	'filter of a bit string (format redis or bitset) of that many bits and hash functions';
 
-CREATE FUNCTION bf_to_bytea(bloomfilter) RETURNS bytea
+CREATE FUNCTION bloomfilter_to_bytea(bloomfilter) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_to_bytea'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_to_bytea(bloomfilter) IS
+COMMENT ON FUNCTION bloomfilter_to_bytea(bloomfilter) IS
 	'implementation of the cast to bytea: bf_export(f, ''guava'')';
 
-CREATE FUNCTION bf_from_bytea(bytea) RETURNS bloomfilter
+CREATE FUNCTION bloomfilter_from_bytea(bytea) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_from_bytea'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_from_bytea(bytea) IS
+COMMENT ON FUNCTION bloomfilter_from_bytea(bytea) IS
 	'implementation of the cast from bytea: bf_import(b, ''guava'', ''utf8'')';
 
-CREATE CAST (bloomfilter AS bytea) WITH FUNCTION bf_to_bytea(bloomfilter);
+CREATE CAST (bloomfilter AS bytea) WITH FUNCTION bloomfilter_to_bytea(bloomfilter);
 COMMENT ON CAST (bloomfilter AS bytea) IS
 	'Guava''s writeTo stream';
 
-CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bf_from_bytea(bytea);
+CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bloomfilter_from_bytea(bytea);
 COMMENT ON CAST (bytea AS bloomfilter) IS
 	'Guava''s writeTo stream of a filter of strings (stringFunnel, UTF-8)';
 
 -- Operators
 
 CREATE OPERATOR = (
-	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_eq,
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_eq,
 	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR = (bloomfilter, bloomfilter) IS
 	'same strategy, funnel, bits and hashes';
 
 CREATE OPERATOR <> (
-	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bf_ne,
+	LEFTARG = bloomfilter, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
 COMMENT ON OPERATOR <> (bloomfilter, bloomfilter) IS
@@ -473,70 +375,30 @@ CREATE OPERATOR & (
 COMMENT ON OPERATOR & (bloomfilter, bloomfilter) IS
 	'intersection';
 
-CREATE OPERATOR || (
-	LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bf_add
+CREATE OPERATOR + (
+	LEFTARG = bloomfilter, RIGHTARG = anycompatible, FUNCTION = bf_add
 );
-COMMENT ON OPERATOR || (bloomfilter, text) IS
+COMMENT ON OPERATOR + (bloomfilter, anycompatible) IS
 	'add an element';
 
 CREATE OPERATOR @> (
-	LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bf_contains,
-	COMMUTATOR = <@, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
+	LEFTARG = bloomfilter, RIGHTARG = anycompatible, FUNCTION = bf_contains,
+	COMMUTATOR = <@, RESTRICT = bloomfilter_contains_sel, JOIN = bloomfilter_contains_joinsel
 );
-COMMENT ON OPERATOR @> (bloomfilter, text) IS
+COMMENT ON OPERATOR @> (bloomfilter, anycompatible) IS
 	'was the element probably added?';
 
 CREATE OPERATOR <@ (
-	LEFTARG = text, RIGHTARG = bloomfilter, FUNCTION = bf_contained,
-	COMMUTATOR = @>, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
+	LEFTARG = anycompatible, RIGHTARG = bloomfilter, FUNCTION = bloomfilter_contained,
+	COMMUTATOR = @>, RESTRICT = bloomfilter_contains_sel, JOIN = bloomfilter_contains_joinsel
 );
-COMMENT ON OPERATOR <@ (text, bloomfilter) IS
-	'was the element probably added?';
-
-CREATE OPERATOR || (
-	LEFTARG = bloomfilter, RIGHTARG = anyelement, FUNCTION = bf_add
-);
-COMMENT ON OPERATOR || (bloomfilter, anyelement) IS
-	'add an element';
-
-CREATE OPERATOR @> (
-	LEFTARG = bloomfilter, RIGHTARG = anyelement, FUNCTION = bf_contains,
-	COMMUTATOR = <@, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
-);
-COMMENT ON OPERATOR @> (bloomfilter, anyelement) IS
-	'was the element probably added?';
-
-CREATE OPERATOR <@ (
-	LEFTARG = anyelement, RIGHTARG = bloomfilter, FUNCTION = bf_contained,
-	COMMUTATOR = @>, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
-);
-COMMENT ON OPERATOR <@ (anyelement, bloomfilter) IS
-	'was the element probably added?';
-
-CREATE OPERATOR || (
-	LEFTARG = bloomfilter, RIGHTARG = "char", FUNCTION = bf_add
-);
-COMMENT ON OPERATOR || (bloomfilter, "char") IS
-	'add an element';
-
-CREATE OPERATOR @> (
-	LEFTARG = bloomfilter, RIGHTARG = "char", FUNCTION = bf_contains,
-	COMMUTATOR = <@, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
-);
-COMMENT ON OPERATOR @> (bloomfilter, "char") IS
-	'was the element probably added?';
-
-CREATE OPERATOR <@ (
-	LEFTARG = "char", RIGHTARG = bloomfilter, FUNCTION = bf_contained,
-	COMMUTATOR = @>, RESTRICT = bf_contains_sel, JOIN = bf_contains_joinsel
-);
-COMMENT ON OPERATOR <@ ("char", bloomfilter) IS
+COMMENT ON OPERATOR <@ (anycompatible, bloomfilter) IS
 	'was the element probably added?';
 
 CREATE OPERATOR CLASS bloomfilter_ops DEFAULT FOR TYPE bloomfilter USING hash AS
 	OPERATOR 1 =,
-	FUNCTION 1 bf_hash(bloomfilter),
-	FUNCTION 2 bf_hash_extended(bloomfilter, bigint);
+	FUNCTION 1 bloomfilter_hash(bloomfilter),
+	FUNCTION 2 bloomfilter_hash_extended(bloomfilter, bigint);
 COMMENT ON OPERATOR CLASS bloomfilter_ops USING hash IS
 	'equality of bloom filters';
 COMMENT ON OPERATOR FAMILY bloomfilter_ops USING hash IS
@@ -546,946 +408,235 @@ COMMENT ON OPERATOR FAMILY bloomfilter_ops USING hash IS
 
 -- The serialization function is called for NULL too: see src/type/agg.c.
 
-CREATE FUNCTION bf_agg_combine(internal, internal) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_combine'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bf_agg_combine(internal, internal) IS
+COMMENT ON FUNCTION bloomfilter_agg_combine(internal, internal) IS
 	'implementation of bf_agg and bf_agg_into';
 
-CREATE FUNCTION bf_agg_serialize(internal) RETURNS bytea
+CREATE FUNCTION bloomfilter_agg_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_agg_serialize'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bf_agg_serialize(internal) IS
+COMMENT ON FUNCTION bloomfilter_agg_serialize(internal) IS
 	'implementation of bf_agg';
 
-CREATE FUNCTION bf_agg_deserialize(bytea, internal) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_deserialize'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_agg_deserialize(bytea, internal) IS
+COMMENT ON FUNCTION bloomfilter_agg_deserialize(bytea, internal) IS
 	'implementation of bf_agg and bf_agg_into';
 
-CREATE FUNCTION bf_agg_final(internal) RETURNS bloomfilter
+CREATE FUNCTION bloomfilter_agg_final(internal) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_agg_final'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bf_agg_final(internal) IS
+COMMENT ON FUNCTION bloomfilter_agg_final(internal) IS
 	'implementation of bf_agg';
 
-CREATE FUNCTION bf_agg_distinct_final(internal) RETURNS bloomfilter
+CREATE FUNCTION bloomfilter_agg_distinct_final(internal) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_final'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bf_agg_distinct_final(internal) IS
+COMMENT ON FUNCTION bloomfilter_agg_distinct_final(internal) IS
 	'implementation of bf_agg and bf_agg_distinct';
 
-CREATE FUNCTION bf_agg_add(internal, text, bigint) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_agg_add(internal, text, bigint) IS
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint) IS
 	'implementation of bf_agg';
 
-CREATE AGGREGATE bf_agg(text, expected bigint) (
-	SFUNC = bf_agg_add,
+CREATE AGGREGATE bf_agg(anycompatible, expected bigint) (
+	SFUNC = bloomfilter_agg_add,
 	STYPE = internal,
 	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
+	FINALFUNC = bloomfilter_agg_final,
+	COMBINEFUNC = bloomfilter_agg_combine,
+	SERIALFUNC = bloomfilter_agg_serialize,
+	DESERIALFUNC = bloomfilter_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bf_agg(text, bigint) IS
+COMMENT ON AGGREGATE bf_agg(anycompatible, bigint) IS
 	'filter of the elements sized for that many elements (false positive probability 0.03)';
 
-CREATE FUNCTION bf_agg_add(internal, text, bigint, float8) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8) IS
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint, float8) IS
 	'implementation of bf_agg';
 
-CREATE AGGREGATE bf_agg(text, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
+CREATE AGGREGATE bf_agg(anycompatible, expected bigint, fpp float8) (
+	SFUNC = bloomfilter_agg_add,
 	STYPE = internal,
 	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
+	FINALFUNC = bloomfilter_agg_final,
+	COMBINEFUNC = bloomfilter_agg_combine,
+	SERIALFUNC = bloomfilter_agg_serialize,
+	DESERIALFUNC = bloomfilter_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bf_agg(text, bigint, float8) IS
+COMMENT ON AGGREGATE bf_agg(anycompatible, bigint, float8) IS
 	'filter of the elements sized for that many elements at that false positive probability';
 
-CREATE FUNCTION bf_agg_add(internal, text, bigint, float8, text) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint, float8, text) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8, text) IS
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint, float8, text) IS
 	'implementation of bf_agg';
 
-CREATE AGGREGATE bf_agg(text, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
+CREATE AGGREGATE bf_agg(anycompatible, expected bigint, fpp float8, strategy text) (
+	SFUNC = bloomfilter_agg_add,
 	STYPE = internal,
 	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
+	FINALFUNC = bloomfilter_agg_final,
+	COMBINEFUNC = bloomfilter_agg_combine,
+	SERIALFUNC = bloomfilter_agg_serialize,
+	DESERIALFUNC = bloomfilter_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bf_agg(text, bigint, float8, text) IS
+COMMENT ON AGGREGATE bf_agg(anycompatible, bigint, float8, text) IS
 	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
 
-CREATE FUNCTION bf_agg_add(internal, text, bigint, float8, text, int) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint, float8, text, int) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_agg_add(internal, text, bigint, float8, text, int) IS
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bloomfilter_agg_add(internal, anycompatible, bigint, float8, text, int) IS
 	'implementation of bf_agg';
 
-CREATE AGGREGATE bf_agg(text, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
+CREATE AGGREGATE bf_agg(anycompatible, expected bigint, fpp float8, strategy text, expansion int) (
+	SFUNC = bloomfilter_agg_add,
 	STYPE = internal,
 	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
+	FINALFUNC = bloomfilter_agg_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bf_agg(text, bigint, float8, text, int) IS
+COMMENT ON AGGREGATE bf_agg(anycompatible, bigint, float8, text, int) IS
 	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
 
-CREATE FUNCTION bf_agg_distinct_add(internal, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_agg_distinct_add(internal, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(text) (
-	SFUNC = bf_agg_distinct_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_distinct_final,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(text) IS
-	'filter of the elements that sizes itself to the distinct ones (guava, false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, anyelement, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(anyelement, expected bigint) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(anyelement, bigint) IS
-	'filter of the elements sized for that many elements (false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, anyelement, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint, float8) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(anyelement, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(anyelement, bigint, float8) IS
-	'filter of the elements sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(anyelement, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(anyelement, bigint, float8, text) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, anyelement, bigint, float8, text, int) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(anyelement, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(anyelement, bigint, float8, text, int) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
-
-CREATE FUNCTION bf_agg_distinct_add(internal, anyelement) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_distinct_add(internal, anycompatible) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_distinct_add(internal, anyelement) IS
+COMMENT ON FUNCTION bloomfilter_agg_distinct_add(internal, anycompatible) IS
 	'implementation of bf_agg';
 
-CREATE AGGREGATE bf_agg(anyelement) (
-	SFUNC = bf_agg_distinct_add,
+CREATE AGGREGATE bf_agg(anycompatible) (
+	SFUNC = bloomfilter_agg_distinct_add,
 	STYPE = internal,
 	SSPACE = 1024,
-	FINALFUNC = bf_agg_distinct_final,
+	FINALFUNC = bloomfilter_agg_distinct_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bf_agg(anyelement) IS
-	'filter of the elements that sizes itself to the distinct ones (guava, false positive probability 0.03)';
+COMMENT ON AGGREGATE bf_agg(anycompatible) IS
+	'filter of the elements that sizes itself to the distinct ones (guava, false positive probability 0.03; bf_agg_distinct(x, 0.001) takes another)';
 
-CREATE FUNCTION bf_agg_distinct_add(internal, text, float8) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_distinct_add(internal, anycompatible, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_agg_distinct_add(internal, text, float8) IS
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bloomfilter_agg_distinct_add(internal, anycompatible, float8) IS
 	'implementation of bf_agg_distinct';
 
-CREATE AGGREGATE bf_agg_distinct(text, fpp float8) (
-	SFUNC = bf_agg_distinct_add,
+CREATE AGGREGATE bf_agg_distinct(anycompatible, fpp float8) (
+	SFUNC = bloomfilter_agg_distinct_add,
 	STYPE = internal,
 	SSPACE = 1024,
-	FINALFUNC = bf_agg_distinct_final,
+	FINALFUNC = bloomfilter_agg_distinct_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bf_agg_distinct(text, float8) IS
+COMMENT ON AGGREGATE bf_agg_distinct(anycompatible, float8) IS
 	'filter of the elements that sizes itself to the distinct ones at that false positive probability (guava)';
 
-CREATE FUNCTION bf_agg_distinct_add(internal, anyelement, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_distinct_add(internal, anyelement, float8) IS
-	'implementation of bf_agg_distinct';
-
-CREATE AGGREGATE bf_agg_distinct(anyelement, fpp float8) (
-	SFUNC = bf_agg_distinct_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_distinct_final,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_distinct(anyelement, float8) IS
-	'filter of the elements that sizes itself to the distinct ones at that false positive probability (guava)';
-
-CREATE FUNCTION bf_agg_into_serialize(internal) RETURNS bytea
+CREATE FUNCTION bloomfilter_agg_into_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_agg_into_serialize'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bf_agg_into_serialize(internal) IS
+COMMENT ON FUNCTION bloomfilter_agg_into_serialize(internal) IS
 	'implementation of bf_agg_into';
 
-CREATE FUNCTION bf_agg_into_final(internal) RETURNS bloomfilter
+CREATE FUNCTION bloomfilter_agg_into_final(internal) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_agg_into_final'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bf_agg_into_final(internal) IS
+COMMENT ON FUNCTION bloomfilter_agg_into_final(internal) IS
 	'implementation of bf_agg_into';
 
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, text) IS
-	'implementation of bf_agg_into';
-
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, text) (
-	SFUNC = bf_agg_into_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, text) IS
-	'the empty filter given, with the elements added';
-
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, anyelement) RETURNS internal
+CREATE FUNCTION bloomfilter_agg_into_add(internal, bloomfilter, anycompatible) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, anyelement) IS
+COMMENT ON FUNCTION bloomfilter_agg_into_add(internal, bloomfilter, anycompatible) IS
 	'implementation of bf_agg_into';
 
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, anyelement) (
-	SFUNC = bf_agg_into_add,
+CREATE AGGREGATE bf_agg_into(filter bloomfilter, anycompatible) (
+	SFUNC = bloomfilter_agg_into_add,
 	STYPE = internal,
 	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
+	FINALFUNC = bloomfilter_agg_into_final,
+	COMBINEFUNC = bloomfilter_agg_combine,
+	SERIALFUNC = bloomfilter_agg_into_serialize,
+	DESERIALFUNC = bloomfilter_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, anyelement) IS
+COMMENT ON AGGREGATE bf_agg_into(bloomfilter, anycompatible) IS
 	'the empty filter given, with the elements added';
 
--- Another aggregate that calls these functions, as Citus does, does not say what
--- anyelement is: types that come so have forms of their own.  smallint and oid
--- are among them, as they are cast to several of the others.
-
-CREATE FUNCTION bf_agg_add(internal, bytea, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bytea, expected bigint) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bytea, bigint) IS
-	'filter of the elements sized for that many elements (false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, bytea, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint, float8) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bytea, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bytea, bigint, float8) IS
-	'filter of the elements sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, bytea, bigint, float8, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint, float8, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bytea, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bytea, bigint, float8, text) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, bytea, bigint, float8, text, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bytea, bigint, float8, text, int) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bytea, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bytea, bigint, float8, text, int) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
-
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, bytea) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, bytea) IS
-	'implementation of bf_agg_into';
-
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, bytea) (
-	SFUNC = bf_agg_into_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, bytea) IS
-	'the empty filter given, with the elements added';
-
-CREATE FUNCTION bf_agg_add(internal, uuid, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(uuid, expected bigint) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(uuid, bigint) IS
-	'filter of the elements sized for that many elements (false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, uuid, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint, float8) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(uuid, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(uuid, bigint, float8) IS
-	'filter of the elements sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, uuid, bigint, float8, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint, float8, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(uuid, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(uuid, bigint, float8, text) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, uuid, bigint, float8, text, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, uuid, bigint, float8, text, int) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(uuid, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(uuid, bigint, float8, text, int) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
-
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, uuid) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, uuid) IS
-	'implementation of bf_agg_into';
-
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, uuid) (
-	SFUNC = bf_agg_into_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, uuid) IS
-	'the empty filter given, with the elements added';
-
-CREATE FUNCTION bf_agg_add(internal, smallint, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(smallint, expected bigint) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(smallint, bigint) IS
-	'filter of the elements sized for that many elements (false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, smallint, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint, float8) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(smallint, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(smallint, bigint, float8) IS
-	'filter of the elements sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, smallint, bigint, float8, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint, float8, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(smallint, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(smallint, bigint, float8, text) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, smallint, bigint, float8, text, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, smallint, bigint, float8, text, int) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(smallint, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(smallint, bigint, float8, text, int) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
-
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, smallint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, smallint) IS
-	'implementation of bf_agg_into';
-
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, smallint) (
-	SFUNC = bf_agg_into_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, smallint) IS
-	'the empty filter given, with the elements added';
-
-CREATE FUNCTION bf_agg_add(internal, int, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, int, bigint) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(int, expected bigint) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(int, bigint) IS
-	'filter of the elements sized for that many elements (false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, int, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, int, bigint, float8) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(int, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(int, bigint, float8) IS
-	'filter of the elements sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, int, bigint, float8, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, int, bigint, float8, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(int, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(int, bigint, float8, text) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, int, bigint, float8, text, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, int, bigint, float8, text, int) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(int, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(int, bigint, float8, text, int) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
-
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, int) IS
-	'implementation of bf_agg_into';
-
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, int) (
-	SFUNC = bf_agg_into_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, int) IS
-	'the empty filter given, with the elements added';
-
-CREATE FUNCTION bf_agg_add(internal, bigint, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bigint, expected bigint) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bigint, bigint) IS
-	'filter of the elements sized for that many elements (false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, bigint, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint, float8) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bigint, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bigint, bigint, float8) IS
-	'filter of the elements sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, bigint, bigint, float8, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint, float8, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bigint, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bigint, bigint, float8, text) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, bigint, bigint, float8, text, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, bigint, bigint, float8, text, int) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(bigint, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(bigint, bigint, float8, text, int) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
-
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, bigint) IS
-	'implementation of bf_agg_into';
-
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, bigint) (
-	SFUNC = bf_agg_into_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, bigint) IS
-	'the empty filter given, with the elements added';
-
-CREATE FUNCTION bf_agg_add(internal, oid, bigint) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(oid, expected bigint) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(oid, bigint) IS
-	'filter of the elements sized for that many elements (false positive probability 0.03)';
-
-CREATE FUNCTION bf_agg_add(internal, oid, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint, float8) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(oid, expected bigint, fpp float8) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(oid, bigint, float8) IS
-	'filter of the elements sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, oid, bigint, float8, text) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint, float8, text) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(oid, expected bigint, fpp float8, strategy text) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(oid, bigint, float8, text) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability';
-
-CREATE FUNCTION bf_agg_add(internal, oid, bigint, float8, text, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_add(internal, oid, bigint, float8, text, int) IS
-	'implementation of bf_agg';
-
-CREATE AGGREGATE bf_agg(oid, expected bigint, fpp float8, strategy text, expansion int) (
-	SFUNC = bf_agg_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg(oid, bigint, float8, text, int) IS
-	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
-
-CREATE FUNCTION bf_agg_into_add(internal, bloomfilter, oid) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomext_agg_into_add'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bf_agg_into_add(internal, bloomfilter, oid) IS
-	'implementation of bf_agg_into';
-
-CREATE AGGREGATE bf_agg_into(filter bloomfilter, oid) (
-	SFUNC = bf_agg_into_add,
-	STYPE = internal,
-	SSPACE = 1024,
-	FINALFUNC = bf_agg_into_final,
-	COMBINEFUNC = bf_agg_combine,
-	SERIALFUNC = bf_agg_into_serialize,
-	DESERIALFUNC = bf_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bf_agg_into(bloomfilter, oid) IS
-	'the empty filter given, with the elements added';
-
-CREATE FUNCTION bf_merge_serialize(internal) RETURNS bytea
+CREATE FUNCTION bloomfilter_merge_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_merge_serialize'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_merge_serialize(internal) IS
+COMMENT ON FUNCTION bloomfilter_merge_serialize(internal) IS
 	'implementation of bf_union_agg and bf_intersection_agg';
 
-CREATE FUNCTION bf_merge_deserialize(bytea, internal) RETURNS internal
+CREATE FUNCTION bloomfilter_merge_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_merge_deserialize'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bf_merge_deserialize(bytea, internal) IS
+COMMENT ON FUNCTION bloomfilter_merge_deserialize(bytea, internal) IS
 	'implementation of bf_union_agg and bf_intersection_agg';
 
-CREATE FUNCTION bf_merge_final(internal) RETURNS bloomfilter
+CREATE FUNCTION bloomfilter_merge_final(internal) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_merge_final'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bf_merge_final(internal) IS
+COMMENT ON FUNCTION bloomfilter_merge_final(internal) IS
 	'implementation of bf_union_agg and bf_intersection_agg';
 
-CREATE FUNCTION bf_union_agg_add(internal, bloomfilter) RETURNS internal
+CREATE FUNCTION bloomfilter_union_agg_add(internal, bloomfilter) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_union_agg_add'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_union_agg_add(internal, bloomfilter) IS
+COMMENT ON FUNCTION bloomfilter_union_agg_add(internal, bloomfilter) IS
 	'implementation of bf_union_agg';
 
-CREATE FUNCTION bf_union_agg_combine(internal, internal) RETURNS internal
+CREATE FUNCTION bloomfilter_union_agg_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_union_agg_combine'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_union_agg_combine(internal, internal) IS
+COMMENT ON FUNCTION bloomfilter_union_agg_combine(internal, internal) IS
 	'implementation of bf_union_agg';
 
 CREATE AGGREGATE bf_union_agg(bloomfilter) (
-	SFUNC = bf_union_agg_add,
+	SFUNC = bloomfilter_union_agg_add,
 	STYPE = internal,
 	SSPACE = 65536,
-	FINALFUNC = bf_merge_final,
-	COMBINEFUNC = bf_union_agg_combine,
-	SERIALFUNC = bf_merge_serialize,
-	DESERIALFUNC = bf_merge_deserialize,
+	FINALFUNC = bloomfilter_merge_final,
+	COMBINEFUNC = bloomfilter_union_agg_combine,
+	SERIALFUNC = bloomfilter_merge_serialize,
+	DESERIALFUNC = bloomfilter_merge_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bf_union_agg(bloomfilter) IS
 	'union of the filters';
 
-CREATE FUNCTION bf_intersection_agg_add(internal, bloomfilter) RETURNS internal
+CREATE FUNCTION bloomfilter_intersection_agg_add(internal, bloomfilter) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_intersection_agg_add'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_intersection_agg_add(internal, bloomfilter) IS
+COMMENT ON FUNCTION bloomfilter_intersection_agg_add(internal, bloomfilter) IS
 	'implementation of bf_intersection_agg';
 
-CREATE FUNCTION bf_intersection_agg_combine(internal, internal) RETURNS internal
+CREATE FUNCTION bloomfilter_intersection_agg_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_intersection_agg_combine'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bf_intersection_agg_combine(internal, internal) IS
+COMMENT ON FUNCTION bloomfilter_intersection_agg_combine(internal, internal) IS
 	'implementation of bf_intersection_agg';
 
 CREATE AGGREGATE bf_intersection_agg(bloomfilter) (
-	SFUNC = bf_intersection_agg_add,
+	SFUNC = bloomfilter_intersection_agg_add,
 	STYPE = internal,
 	SSPACE = 65536,
-	FINALFUNC = bf_merge_final,
-	COMBINEFUNC = bf_intersection_agg_combine,
-	SERIALFUNC = bf_merge_serialize,
-	DESERIALFUNC = bf_merge_deserialize,
+	FINALFUNC = bloomfilter_merge_final,
+	COMBINEFUNC = bloomfilter_intersection_agg_combine,
+	SERIALFUNC = bloomfilter_merge_serialize,
+	DESERIALFUNC = bloomfilter_merge_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bf_intersection_agg(bloomfilter) IS
@@ -1617,48 +768,23 @@ CREATE OPERATOR CLASS bloomfilter_anyelement_ops
 COMMENT ON OPERATOR CLASS bloomfilter_anyelement_ops USING bloomfilter IS
 	'refuses types that cannot be elements';
 
-CREATE FUNCTION bf_live_contains(rel regclass, elem text, "column" name = NULL) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
-	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_live_contains(regclass, text, name) IS
-	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
-
-CREATE FUNCTION bf_live_contains(rel regclass, elem anyelement, "column" name = NULL) RETURNS boolean
+CREATE FUNCTION bf_live_contains(rel regclass, elem anycompatible, col name DEFAULT NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bf_live_contains(regclass, anyelement, name) IS
+COMMENT ON FUNCTION bf_live_contains(regclass, anycompatible, name) IS
 	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
 
-CREATE FUNCTION bf_live_contains(rel regclass, elem "char", "column" name = NULL) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
-	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bf_live_contains(regclass, "char", name) IS
-	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
-
-CREATE FUNCTION bf_live_contains_each(rel regclass, elems anyarray, "column" name = NULL) RETURNS boolean[]
+CREATE FUNCTION bf_live_contains_each(rel regclass, elems anycompatiblearray, col name DEFAULT NULL) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains_each'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_live_contains_each(regclass, anyarray, name) IS
+COMMENT ON FUNCTION bf_live_contains_each(regclass, anycompatiblearray, name) IS
 	'an answer of bf_live_contains for each element of the array, NULL for NULL';
 
-CREATE FUNCTION bf_live_contains_each(rel regclass, elems text, "column" name = NULL) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_live_contains_each_literal'
-	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_live_contains_each(regclass, text, name) IS
-	'bf_live_contains_each of an array of text that is written as a literal, {a,b}';
-
-CREATE FUNCTION bf_live_contains_all(rel regclass, elems anyarray, "column" name = NULL) RETURNS boolean
+CREATE FUNCTION bf_live_contains_all(rel regclass, elems anycompatiblearray, col name DEFAULT NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains_all'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_live_contains_all(regclass, anyarray, name) IS
+COMMENT ON FUNCTION bf_live_contains_all(regclass, anycompatiblearray, name) IS
 	'false: surely not every element of the array is in a row of the table; NULL elements are skipped';
-
-CREATE FUNCTION bf_live_contains_all(rel regclass, elems text, "column" name = NULL) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_live_contains_all_literal'
-	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_live_contains_all(regclass, text, name) IS
-	'bf_live_contains_all of an array of text that is written as a literal, {a,b}';
 
 CREATE FUNCTION bf_live_filter(rel regclass) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_live_filter'
@@ -1682,10 +808,11 @@ CREATE FUNCTION bf_live_info(
 	OUT pending bigint,
 	OUT bytes bigint,
 	OUT pages bigint,
-	OUT "table" regclass,
+	OUT relation regclass,
 	OUT maybe text,
 	OUT layers int,
-	OUT expansion int
+	OUT expansion int,
+	OUT elements text
 )
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'bloomext_live_info'
@@ -1730,7 +857,7 @@ COMMENT ON FUNCTION bf_live_verify(regclass) IS
  */
 CREATE FUNCTION bf_live_state(
 	index regclass,
-	OUT "column" text,
+	OUT col text,
 	OUT estimated_count bigint,
 	OUT expected bigint,
 	OUT fill float8,
@@ -1752,7 +879,7 @@ COMMENT ON FUNCTION bf_live_state(regclass) IS
 -- might have one that fits better.
 
 CREATE VIEW bf_live_filters AS
-	SELECT c.oid::regclass AS index, i.indrelid::regclass AS "table", s."column",
+	SELECT c.oid::regclass AS index, i.indrelid::regclass AS relation, s.col,
 		s.estimated_count, s.expected, s.fill, s.fpp, s.estimated_fpp,
 		s.layers, s.expansion, s.bytes, s.due, s.reason, s.action
 	FROM pg_am AS a
@@ -1765,9 +892,9 @@ COMMENT ON VIEW bf_live_filters IS
 	'every live filter of this database that the caller may know of, how full it is, by some of its pages, and what is due; waits for nobody and fails for none';
 COMMENT ON COLUMN bf_live_filters.index IS
 	'the live filter';
-COMMENT ON COLUMN bf_live_filters."table" IS
+COMMENT ON COLUMN bf_live_filters.relation IS
 	'the table that it is of';
-COMMENT ON COLUMN bf_live_filters."column" IS
+COMMENT ON COLUMN bf_live_filters.col IS
 	'the column that it is of, or the expression';
 COMMENT ON COLUMN bf_live_filters.estimated_count IS
 	'elements that it holds, those of deleted rows, too';
@@ -1864,42 +991,28 @@ CREATE FUNCTION bf_redis_create(
 COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int, interval, text) IS
 	'makes an empty filter in Redis (true), or finds one of the same parameters there (false). Layout as for bf_mirror, or with several keys: bitmap;shards=8. Funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; for a filter that a service made it says of what kind its elements are';
 
-CREATE FUNCTION bf_redis_add(server name, key text, element text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_redis_add(name, text, text) IS
-	'adds the element to a filter in Redis; true: it was surely new';
-
-CREATE FUNCTION bf_redis_add(server name, key text, element anynonarray) RETURNS boolean
+CREATE FUNCTION bf_redis_add(server name, key text, element anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_redis_add(name, text, anynonarray) IS
+COMMENT ON FUNCTION bf_redis_add(name, text, anycompatible) IS
 	'adds the element to a filter in Redis; true: it was surely new';
 
-CREATE FUNCTION bf_redis_add(server name, key text, elements anyarray) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomext_redis_add_all'
+CREATE FUNCTION bf_redis_add_each(server name, key text, elements anycompatiblearray) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomext_redis_add_each'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_add(name, text, anyarray) IS
+COMMENT ON FUNCTION bf_redis_add_each(name, text, anycompatiblearray) IS
 	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
 
-CREATE FUNCTION bf_redis_contains(server name, key text, element text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomext_redis_contains'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000
-	SUPPORT bf_element_support;
-COMMENT ON FUNCTION bf_redis_contains(name, text, text) IS
-	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
-
-CREATE FUNCTION bf_redis_contains(server name, key text, element anynonarray) RETURNS boolean
+CREATE FUNCTION bf_redis_contains(server name, key text, element anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_contains'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, anynonarray) IS
+COMMENT ON FUNCTION bf_redis_contains(name, text, anycompatible) IS
 	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
 
-CREATE FUNCTION bf_redis_contains(server name, key text, elements anyarray) RETURNS boolean[]
+CREATE FUNCTION bf_redis_contains_each(server name, key text, elements anycompatiblearray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_redis_contains(name, text, anyarray) IS
+COMMENT ON FUNCTION bf_redis_contains_each(name, text, anycompatiblearray) IS
 	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
 
 CREATE FUNCTION bf_redis_info(
@@ -1920,7 +1033,8 @@ CREATE FUNCTION bf_redis_info(
 	OUT estimated_count bigint,
 	OUT estimated_fpp float8,
 	OUT bytes bigint,
-	OUT ttl_ms bigint
+	OUT ttl_ms bigint,
+	OUT elements text
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomext_redis_info'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
@@ -1944,3 +1058,18 @@ CREATE FUNCTION bf_live_mirror(
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION bf_live_mirror(regclass, name, text, text, interval) IS
 	'writes the live filter to Redis under the key, as bf_mirror does a value, but of one string there only what differs; returns bytes sent';
+
+-- What is installed
+
+CREATE FUNCTION bf_version(
+	OUT library text,
+	OUT extension text,
+	OUT built_for text,
+	OUT value_format int,
+	OUT live_format int,
+	OUT action text
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bloomext_version'
+	LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_version() IS
+	'versions of the library that this session runs, of this database''s objects, of the PostgreSQL that the library was built for, and of the bytes that it writes; action is what to do where library and objects are of two versions, or NULL';

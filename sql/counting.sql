@@ -35,12 +35,12 @@ SELECT bool_and(x) FROM counted, unnest(bf_contains_each(f, ARRAY[1, 2, 50000]))
 -- An element added twice is there until it is removed twice.
 SELECT bf_contains(bf_remove(f, 'x'::text), 'x'::text) AS once,
 		bf_contains(bf_remove(bf_remove(f, 'x'::text), 'x'::text), 'x'::text) AS twice
-	FROM (SELECT bf_create(10, counting => true) || 'x'::text || 'x'::text AS f) AS c;
+	FROM (SELECT bf_create(10, counting => true) + 'x'::text + 'x'::text AS f) AS c;
 
 -- A full counter has lost count: removing leaves it, and nothing is lost.
 DO $$
 DECLARE
-	f bloomfilter := bf_add_all(bf_create(10, counting => true), array_fill('x'::text, ARRAY[20])) || 'y'::text;
+	f bloomfilter := bf_add_all(bf_create(10, counting => true), array_fill('x'::text, ARRAY[20])) + 'y'::text;
 BEGIN
 	FOR i IN 1..40 LOOP
 		f := bf_remove(f, 'x'::text);
@@ -53,7 +53,7 @@ $$;
 -- Union adds up, with full counters staying full; intersection takes the smaller.
 SELECT bf_contains(bf_remove(f | f, 'x'::text), 'x'::text) AS added_up,
 		bf_contains(bf_remove(f & f, 'x'::text), 'x'::text) AS the_smaller
-	FROM (SELECT bf_create(10, counting => true) || 'x'::text AS f) AS c;
+	FROM (SELECT bf_create(10, counting => true) + 'x'::text AS f) AS c;
 SELECT bf_plain(bf_union_agg(f)) = bf_union_agg(bf_plain(f)) AS same
 	FROM (SELECT bf_add_all(bf_create(1000, 0.01, counting => true), array_agg(i)) AS f
 		  FROM generate_series(1, 1000) AS i GROUP BY i % 20) AS c;
@@ -74,7 +74,7 @@ END
 $$;
 
 -- Removing what is surely not there changes nothing.
-SELECT bf_remove(f, 'y'::text) = f AS same FROM (SELECT bf_create(100, 0.0001, counting => true) || 'x'::text AS f) AS c;
+SELECT bf_remove(f, 'y'::text) = f AS same FROM (SELECT bf_create(100, 0.0001, counting => true) + 'x'::text AS f) AS c;
 
 -- What cannot be.
 \set VERBOSITY sqlstate
@@ -82,5 +82,5 @@ SELECT bf_remove(bf_create(10), 'x'::text);
 SELECT bf_create(10, strategy => 'redisson', counting => true);
 SELECT bf_create(10, expansion => 2, counting => true);
 SELECT bf_create(10, counting => true) | bf_create(10);
-SELECT bf_remove(bf_create(10, counting => true) || 1, 'x'::text);
+SELECT bf_remove(bf_create(10, counting => true) + 1, 'x'::text);
 SELECT bf_compatible(bf_create(10, counting => true), bf_create(10));

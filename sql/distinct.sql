@@ -7,10 +7,10 @@ set max_parallel_workers_per_gather = 0;
 
 -- What is wrong with a filter that holds so many distinct elements; `whole` is
 -- the filter of the same elements, made for the size that the first one says.
-create function pg_temp.wrong(f bloomfilter, whole bloomfilter, elements bigint, wanted float8) returns text language sql as $$
+create function pg_temp.wrong(f bloomfilter, whole bloomfilter, n_distinct bigint, wanted float8) returns text language sql as $$
     select concat_ws(', ', case when f <> whole then 'bits' end,
-                     case when expected not between elements * 0.99 and elements * 1.05 then 'size ' || expected || ' for ' || elements end,
-                     case when expected = elements then 'not spilled' end,
+                     case when expected not between n_distinct * 0.99 and n_distinct * 1.05 then 'size ' || expected || ' for ' || n_distinct end,
+                     case when expected = n_distinct then 'not spilled' end,
                      case when estimated_fpp > wanted then 'probability ' || estimated_fpp end)
     from bf_info(f)
 $$;
@@ -43,6 +43,9 @@ from elements e, (values (0.03), (0.0001)) v(p),
              from (select bf_agg_distinct(t, p) as f from unnest(e.t) t offset 0) s) w(wrong)
 where wrong <> '';
 
+-- Any probability between 0 and 1, which for few elements has no bit of its own.
+select p, n from (values (0.7::float8), (0.9), (0.999)) v(p), (values (1), (2), (1000)) w(n), lateral (select bf_agg_distinct(x, p) as f from generate_series(1, n) x) s
+where exists (select from generate_series(1, n) x where not f @> x);
 -- Where rounding k makes Guava's size promise too much, the size makes up for
 -- it; and where the probability is tiny.
 select p, expected, estimated_fpp

@@ -52,21 +52,20 @@ update bytes set same = '-9222426057709551617' where same = '9224318015999999999
 -- Before PostgreSQL 15 "char" reads no octal digits.
 delete from bytes where value = '\377' and current_setting('server_version_num')::int < 150000;
 
--- By arrays, which no function of text takes.
+-- By arrays.
 select type, value, same
 from bytes, lateral (values (format('array[%L::%s]', value, type), format('array[%s]', same))) a(own, other),
     unnest(array['bf_create(100, 0.0001)', 'bf_create(100, 0.0001, ''redisson'')', 'bf_create(100, 0.01, ''cassandra'')']) f
 where pg_temp.outcome(format('select bf_add_all(%1$s, %2$s) = bf_add_all(%1$s, %3$s)', f, own, other)) <> 'ok'
-   or pg_temp.outcome(format('select bf_contains_all(bf_add_all(%1$s, %3$s), %2$s)', f, own, other)) <> 'ok'
+   or pg_temp.outcome(format('select bf_contains_all(bf_add_all(%1$s, %2$s), %2$s)', f, own)) <> 'ok'
 order by 1, 2;
 -- One by one, and by aggregates: the same as by arrays.
 select type, value
-from bytes, lateral (select format('%L::%s', value, type) as e, format(case type when '"char"' then '%L::%s::int' else '%L::%s' end, value, type) as summed,
-        format('bf_add_all(bf_create(100), array[%L::%s])', value, type) as f) x
+from bytes, lateral (select format('%L::%s', value, type) as e, format('bf_add_all(bf_create(100), array[%L::%s])', value, type) as f) x
 where array[pg_temp.outcome(format('select bf_add(bf_create(100), %s) = %s', e, f)), pg_temp.outcome(format('select %2$s @> %1$s', e, f)),
-            pg_temp.outcome(format('select %1$s <@ %2$s', e, f)), pg_temp.outcome(format('select %2$s || %1$s = %2$s', e, f)),
-            pg_temp.outcome(format('select %2$s @> any (array[%1$s])', e, f)), pg_temp.outcome(format('select bf_agg(%1$s, 100) = %2$s', summed, f)),
-            pg_temp.outcome(format('select bf_agg(%1$s, 100, 0.03, ''guava'') = %2$s', summed, f)), pg_temp.outcome(format('select bf_agg(%1$s) @> %2$s', summed, e)),
+            pg_temp.outcome(format('select %1$s <@ %2$s', e, f)), pg_temp.outcome(format('select %2$s + %1$s = %2$s', e, f)),
+            pg_temp.outcome(format('select %2$s @> any (array[%1$s])', e, f)), pg_temp.outcome(format('select bf_agg(%1$s, 100) = %2$s', e, f)),
+            pg_temp.outcome(format('select bf_agg(%1$s, 100, 0.03, ''guava'') = %2$s', e, f)), pg_temp.outcome(format('select bf_agg(%1$s) @> %2$s', e, e)),
             pg_temp.outcome(format('select cardinality(bf_positions(%2$s, %1$s)) > 0', e, f)),
             pg_temp.outcome(format('select bf_contains_each(%2$s, array[null, %1$s]) = array[null, true]', e, f))]
       <> array_fill('ok'::text, array[10])
@@ -74,8 +73,8 @@ order by 1, 2;
 -- Domains are what they are of.
 create domain pg_temp.day as date;
 create domain pg_temp.address as cidr;
-select bf_create(10) || '2024-02-29'::pg_temp.day = bf_create(10) || 19782 as day,
-       bf_create(10) || '1.2.3.4'::pg_temp.address = bf_create(10) || '1.2.3.4'::inet as address;
+select bf_create(10) + '2024-02-29'::pg_temp.day = bf_create(10) + 19782 as day,
+       bf_create(10) + '1.2.3.4'::pg_temp.address = bf_create(10) + '1.2.3.4'::inet as address;
 -- inet and cidr: equal bytes exactly where = says so.
 select a, b
 from (values ('1.2.3.4'::inet), ('1.2.3.4/24'), ('1.2.3.0/24'), ('1.2.3.0/25'), ('0.0.0.0/0'), ('::'), ('::/0'), ('::1'), ('::ffff:1.2.3.4'), (cidr '1.2.3.0/24'), (cidr '1.2.3.4')) a(a),
@@ -85,40 +84,59 @@ order by 1, 2;
 -- What no int holds cannot be added to a filter of ints, and is not there.
 select pg_temp.outcome('select bf_add(bf_create(10, funnel => ''int''), now()) is null') as timestamptz,
        pg_temp.outcome('select bf_add(bf_create(10, funnel => ''int''), 4294967295::oid) is null') as oid,
-       bf_create(10, funnel => 'int') || 5::oid @> 5::oid as small_oid, bf_create(10) || 1 @> 4294967295::oid as large_oid;
--- A stored filter knows what its integers and bytes are, from the first that is
--- added on, so that what is equal in SQL but has other bytes is no silent miss;
--- one from elsewhere takes what goes by its funnel.
+       bf_create(10, funnel => 'int') + 5::oid @> 5::oid as small_oid,
+       bf_import(bf_export(bf_create(10) + 1), funnel => 'int') @> 4294967295::oid as large_oid;
+-- A filter made in SQL knows what its elements are, from the first that is added
+-- on, so that what is equal in SQL but has other bytes is no silent miss; one from
+-- elsewhere takes what goes by its funnel, and never knows.
 create temp table meanings (type text, value text);
-insert into meanings values ('int', '5'), ('bigint', '5'), ('bytea', '\x01'), ('date', '2024-05-01'), ('timestamp', '2024-05-01'),
-    ('timestamptz', '2024-05-01'), ('oid', '5'), ('boolean', 't'), ('"char"', 'a'), ('inet', '1.2.3.4'), ('macaddr', '08:00:2b:01:02:03');
+insert into meanings values ('text', '5'), ('varchar', '5'), ('name', '5'), ('char(2)', '5'), ('int', '5'), ('smallint', '5'), ('bigint', '5'), ('bytea', '\x01'), ('uuid', '00000000-0000-0000-0000-000000000005'), ('date', '2024-05-01'), ('timestamp', '2024-05-01'),
+    ('timestamptz', '2024-05-01'), ('oid', '5'), ('boolean', 't'), ('"char"', 'a'), ('inet', '1.2.3.4'), ('cidr', '1.2.3.4'), ('macaddr', '08:00:2b:01:02:03');
 create function pg_temp.of_type(type text) returns text language sql as $$
-    select case when type in ('int', 'bigint', 'bytea') then 'none' else type end
+    select case when type ~ 'int$' then 'integer' when type ~ '^(text|varchar|name|char)' then 'text' when type ~ '^(inet|cidr)$' then 'inet' else type end
 $$;
-select a.type, b.type, said, united
-from meanings a, meanings b, lateral (values (format('(bf_create(100) || %L::%s)', a.value, a.type), format('%L::%s', b.value, b.type))) v(f, e),
-    pg_temp.outcome(format('select %s @> %s', f, e)) said, pg_temp.outcome(format('select %s::text::bloomfilter || %s || %2$s is null', f, e)) added,
-    pg_temp.outcome(format('select (%s | (bf_create(100) || %s)) @> %2$s', f, e)) united
-where case when pg_temp.of_type(a.type) = pg_temp.of_type(b.type) then (a.type = b.type and said <> 'ok') or (said = '22023') <> (added = '22023')
-           when pg_temp.of_type(a.type) <> 'none' then said <> '22023' or added <> '22023' or united not in ('22023', 'ok')
-           else united not in ('22023', 'ok') or said = 'ok' and a.value <> b.value end
-order by 1, 2;
+-- Text goes with char(n), but their filters are not united.
+select strategy, a.type, b.type, said, added, removed, united
+from meanings a, meanings b, unnest(array['guava', 'redisson', 'spark2', 'redisbloom']) strategy,
+    lateral (select a.type <> 'bytea' and a.type not in ('uuid', 'inet', 'cidr', 'macaddr') or strategy not in ('redisson', 'spark2')) k(taken),
+    lateral (values (format('(bf_create(100, 0.0001, %L) + %L::%s)', strategy, a.value, a.type), format('%L::%s', b.value, b.type))) v(f, e),
+    pg_temp.outcome(format('select %s @> %s', f, e)) said, pg_temp.outcome(format('select %s::text::bloomfilter + %s is not null', f, e)) added,
+    pg_temp.outcome(format('select bf_remove(bf_create(100, 0.0001, counting => true) + %L::%s, %s) @> %s', a.value, a.type, e, e)) removed,
+    pg_temp.outcome(format('select (%s | (bf_create(100, 0.0001, %L) + %s)) @> %3$s', f, strategy, e)) united
+where taken and array[said, added, removed, united] <> case
+	when pg_temp.of_type(a.type) <> pg_temp.of_type(b.type) then array_fill('22023'::text, array[4])
+	when (a.type ~ '^char') <> (b.type ~ '^char') then array['ok', 'ok', 'no', '22023']
+	-- By Guava's funnels, a bigint has other bytes than an int.
+	when strategy = 'guava' and (a.type = 'bigint') <> (b.type = 'bigint') then array['ok', 'ok', 'no', '22023']
+	else array['ok', 'ok', 'no', 'ok'] end
+order by 1, 2, 3;
+-- Padding is none, whichever of the two has it.
+select (bf_create(10) + 'a'::char(5)) @> 'a  ' as held_padded, (bf_create(10) + 'a') @> 'a'::char(5) as asked_padded,
+       (bf_create(10) + 'a'::char(5) + 'b   '::text) @> 'b' as added_padded, bf_contains_each(bf_create(10) + 'a'::char(5), '{a ,"a  b"}') as each,
+       (bf_create(10) + 'a  ') @> 'a' as text_keeps_it;
+select bf_agg(c, 10) @> 'x    ' as aggregate, bf_agg(c) @> 'x '::varchar as sized, bf_agg_into(bf_create(10, funnel => 'utf8'), c) @> 'x  ' as given
+from (values ('x'::char(4))) v(c);
+-- The first element decides for a filter whose funnel is named as well.
+select (bf_info(bf_create(10, funnel => 'long'))).elements, (bf_info(bf_create(10, funnel => 'long') + 5)).elements as integer,
+       (bf_info(bf_create(10, funnel => 'long') + 5::oid)).elements as oid, (bf_info(bf_create_bits(64, 2, funnel => 'utf8') + 'a')).elements as text,
+       (bf_info(bf_create(10, funnel => 'long') | (bf_create(10) + 5::bigint))).elements as united, (bf_info(bf_import(bf_export(bf_create(10) + 'a')) + 'b')).elements as imported,
+       pg_temp.outcome('select (bf_create(10, funnel => ''long'') + 5) @> 5::oid') as other;
 -- By aggregates, too; unbound filters take the other's; imports do not know.
 select pg_temp.outcome('select bf_agg(d, 10) @> 5 from (values (date ''2024-05-01'')) v(d)') as sized,
        pg_temp.outcome('select bf_agg(d) @> 5 from (values (date ''2024-05-01'')) v(d)') as sizing,
        pg_temp.outcome('select bf_agg_into(bf_create(10), d) @> 5 from (values (date ''2024-05-01'')) v(d)') as into,
-       pg_temp.outcome('select (bf_create(10) | (bf_create(10) || date ''2024-05-01'')) @> 5') as united,
-       pg_temp.outcome('select (bf_create(10) || 5 || date ''2024-05-01'') @> 5') as mixed,
-       bf_import(bf_export(bf_create(10) || date '2024-05-01'), 'guava', 'int') @> date '2024-05-01' as imported,
-       bf_import(bf_export(bf_create(10) || date '2024-05-01'), 'guava', 'int') = bf_create(10) || date '2024-05-01' as same;
+       pg_temp.outcome('select (bf_create(10) | (bf_create(10) + date ''2024-05-01'')) @> 5') as united,
+       pg_temp.outcome('select (bf_create(10) + 5 + date ''2024-05-01'') @> 5') as mixed,
+       bf_import(bf_export(bf_create(10) + date '2024-05-01'), 'guava', 'int') @> date '2024-05-01' as imported,
+       bf_import(bf_export(bf_create(10) + date '2024-05-01'), 'guava', 'int') = bf_create(10) + date '2024-05-01' as same;
 -- A union knows what either of them knew.
-create temp table dated as select f, bf_import(bf_export(f), 'guava', 'int') as imported from (values (bf_create(10) || date '2024-05-01')) v(f);
+create temp table dated as select f, bf_import(bf_export(f), 'guava', 'int') as imported from (values (bf_create(10) + date '2024-05-01')) v(f);
 select pg_temp.outcome('select (f | imported) @> 5 from dated') as dates_first, pg_temp.outcome('select (imported | f) @> 5 from dated') as imported_first,
        pg_temp.outcome('select imported @> 5 from dated') as imported;
 -- The message speaks of the type.
-select bf_create(10) || 'x' || date '2024-02-29';
-select bf_create(10) || 1 || inet '::1';
-select bf_create(10, strategy => 'tale2009') || macaddr '08:00:2b:01:02:03';
+select bf_create(10) + 'x' + date '2024-02-29';
+select bf_create(10) + 1 + inet '::1';
+select bf_create(10, strategy => 'tale2009') + macaddr '08:00:2b:01:02:03';
 
 -- ---------------------------------------------------------------------------
 -- Other types are refused, and the hint works, for values and in an index
@@ -146,15 +164,15 @@ insert into refused values
 create function pg_temp.advice(query text) returns text language sql as $$ select substring(pg_temp.hint(query) from 'e\.g\. (.*)\.$') $$;
 create function pg_temp.try(type text, here text, there text) returns text language plpgsql as $$
 declare
-    advice text := pg_temp.advice(format('select bf_create(10) || %L::%s', here, type));
+    advice text := pg_temp.advice(format('select bf_create(10) + %L::%s', here, type));
     found boolean;
     missing bigint;
 begin
-    if pg_temp.outcome(format('select bf_create(10) || %L::%s is null', here, type)) <> '0A000' then
+    if pg_temp.outcome(format('select bf_create(10) + %L::%s is null', here, type)) <> '0A000' then
         return 'not refused';
     end if;
     if type !~ '\[' then
-        execute format('select bf_create(10) || %s @> %s', replace(advice, '...', format('%L::%s', here, type)), replace(advice, '...', format('%L::%s', there, type))) into found;
+        execute format('select bf_create(10) + %s @> %s', replace(advice, '...', format('%L::%s', here, type)), replace(advice, '...', format('%L::%s', there, type))) into found;
         if found is not true then return 'not in the value: ' || advice; end if;
     end if;
     execute format('create temp table given (v %s)', type);
@@ -177,7 +195,7 @@ create table elsewhere.object ();
 create temp table advised as
 select type, here, advice
 from (values ('pg_temp.mood', 'happy'), ('pg_temp.felt', '(happy,1)'), ('pg_temp.moods', '[sad,happy]'), ('pg_temp.many', '({happy})'), ('regclass', 'elsewhere.object')) t(type, here),
-    pg_temp.advice(format('select bf_create(10) || %L::%s', here, type)) advice;
+    pg_temp.advice(format('select bf_create(10) + %L::%s', here, type)) advice;
 create temp table positions (type text, positions bigint[]);
 create procedure pg_temp.note() language plpgsql as $$
 declare
@@ -205,8 +223,8 @@ reset search_path;
 select type from positions group by type having count(distinct positions) <> 1 or count(*) <> 3;
 drop schema elsewhere cascade;
 -- An array's elements are elements; it is none, nor is a row.
-select pg_temp.hint('select bf_create(10) || array[1, 2]') as array, pg_temp.hint('select bf_agg(array[1], 10)') as aggregate, pg_temp.hint('select bf_create(10) @> row(1, 2)') as row;
--- The values of pg_stats are of any type.
+select pg_temp.hint('select bf_create(10) + array[1, 2]') as array, pg_temp.hint('select bf_agg(array[1], 10)') as aggregate, pg_temp.hint('select bf_create(10) @> row(1, 2)') as row;
+-- The values of pg_stats are of any type, which no array of elements is.
 create temp table common as select 'x'::text as x from generate_series(1, 100);
 analyze common;
 select pg_temp.outcome('select bf_contains_all(bf_create(10), most_common_vals) from pg_stats where tablename = ''common''') as any_type,
@@ -231,15 +249,15 @@ create cast (loud as text) without function as implicit;
 create domain louder as loud;
 create domain loudest as loud[];
 create temp table silent (f bloomfilter, l loud, d louder, a loud[], da louder[], ad loudest);
-insert into silent values (bf_create(10) || 'hello', 'HELLO', 'HELLO', '{HELLO}', '{HELLO}', '{HELLO}');
+insert into silent values (bf_create(10) + 'hello', 'HELLO', 'HELLO', '{HELLO}', '{HELLO}', '{HELLO}');
 create function pg_temp.silent() returns table (call text, outcome text) language sql as $$
     select call, pg_temp.outcome('select bool_or(' || call || ') from silent')
-    from unnest(array['f @> l', 'f @> d', 'l <@ f', 'bf_contains(f, l)', 'bf_add(f, d) = f', 'f || l = f', 'bf_positions(f, l) is null',
+    from unnest(array['f @> l', 'f @> d', 'l <@ f', 'bf_contains(f, l)', 'bf_add(f, d) = f', 'f + l = f', 'bf_positions(f, l) is null',
         'f @> any (a)', 'f @> any (da)', 'f @> any (ad)', 'f @> all (a)', 'f @> any (array[l])', 'f @> any (array[d, d])', 'l <@ any (array[f])', 'd <@ all (array[f])',
         'bf_contains_all(f, a)', 'bf_contains_all(f, da)', 'bf_contains_all(f, ad)', 'bf_contains_each(f, a) is null', 'bf_add_all(f, ad) = f',
         -- Constants, of which the planner keeps no more than the text.
-        'f @> ''HELLO''::loud', '''HELLO''::louder <@ f', 'bf_add(f, ''HELLO''::louder) = f', 'f || ''HELLO''::loud = f', 'bf_positions(f, ''HELLO''::loud) is null',
-        'f @> ''a'' and f @> any (array[''HELLO'']::loud[])', 'case when f @> ''HELLO''::loud then true end', 'exists (select where f @> ''HELLO''::loud)',
+        'f @> ''HELLO''::loud', '''HELLO''::louder <@ f', 'bf_add(f, ''HELLO''::louder) = f', 'f + ''HELLO''::loud = f', 'bf_positions(f, ''HELLO''::loud) is null',
+        'f @> ''hello'' and f @> any (array[''HELLO'']::loud[])', 'case when f @> ''HELLO''::loud then true end', 'exists (select where f @> ''HELLO''::loud)',
         'bf_live_contains(''silent'', ''HELLO''::loud)', 'bf_contains_all(f, array[''HELLO'']::loud[])', 'bf_contains_all(f, ''{HELLO}''::loudest)',
         'bf_live_contains(''silent'', l)', 'bf_live_contains_all(''silent'', a)', 'bf_live_contains_each(''silent'', ad) is null']) call $$;
 select * from pg_temp.silent() where outcome <> '0A000';
@@ -253,27 +271,26 @@ create cast (loud as text) with function whisper(loud) as implicit;
 select * from pg_temp.silent() where outcome <> '0A000';
 -- Casts that GROUP BY or ORDER BY computes, too, and aggregates.
 select query, pg_temp.outcome(query) as outcome
-from unnest(array['select bf_contains(bf_create(10), l) from silent group by l::text', 'select bf_contains(bf_create(10), l) from silent order by l::text limit 5',
-    'select bf_create(10) @> any (a) from silent group by a::text[]', 'select bf_contains_all(bf_create(10), a) from silent order by a::text[] limit 5',
+from unnest(array['select bf_contains(bf_create(10), l) from silent order by l::text limit 5',
+    'select bf_contains_all(bf_create(10), a) from silent order by a::text[] limit 5',
     'select bf_agg(l, 10) is null from silent group by l::text', 'select bf_agg(d, 10, 0.01) is null from silent group by d::text',
     'select bf_agg(l, 10, 0.01, ''cassandra'') is null from silent group by l::text', 'select bf_agg(l, 10, 0.01, ''guava'', 2) is null from silent group by l::text',
     'select bf_agg(l) is null from silent group by l::text', 'select bf_agg_distinct(l, 0.01) is null from silent group by l::text',
     'select bf_agg_into(bf_create(10), l) is null from silent group by l::text', 'select bf_agg(''HELLO''::loud, 10) @> ''hello'' from silent',
-    'select true from silent group by l::text having bf_agg(l, 10) is not null', 'select bf_agg(l, 10) over () @> ''hello'' from silent group by l::text',
+    'select true from silent group by l::text having bf_agg(l, 10) is not null', 'select bf_agg(l, 10) over () @> ''hello'' from silent',
     -- Also of a text column; and in what is pulled up when the query was looked through before.
     'select f @> ''HELLO''::loud from silent union all select true', 'select * from (select f @> ''HELLO''::loud from silent union all select false) u',
     'select bf_live_contains(''silent'', elem => ''HELLO''::loud) from silent', 'select bf_live_contains(elem => ''HELLO''::loud, rel => ''silent'') from silent',
     'select bf_live_contains(rel => ''silent'', elem => l) from silent', 'select bf_redis_contains(element => ''HELLO''::loud, key => ''k'', server => ''s'') from silent where false',
     'select f @> l::text::loud from silent', 'select f @> any (a::text[]::loud[]) from silent',
     'select bool_or(found) from silent o, generate_series(1, case when o.f @> ''x'' then 2 else 1 end), lateral (select f @> ''HELLO''::loud as found from silent) s']) query
--- From 18 on, what GROUP BY computes is in no other place of the query.
-where pg_temp.outcome(query) <> '0A000' and not (current_setting('server_version_num')::int >= 180000 and query ~ 'group by');
+where pg_temp.outcome(query) <> '0A000';
 -- Parameters, whose values are constants to the planner, and variables.
 prepare asked (louder) as select f @> $1 from silent;
 select pg_temp.outcome('execute asked (''HELLO'')') as parameter;
 deallocate asked;
 do $$ declare v loud := 'HELLO'; begin perform f @> v from silent; raise warning 'taken for text'; exception when feature_not_supported then end $$;
-do $$ declare v loud := 'HELLO'; g bloomfilter := bf_create(10) || 'hello'; begin if g @> v is not null then raise warning 'taken for text'; end if; exception when feature_not_supported then end $$;
+do $$ declare v loud := 'HELLO'; g bloomfilter := bf_create(10) + 'hello'; begin if g @> v is not null then raise warning 'taken for text'; end if; exception when feature_not_supported then end $$;
 -- Said out loud, it is text.
 select f @> l::text as scalar, f @> any (a::text[]) as elements, bf_contains_all(f, ad::text[]) as domain from silent;
 -- text's own kin are no strangers.
@@ -285,30 +302,14 @@ select pg_temp.outcome('select bool_and(found) from (select f @> ''hello'' as fo
 select pg_temp.outcome('select f @> ''h''::"char" from silent') as scalar, pg_temp.outcome('select ''h''::"char" <@ f from silent') as scalar,
        pg_temp.outcome('select f @> any (array[''h'']::"char"[]) from silent') as elements;
 drop type loud cascade;
--- A query is looked through once, however many functions it calls.
-create function pg_temp.time_to_plan(term text) returns interval language plpgsql as $$
-declare
-    query text := (select 'explain select from silent where ' || string_agg(format(term, 'a' || g), ' or ') from generate_series(1, 4000) g);
-    least interval;
-    start timestamptz;
-begin
-    for i in 1 .. 3 loop
-        start := clock_timestamp();
-        execute query;
-        least := least(least, clock_timestamp() - start);
-    end loop;
-    return least;
-end $$;
-select pg_temp.time_to_plan('f @> %L') / extract(epoch from pg_temp.time_to_plan('f @> %L::bytea')) < interval '20 s' as linear;
-
 -- Called by no expression, a function cannot know what its element is.
-create operator @@> (leftarg = bloomfilter, rightarg = text, function = bf_contains, restrict = matchingsel);
-create operator <@@ (leftarg = text, rightarg = bloomfilter, function = bf_contained, restrict = matchingsel);
+create operator @@> (leftarg = bloomfilter, rightarg = anycompatible, function = bf_contains, restrict = matchingsel);
+create operator <@@ (leftarg = anycompatible, rightarg = bloomfilter, function = bloomfilter_contained, restrict = matchingsel);
 create temp table estimated as select 'x' || g as t from generate_series(1, 1000) g;
 analyze estimated, silent;
 select * from silent where f @@> 'hello';
-select pg_temp.outcome('select true from estimated where t <@@ (bf_create(10) || ''x1'')') as outcome;
-drop operator @@> (bloomfilter, text), <@@ (text, bloomfilter);
+select pg_temp.outcome('select true from estimated where t <@@ (bf_create(10) + ''x1'')') as outcome;
+drop operator @@> (bloomfilter, anycompatible), <@@ (anycompatible, bloomfilter);
 
 -- ---------------------------------------------------------------------------
 -- Live filters

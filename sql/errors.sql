@@ -29,10 +29,10 @@ create type pg_temp.mood as enum ('good', 'bad');
 create type pg_temp.pair as (a int, b int);
 create temp table kept (name text, f bloomfilter);
 insert into kept values
-    ('text', bf_create(10) || 'kept'), ('unbound', bf_create(10)), ('int', bf_create(10) || 1),
-    ('guava32', bf_create(10, strategy => 'guava32') || 'kept'),
-    ('more bits', bf_create(20) || 'kept'), ('more hashes', bf_create_bits(128, 6) || 'kept'),
-    ('utf16', bf_create(10, funnel => 'utf16') || 'kept');
+    ('text', bf_create(10) + 'kept'), ('unbound', bf_create(10)), ('int', bf_create(10) + 1),
+    ('guava32', bf_create(10, strategy => 'guava32') + 'kept'),
+    ('more bits', bf_create(20) + 'kept'), ('more hashes', bf_create_bits(128, 6) + 'kept'),
+    ('utf16', bf_create(10, funnel => 'utf16') + 'kept');
 create temp table before as select name, f::text as f from kept;
 
 -- Expected code, then the statement.
@@ -109,15 +109,15 @@ insert into bad values
 ('22023', 'bf_union(bf_create(10), bf_create(10, 0.03, ''guava32''))'),
 ('22023', 'bf_union(bf_create_bits(64, 3), bf_create_bits(64, 4))'),
 ('22023', 'bf_intersection(bf_create_bits(64, 3), bf_create_bits(64, 4))'),
-('22023', 'bf_create(10) || ''x'' | (bf_create(10) || 1)'),
-('22023', 'bf_create(10) || ''x'' & (bf_create(10) || 1)'),
+('22023', 'bf_create(10) + ''x'' | (bf_create(10) + 1)'),
+('22023', 'bf_create(10) + ''x'' & (bf_create(10) + 1)'),
 -- Elements of the wrong kind
-('22023', 'bf_contains(bf_create(10) || 1, ''x'')'),
-('22023', 'bf_add(bf_create(10) || 1, ''x'')'),
-('22023', 'bf_add_all(bf_create(10) || 1, array[''x''])'),
-('22023', 'bf_contains_all(bf_create(10) || 1, array[''x''])'),
-('22023', 'bf_contains_each(bf_create(10) || ''x'', array[1])'),
-('22023', 'bf_positions(bf_create(10) || ''x'', 1)'),
+('22023', 'bf_contains(bf_create(10) + 1, ''x'')'),
+('22023', 'bf_add(bf_create(10) + 1, ''x'')'),
+('22023', 'bf_add_all(bf_create(10) + 1, array[''x''])'),
+('22023', 'bf_contains_all(bf_create(10) + 1, array[''x''])'),
+('22023', 'bf_contains_each(bf_create(10) + ''x'', array[1])'),
+('22023', 'bf_positions(bf_create(10) + ''x'', 1)'),
 ('22023', 'bf_add(bf_create(10, funnel => ''int''), 2147483648)'),
 -- Types that are no elements
 ('0A000', 'bf_add(bf_create(10), 1.5)'),
@@ -188,7 +188,7 @@ insert into bad values
 ('22023', '(select bf_agg(x, 10, 0.1 / x) from generate_series(1, 2) x)'),
 ('22023', '(select bf_agg(x, 10, 0.03, case x when 1 then ''guava'' else ''guava32'' end) from generate_series(1, 2) x)'),
 ('22023', '(select bf_union_agg(f) from (values (bf_create(10)), (bf_create(20))) v(f))'),
-('22023', '(select bf_union_agg(f) from (values (bf_create(10) || 1), (bf_create(10) || ''x'')) v(f))'),
+('22023', '(select bf_union_agg(f) from (values (bf_create(10) + 1), (bf_create(10) + ''x'')) v(f))'),
 ('22023', '(select bf_intersection_agg(f) from (values (bf_create(10)), (bf_create(20))) v(f))'),
 -- Growing, counting, and other services' filters
 ('22023', 'bf_create(10, expansion => 1, counting => true)'),
@@ -196,7 +196,7 @@ insert into bad values
 ('22023', 'bf_create(0, strategy => ''redisson'')'),
 ('54000', 'bf_create(4000000000, 0.01, ''redisson'')'),
 ('54000', 'bf_create(200000000, 0.0001, ''magnuss'')'),
-('22023', 'bf_create(10, 0.03, ''tale2009'') || ''\x00''::bytea'),
+('22023', 'bf_create(10, 0.03, ''tale2009'') + ''\x00''::bytea'),
 ('22023', 'bf_create(10, 0.03, ''redisson'', ''utf16'')'),
 ('22023', 'bf_create_buckets(10, 0)'),
 ('22023', 'bf_export(bf_create(10), ''redisbloom'')'),
@@ -204,7 +204,7 @@ insert into bad values
 ('22023', 'bf_measure_fpp(bf_create(10), 0)'),
 ('22023', 'bf_create(10, expansion => -1)'),
 ('22023', 'bf_create(10, expansion => 32769)'),
-('22023', 'bf_remove(bf_create(10) || ''x'', ''x'')');
+('22023', 'bf_remove(bf_create(10) + ''x'', ''x'')');
 
 select b.*, outcome
 from bad b, lateral (select pg_temp.outcome('select ' || query) as outcome) o
@@ -225,9 +225,9 @@ select count(*) from kept where f @> 'kept' and name not in ('int', 'unbound');
 
 -- In a transaction, a savepoint brings one back to what was.
 begin;
-update kept set f = f || 'in' where name = 'text';
+update kept set f = f + 'in' where name = 'text';
 savepoint s;
-update kept set f = f || 1 where name = 'text';
+update kept set f = f + 1 where name = 'text';
 rollback to s;
 select f @> 'in' as still, f @> 'kept' as kept from kept where name = 'text';
 rollback;
@@ -246,7 +246,7 @@ from pg_temp.message('select bf_union(bf_create(10, funnel => ''utf8''), bf_crea
 -- A plain filter forgets nothing: build a new one and put it in place.
 select concat_ws(' ', message, detail, hint) ~* 'rebuil|build|new filter' as rebuild,
        concat_ws(' ', message, detail, hint) ~* 'swap|place' as swap
-from pg_temp.message('select bf_remove(bf_create(10) || ''x'', ''x'')');
+from pg_temp.message('select bf_remove(bf_create(10) + ''x'', ''x'')');
 -- Primary messages by PostgreSQL's style: not capitalised, no full stop, no function name.
 select query, message
 from bad, pg_temp.message('select ' || query)
@@ -283,19 +283,19 @@ from unnest(array['1.5', 'interval ''1 day''', '1.5::float4', '''{}''::jsonb', '
 where m.hint !~* '::|extended[(]|collate' or m.hint is null
 order by 1;
 
--- An aggregate's collation as the query is planned: its functions may be called without one.
-select pg_temp.outcome('explain select bf_agg(name collate pg_temp.folding, 10) from kept') as sized,
-       pg_temp.outcome('explain select bf_agg_into(bf_create(10), name collate pg_temp.folding) from kept') as given,
-       pg_temp.outcome('explain select bf_agg(name collate "C", 10) from kept') as deterministic;
+-- An aggregate's collation.
+select pg_temp.outcome('select bf_agg(name collate pg_temp.folding, 10) from kept') as sized,
+       pg_temp.outcome('select bf_agg_into(bf_create(10), name collate pg_temp.folding) from kept') as given,
+       pg_temp.outcome('select bf_agg(name collate "C", 10) from kept') as deterministic;
 -- Bytes that another function takes: the hint says which.
 select given, m.code, m.hint
-from (values (1, 'Guava''s as text', format('%L::bloomfilter', bf_export(bf_create(10) || 'x'))),
-             (2, 'RedisBloom''s as text', format('%L::bloomfilter', bf_export(bf_create(10, strategy => 'redisbloom') || 'x'))),
-             (3, 'a value''s as Guava''s', format('bf_import(%L)', bloomfilter_send(bf_create(10) || 'x'))),
-             (4, 'a value''s by the cast', format('%L::bytea::bloomfilter', bloomfilter_send(bf_create(10) || 'x'))),
-             (5, 'a value''s as RedisBloom''s', format('bf_import(%L, ''redisbloom'')', bloomfilter_send(bf_create(10) || 'x'))),
-             (6, 'Guava''s as RedisBloom''s', format('bf_import(%L, ''redisbloom'')', bf_export(bf_create(10) || 'x'))),
-             (7, 'RedisBloom''s as Guava''s', format('bf_import(%L)', bf_export(bf_create(10, strategy => 'redisbloom') || 'x'))),
+from (values (1, 'Guava''s as text', format('%L::bloomfilter', bf_export(bf_create(10) + 'x'))),
+             (2, 'RedisBloom''s as text', format('%L::bloomfilter', bf_export(bf_create(10, strategy => 'redisbloom') + 'x'))),
+             (3, 'a value''s as Guava''s', format('bf_import(%L)', bloomfilter_send(bf_create(10) + 'x'))),
+             (4, 'a value''s by the cast', format('%L::bytea::bloomfilter', bloomfilter_send(bf_create(10) + 'x'))),
+             (5, 'a value''s as RedisBloom''s', format('bf_import(%L, ''redisbloom'')', bloomfilter_send(bf_create(10) + 'x'))),
+             (6, 'Guava''s as RedisBloom''s', format('bf_import(%L, ''redisbloom'')', bf_export(bf_create(10) + 'x'))),
+             (7, 'RedisBloom''s as Guava''s', format('bf_import(%L)', bf_export(bf_create(10, strategy => 'redisbloom') + 'x'))),
              (8, 'nobody''s', format('bf_import(%L)', '\x6266'))) v(n, given, query),
     pg_temp.message('select ' || query) m
 order by n;
@@ -303,7 +303,7 @@ order by n;
 select ('\x' || encode(bloomfilter_send(f), 'hex'))::bloomfilter = f as own,
        bf_import(bf_export(f), 'guava') = f as guava, bf_export(f)::bytea::bloomfilter = f as cast,
        bf_import(bf_export(r), 'redisbloom') = r as redisbloom
-from (select bf_create(10) || 'x' as f, bf_create(10, strategy => 'redisbloom') || 'x' as r) v;
+from (select bf_create(10) + 'x' as f, bf_create(10, strategy => 'redisbloom') + 'x' as r) v;
 
 -- Errors of the text input are soft where the server (16 or newer) asks for
 -- them so, and the same as the hard ones.
@@ -317,7 +317,7 @@ begin
         return;
     end if;
     foreach s in array array[bf_create(10)::text, '', '\x', '\x0', '\x00', '\xzz', 'base64:', 'base64:YmY=', 'nonsense',
-                             (bf_create(10) || 'x')::bytea::text] loop
+                             (bf_create(10) + 'x')::bytea::text] loop
         execute 'select pg_input_is_valid($1, ''bloomfilter'') as valid' into soft using s;
         select m.code into hard from pg_temp.message(format('select %L::bloomfilter', s)) m;
         if soft.valid is distinct from (hard.code is null) then

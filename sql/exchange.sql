@@ -101,7 +101,7 @@ begin
     return b;
 end $$;
 create temp table sparse as
-select id, strategy, n, p, bits, hashes, bf_create(n, p, strategy) || 'x' as f, bf_create(n, p, strategy, 'utf8') as empty
+select id, strategy, n, p, bits, hashes, bf_create(n, p, strategy) + 'x' as f, bf_create(n, p, strategy, 'utf8') as empty
 from filters;
 select count(*) > 4 as shorter from sparse
 where octet_length(pg_temp.trimmed(bf_export(f, 'redis'))) < octet_length(bf_export(f, 'redis'));
@@ -139,11 +139,11 @@ select (bf_info(bf_create_bits(65, 3))).bits, (bf_info(bf_import_bits('\x01', 'r
        (bf_info(bf_create_bits(64, 3))).bits, (bf_info(bf_create_bits(1, 1, 'guava32'))).bits,
        octet_length(bf_export(bf_create_bits(65, 3), 'redis')) as bytes;
 -- A filter that comes in unchanged goes on taking elements.
-select bf_import(bf_export(f)) || 'new' = f || 'new' as same, (bf_import(bf_export(f)) || 'new') @> 'new' as found
+select bf_import(bf_export(f)) + 'new' = f + 'new' as same, (bf_import(bf_export(f)) + 'new') @> 'new' as found
 from filters where id = 2;
 -- An imported filter holds what it is told it holds.
-select bf_import(bf_export(bf_create(100) || 7::bigint), 'guava', 'long') @> 7 as long,
-       bf_import(bf_export(bf_create(100) || 7), 'guava', 'int') @> 7::bigint as int,
-       bf_import(bf_export(bf_create(100) || '\x00ff'::bytea), 'guava', 'bytes') @> '\x00ff'::bytea as bytes,
-       bf_import(bf_export(bf_create(100, funnel => 'utf16') || 'ä'), 'guava', 'utf16') @> 'ä' as utf16,
-       pg_temp.outcome($$select bf_import(bf_export(bf_create(100) || 7)) @> 7$$) as utf8_by_default;
+select bf_import(bf_export(bf_create(100) + 7::bigint), 'guava', 'long') @> 7 as long,
+       bf_import(bf_export(bf_create(100) + 7), 'guava', 'int') @> 7::bigint as int,
+       bf_import(bf_export(bf_create(100) + '\x00ff'::bytea), 'guava', 'bytes') @> '\x00ff'::bytea as bytes,
+       bf_import(bf_export(bf_create(100, funnel => 'utf16') + 'ä'), 'guava', 'utf16') @> 'ä' as utf16,
+       pg_temp.outcome($$select bf_import(bf_export(bf_create(100) + 7)) @> 7$$) as utf8_by_default;

@@ -65,7 +65,7 @@ DROP TABLE many;
 SELECT layer, expected, round(fpp::numeric, 8) AS fpp, hashes
 	FROM bf_layers((SELECT bf_agg('e' || i, 100, 0.01, 'redisbloom', 2 ORDER BY i) FROM generate_series(1, 2000) AS i));
 -- And those of a union count what both together hold.
-SELECT (bf_info(a || 'new')).layers AS alone, (bf_info((a | b) || 'new')).layers AS united,
-		(SELECT (bf_info(bf_union_agg(f) || 'new')).layers FROM unnest(ARRAY[a, b]) AS f) AS aggregated
+SELECT (bf_info(a + 'new')).layers AS alone, (bf_info((a | b) + 'new')).layers AS united,
+		(SELECT (bf_info(bf_union_agg(f) + 'new')).layers FROM unnest(ARRAY[a, b]) AS f) AS aggregated
 	FROM bf_add_all(bf_create(100, 0.01, 'redisbloom', expansion => 2), (SELECT array_agg('a' || i) FROM generate_series(1, 60) AS i)) AS a,
 		bf_add_all(bf_create(100, 0.01, 'redisbloom', expansion => 2), (SELECT array_agg('b' || i) FROM generate_series(1, 60) AS i)) AS b;

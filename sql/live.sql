@@ -93,7 +93,7 @@ SELECT bf_live_contains('live', 'seven');
 SELECT bf_live_contains('live', 7.0);
 SELECT index, strategy, funnel, expected, fpp, hashes, bits, bits_set > 0 AS filled,
 	round(fill::numeric, 2) AS fill, estimated_count, estimated_fpp < 1e-6 AS ok, pending, bytes, pages,
-	"table", maybe
+	relation, maybe
 FROM bf_live_info('live');
 SELECT bf_live_contains_each('live', '{{-7,7},{NULL,0}}'::int[]), bf_live_contains_each('live', '{}'::int[]),
 	bf_live_contains_each('live', NULL::int[]) IS NULL AS nothing,
@@ -101,8 +101,8 @@ SELECT bf_live_contains_each('live', '{{-7,7},{NULL,0}}'::int[]), bf_live_contai
 	bf_live_contains_all('live', '{}'::int[]), bf_live_contains(NULL, -7) IS NULL AS nowhere;
 DROP INDEX live_i;
 CREATE INDEX live_i ON live USING bloomfilter (t) WITH (funnel = utf16, strategy = guava32);
-SELECT bf_live_contains_each('live', '{' || t || ',no,NULL}') AS each, bf_live_contains_all('live', '{' || t || ',NULL}') AS every,
-	bf_live_contains_all('live', '{' || t || ',no}', 't') AS not_every, bf_live_contains_each('live', NULL) IS NULL AS nothing
+SELECT bf_live_contains_each('live', ARRAY[t, 'no', NULL]) AS each, bf_live_contains_all('live', ARRAY[t, NULL]) AS every,
+	bf_live_contains_all('live', ARRAY[t, 'no'], 't') AS not_every, bf_live_contains_each('live', NULL) IS NULL AS nothing
 FROM live WHERE t = 't7';
 SELECT bf_live_contains_each('live', '{no}'), bf_live_contains_all('live', '{no}');
 SELECT bf_live_contains_each('live', 'no');
@@ -154,7 +154,7 @@ CREATE INDEX live_4 ON live USING bloomfilter (lower(t));
 CREATE INDEX live_5 ON live USING bloomfilter (b) WHERE id > 5;
 SELECT bf_live_contains('live', 't1');
 SELECT bf_live_contains('live_1', 't1'), bf_live_contains('live_2', 'v1');
-SELECT bf_live_contains('live', 't1', 't'), bf_live_contains('live', 't1', 'v'), bf_live_contains('live', 'v1', "column" => 'v'),
+SELECT bf_live_contains('live', 't1', 't'), bf_live_contains('live', 't1', 'v'), bf_live_contains('live', 'v1', col => 'v'),
 	bf_live_contains('live', 10000000000), bf_live_contains('live', 1), bf_live_contains('live', 't7', 'live_4'),
 	bf_live_contains('live_5', 'b1'::bytea), bf_live_contains('live_5', 'b7'::bytea);
 -- An element's collation is its own, whatever other arguments have: that of a name is "C".
@@ -171,11 +171,11 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT call, said FROM unnest(ARRAY[
 	$q$bf_live_contains('live', e, 't')$q$, $q$bf_live_contains('live', e, NULL)$q$, $q$bf_live_contains('live', e || 'x', 't')$q$,
-	$q$bf_live_contains("column" => 't', rel => 'live', elem => e)$q$,
+	$q$bf_live_contains(col => 't', rel => 'live', elem => e)$q$,
 	$q$bf_live_contains_each('live', ARRAY[e], 't')$q$, $q$bf_live_contains_each('live', array_agg(e), 't')$q$,
 	$q$bf_live_contains_all('live', ARRAY(SELECT f.e FROM folded AS f), 't')$q$,
-	$q$bf_redis_contains('nowhere', 'key', e)$q$, $q$bf_redis_contains('nowhere', 'key', ARRAY[e])$q$,
-	$q$bf_redis_add('nowhere', 'key', e)$q$, $q$bf_redis_add('nowhere', 'key', ARRAY[e])$q$,
+	$q$bf_redis_contains('nowhere', 'key', e)$q$, $q$bf_redis_contains_each('nowhere', 'key', ARRAY[e])$q$,
+	$q$bf_redis_add('nowhere', 'key', e)$q$, $q$bf_redis_add_each('nowhere', 'key', ARRAY[e])$q$,
 	$q$bf_agg(e, 10, 0.1, (SELECT f.de FROM folded AS f))$q$, $q$bf_agg(e, 10, 0.1, (SELECT f.de FROM folded AS f), 2)$q$]) AS call,
 	said(format('SELECT %s FROM folded %s', call, CASE WHEN call !~ '^bf_agg' THEN 'GROUP BY e' END)) AS said
 WHERE said NOT LIKE 'nondeterministic collations are not supported%';

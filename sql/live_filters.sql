@@ -4,7 +4,7 @@
 CREATE SCHEMA care;
 SET search_path = care, public;
 CREATE VIEW seen AS
-SELECT f.index, f."column", estimated_count, expected, round(fill::numeric, 2) AS fill, fpp,
+SELECT f.index, f.col, estimated_count, expected, round(fill::numeric, 2) AS fill, fpp,
 	round(estimated_fpp::numeric, 3) AS estimated_fpp, layers, expansion, due, reason
 FROM bf_live_filters AS f JOIN pg_class AS c ON c.oid = f.index
 WHERE c.relnamespace IN ('care'::regnamespace, pg_my_temp_schema());
@@ -24,8 +24,8 @@ CREATE INDEX of_some ON fixed USING bloomfilter (id) WITH (expected = 10000) WHE
 CREATE INDEX over_full ON fixed USING bloomfilter (id) WITH (expected = 2000);
 CREATE INDEX all_bits ON fixed USING bloomfilter (id) WITH (expected = 10);
 SELECT * FROM seen ORDER BY 1;
-SELECT index, "table", bytes = pg_relation_size(index) AS size, action
-FROM bf_live_filters WHERE "table" = 'fixed'::regclass AND due <> 'nothing' ORDER BY 1;
+SELECT index, relation, bytes = pg_relation_size(index) AS size, action
+FROM bf_live_filters WHERE relation = 'fixed'::regclass AND due <> 'nothing' ORDER BY 1;
 
 -- What VACUUM warns of is what the view says.
 SELECT index, due, action FROM bf_live_filters WHERE index = 'over_full'::regclass;
@@ -35,7 +35,7 @@ VACUUM fixed;
 
 -- Statements are to be run as they are.
 SELECT unnest(action) FROM bf_live_filters
-WHERE "table" = 'fixed'::regclass AND due = 'REINDEX' ORDER BY index \gexec
+WHERE relation = 'fixed'::regclass AND due = 'REINDEX' ORDER BY index \gexec
 SELECT index, due, layers, expected FROM seen WHERE index::text ~ 'over|bits' ORDER BY 1;
 
 -- Elements that wait for their bits count.
@@ -81,7 +81,7 @@ SET client_min_messages = error;
 VACUUM layered;
 RESET client_min_messages;
 SELECT index, due, reason FROM seen WHERE index::text ~ 'some_layers|large' ORDER BY 1;
-SELECT unnest(action) FROM bf_live_filters WHERE "table" = 'layered'::regclass AND due = 'REINDEX' ORDER BY index \gexec
+SELECT unnest(action) FROM bf_live_filters WHERE relation = 'layered'::regclass AND due = 'REINDEX' ORDER BY index \gexec
 SELECT index, layers, expected, estimated_count BETWEEN 490 AND 510 AS counted, due FROM seen WHERE index::text ~ 'layers|alike|large|more' ORDER BY 1;
 
 -- A row for each partition's filter, none for what has no bits itself.
@@ -93,7 +93,7 @@ CREATE TEMPORARY TABLE own (id int);
 CREATE INDEX own_id ON own USING bloomfilter (id);
 CREATE UNLOGGED TABLE unlogged (id int);
 CREATE INDEX unlogged_id ON unlogged USING bloomfilter (id);
-SELECT index, "column", estimated_count, due FROM seen WHERE index::text ~ 'part|own|unlogged' ORDER BY index::text;
+SELECT index, col, estimated_count, due FROM seen WHERE index::text ~ 'part|own|unlogged' ORDER BY index::text;
 
 -- What is no live filter has no state.
 CREATE TABLE other (id int PRIMARY KEY);
@@ -114,7 +114,7 @@ CREATE TABLE asking AS SELECT 1 AS id;
 CREATE INDEX of_asking ON asking USING bloomfilter (asks(id));
 REINDEX INDEX of_asking;
 \set VERBOSITY sqlstate
-SELECT "column", estimated_count, due, reason FROM seen WHERE index = 'of_asking'::regclass;
+SELECT col, estimated_count, due, reason FROM seen WHERE index = 'of_asking'::regclass;
 
 -- No locks stay, and no snapshot or transaction is needed.
 BEGIN;
@@ -136,7 +136,7 @@ CREATE FUNCTION known(who text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE list text;
 BEGIN
 	EXECUTE format('SET LOCAL ROLE %I', who);
-	SELECT string_agg(index::text, ' ' ORDER BY index::text) INTO list FROM public.bf_live_filters WHERE "table" = 'care.fixed'::regclass;
+	SELECT string_agg(index::text, ' ' ORDER BY index::text) INTO list FROM public.bf_live_filters WHERE relation = 'care.fixed'::regclass;
 	RESET ROLE;
 	RETURN list;
 END $$;

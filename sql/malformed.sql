@@ -32,10 +32,10 @@ begin
             return 'union with itself';
         end if;
         if not (case i.funnel
-            when 'int' then (f || 7) @> 7
-            when 'long' then (f || 7) @> 7
-            when 'bytes' then (f || '\x00'::bytea) @> '\x00'::bytea
-            else (f || 'x') @> 'x' end) then
+            when 'int' then (f + 7) @> 7
+            when 'long' then (f + 7) @> 7
+            when 'bytes' then (f + '\x00'::bytea) @> '\x00'::bytea
+            else (f + 'x') @> 'x' end) then
             return 'lost an element';
         end if;
         return 'ok';
@@ -84,9 +84,9 @@ create temp table originals (name text, v bytea, header int);
 -- Of a value all but its bits is header: they are the last octets.
 insert into originals
 select name, bloomfilter_send(f), octet_length(bloomfilter_send(f)) - 16
-from (values ('text', bf_create(10) || 'one' || 'two'),
+from (values ('text', bf_create(10) + 'one' + 'two'),
              ('unbound', bf_create(10)),
-             ('int', bf_create(10, 0.03, 'guava32') || 1)) v(name, f);
+             ('int', bf_create(10, 0.03, 'guava32') + 1)) v(name, f);
 select name, header > 20 as header, pg_temp.try_text(v) from originals order by 1;
 
 -- ---------------------------------------------------------------------------

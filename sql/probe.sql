@@ -132,7 +132,7 @@ drop table layered;
 -- ---------------------------------------------------------------------------
 begin;
 select f @> 'added' as before from stored where id = 1;
-update stored set f = f || 'added' where id = 1;
+update stored set f = f + 'added' where id = 1;
 select f @> 'added' as after from stored where id = 1;
 rollback;
 select f @> 'added' as rolled_back from stored where id = 1;
@@ -145,14 +145,14 @@ begin
         for j in 1 .. 3 loop
             select f @> ('loop' || i) into ok from small where id = j;
             if ok then return 'there before ' || i; end if;
-            update small set f = f || ('loop' || i) where id = j;
+            update small set f = f + ('loop' || i) where id = j;
             select f @> ('loop' || i) into ok from small where id = j;
             if not ok then return 'lost ' || i; end if;
         end loop;
     end loop;
     for i in 1 .. 5 loop
         begin
-            update small set f = f || ('undone' || i) where id <= 3;
+            update small set f = f + ('undone' || i) where id <= 3;
             select bool_and(f @> ('undone' || i)) into ok from small where id <= 3;
             if not ok then return 'lost in a subtransaction ' || i; end if;
             raise exception sqlstate 'ZZ999';
@@ -190,7 +190,7 @@ begin
             return 'wrong at ' || i;
         end if;
         delete from replaced;
-        insert into replaced select bf_create(20000) || ('t' || i);
+        insert into replaced select bf_create(20000) + ('t' || i);
         if not (select f @> ('t' || i) from replaced) or (select f @> ('r' || i) from replaced) then
             return 'wrong after delete at ' || i;
         end if;
@@ -228,7 +228,7 @@ select n, pg_temp.change_variables(n) from unnest(array[100, 5000, 100000]) n or
 -- Prepared: the function call stays, the value changes.
 prepare probe(text) as select f @> $1 as found from small where id = 5;
 execute probe('prepared');
-update small set f = f || 'prepared' where id = 5;
+update small set f = f + 'prepared' where id = 5;
 execute probe('prepared');
 update small set f = bf_create(10) where id = 5;
 execute probe('prepared');
@@ -253,7 +253,7 @@ select mode, f @> 'one' and f @> 'two' and not f @> 'three' as f, e @> 'one' and
        m @> 'one' and m @> 'two' and not m @> 'three' as m, p @> 'one' and p @> 'two' and not p @> 'three' as p,
        f = e and e = m as equal, bf_export(e) = bf_export(f) as export, (bf_info(e)).bits_set = (bf_info(f)).bits_set as info,
        bf_positions(e, 'x') = bf_positions(f, 'x') as positions, e::text = f::text as text,
-       e | m = f as union_, (e || 'three') @> 'three' as add, bf_contains_each(e, array['one', 'three']) as each
+       e | m = f as union_, (e + 'three') @> 'three' as add, bf_contains_each(e, array['one', 'three']) as each
 from modes order by mode;
 select mode, count(*) filter (where e @> ('x' || i) <> (f @> ('x' || i)) or m @> ('x' || i) <> (f @> ('x' || i))) as differ
 from modes, generate_series(1, 3000) i group by 1 order by 1;
@@ -264,9 +264,9 @@ select bf_union_agg(e) = bf_union_agg(f) as union_agg from modes where mode = 's
 -- ---------------------------------------------------------------------------
 -- Adding what is there gives the same value
 -- ---------------------------------------------------------------------------
-select id, (f || 'a1') = f as equal, (f || 'a1')::text = f::text as identical, bf_add_all(f, array['a1', 'a2']) = f as all
+select id, (f + 'a1') = f as equal, (f + 'a1')::text = f::text as identical, bf_add_all(f, array['a1', 'a2']) = f as all
 from stored where id in (1, 3) order by id;
-select count(*) filter (where f || 'both' <> f or (f || 'both')::text <> f::text) as changed from small where id > 5;
+select count(*) filter (where f + 'both' <> f or (f + 'both')::text <> f::text) as changed from small where id > 5;
 -- Nothing was written to the stored value by all this.
 select id, bf_contains(f, 'a1') as a1, bf_count(f) between 95000 and 110000 as count from stored where id = 1;
 drop table stored, small, replaced, modes;

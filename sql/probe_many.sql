@@ -116,7 +116,7 @@ begin
         for one in select id, f from kept order by id loop
             ok := bf_contains(one.f, 'new' || i);
             if ok then return format('there before: %s in %s', i, one.id); end if;
-            update kept set f = f || ('new' || i) where id = one.id;
+            update kept set f = f + ('new' || i) where id = one.id;
             ok := bf_contains(one.f, 'new' || i);
             if ok then return format('changed in place: %s in %s', i, one.id); end if;
         end loop;
@@ -140,7 +140,7 @@ begin
             if not ok then return 'lost by a rollback'; end if;
         end loop;
     end;
-    update kept set f = bf_create(100000) || (id || '/1');
+    update kept set f = bf_create(100000) + (id || '/1');
     return 'ok';
 end $$;
 begin;

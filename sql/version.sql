@@ -18,8 +18,6 @@ drop table live;
 
 -- Objects that are older than the library, or newer, as far as a number can be.
 begin;
-update pg_extension set extversion = '1.0' where extname = 'bloomext';
-select extension, action from bf_version();
 update pg_extension set extversion = '0.9' where extname = 'bloomext';
 select extension, action from bf_version();
 update pg_extension set extversion = '1.9999' where extname = 'bloomext';

@@ -31,7 +31,7 @@
  * Of the module; without its last number, of the SQL objects that it is for.
  * META.json and bloomext.control say the same, or script/lint complains.
  */
-#define BLOOMEXT_VERSION	"1.1.0"
+#define BLOOMEXT_VERSION	"1.0.0"
 
 PG_MODULE_MAGIC_EXT(.name = "bloomext",.version = BLOOMEXT_VERSION);
 

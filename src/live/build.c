@@ -308,6 +308,8 @@ read_spool(Build *build, TakeHash take)
 		size_t		n = Min(PAIRS_AT_ONCE, build->elements - start);
 
 		CHECK_FOR_INTERRUPTS();
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+									 (int64) start);
 		BufFileReadExact(build->spool, pairs, n * sizeof(BfHashPair));
 		for (size_t i = 0; i < n; i++)
 		{
@@ -459,6 +461,8 @@ write_filter(Build *build)
 									 BF_PHASE_WRITE);
 		range_write(build, &written);
 	}
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+								 (int64) build->elements);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, pages);
 }
 
@@ -653,7 +657,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 	}
 	else if (build->spool == NULL)
 		drain(&build->range);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 								 (int64) build->elements);
 	build->live.horizon = build->horizon;
 	build->live.pruned_early = build->pruned_early;

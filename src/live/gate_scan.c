@@ -122,8 +122,9 @@ bf_gate_may_contain(BfGate *gate, Datum value)
 		.value = value,
 		.quietly = true
 	};
+	BfDoubt		doubt;
 
-	return bf_live_may_contain(gate->index, &asked, NULL);
+	return bf_live_may_contain(gate->index, &asked, NULL, &doubt);
 }
 
 /*

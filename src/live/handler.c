@@ -72,7 +72,7 @@ bf_live_init(void)
 					   0, 0, BF_MOST_EXPECTED, ShareUpdateExclusiveLock);
 	add_real_reloption(options_kind, "fpp",
 					   "False positive probability at that number of elements",
-					   BF_LIVE_FPP, DBL_MIN, 1 - DBL_EPSILON / 2,
+					   BF_LIVE_FPP, -DBL_MAX, DBL_MAX,
 					   ShareUpdateExclusiveLock);
 	add_int_reloption(options_kind, "expansion",
 					  "How many times as large each further layer is; 0: there is none",
@@ -93,6 +93,22 @@ bf_live_init(void)
 	bf_epoch_init();
 	bf_deferred_init();
 	bf_gate_init();
+}
+
+/* Check what ranges of options cannot say. */
+static void
+check_options(const BfLiveOptions *options)
+{
+	if (!(options->fpp > 0 && options->fpp < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fpp must lie between 0 and 1, both excluded, but is %g",
+						options->fpp),
+				 errhint("0.0001, which is the default, takes one of 10,000 absent elements for one that is there.")));
+	if (options->absent >= 0 && !options->plans)
+		ereport(NOTICE,
+				(errmsg("option \"absent\" has no effect without \"plans\""),
+				 errhint("Set plans = on to have query plans ask the filter.")));
 }
 
 /* amoptions: parse WITH (...). */
@@ -119,6 +135,8 @@ bflive_options(Datum reloptions, bool validate)
 				 errmsg("invalid value for option \"expected\": %g",
 						parsed->expected),
 				 errdetail("It must be a whole number.")));
+	if (validate && parsed != NULL)
+		check_options(parsed);
 	return (bytea *) parsed;
 }
 

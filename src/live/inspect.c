@@ -24,6 +24,7 @@
 #include "live/live.h"
 #include "live/snapshot.h"
 #include "type/arguments.h"
+#include "type/element.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_live_filter);
@@ -129,8 +130,8 @@ measure_filter(BfLiveSnapshot *snapshot)
 enum
 {
 	INDEX, STRATEGY, FUNNEL, EXPECTED, FPP, HASHES, BITS, BITS_SET, FILL,
-	ESTIMATED_COUNT, ESTIMATED_FPP, PENDING, BYTES, PAGES, TABLE, MAYBE,
-	LAYERS, EXPANSION, COLUMNS
+	ESTIMATED_COUNT, ESTIMATED_FPP, PENDING, BYTES, PAGES, RELATION,
+	MAYBE, LAYERS, EXPANSION, ELEMENTS, COLUMNS
 };
 
 /* Tell what a filter is, and how full over its layers. */
@@ -168,6 +169,7 @@ fill_columns(Oid index, Datum *values)
 	values[PAGES] = Int64GetDatum((int64) blocks);
 	values[LAYERS] = Int32GetDatum(plan->header.layers);
 	values[EXPANSION] = Int32GetDatum(plan->header.expansion);
+	values[ELEMENTS] = CStringGetTextDatum(bf_meaning_name((BfMeaning) plan->header.meaning));
 	bf_snapshot_end(&snapshot);
 	pfree(measured);
 }
@@ -251,8 +253,8 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 		fill_columns(next->index, values);
 	values[INDEX] = ObjectIdGetDatum(next->index);
 	nulls[INDEX] = !OidIsValid(next->index);
-	values[TABLE] = ObjectIdGetDatum(next->leaf->place.table);
-	nulls[TABLE] = false;
+	values[RELATION] = ObjectIdGetDatum(next->leaf->place.table);
+	nulls[RELATION] = false;
 	nulls[MAYBE] = maybe == NULL;
 	if (maybe != NULL)
 		values[MAYBE] = CStringGetTextDatum(maybe);

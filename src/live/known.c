@@ -47,7 +47,7 @@
 typedef struct Key
 {
 	Oid			rel;
-	Oid			alike;			/* elements */
+	BfMeaning	meaning;		/* of elements */
 	NameData	column;			/* empty: none was named */
 } Key;
 
@@ -80,7 +80,7 @@ static long most = MOST_KNOWN;
 static Key
 key_of(const BfQuestion *question)
 {
-	Key			key = {.rel = question->rel,.alike = question->element->alike};
+	Key			key = {.rel = question->rel,.meaning = question->element->meaning};
 
 	if (question->column != NULL)
 		namestrcpy(&key.column, question->column);
@@ -92,7 +92,7 @@ static bool
 is_asked(const BfKnown *known, const BfQuestion *question)
 {
 	return known->key.rel == question->rel &&
-		known->key.alike == question->element->alike &&
+		known->key.meaning == question->element->meaning &&
 		strcmp(NameStr(known->key.column),
 			   question->column == NULL ? "" : question->column) == 0;
 }

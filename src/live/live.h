@@ -153,7 +153,11 @@ typedef struct BfLiveOptions
 } BfLiveOptions;
 
 #define BF_LIVE_STRATEGY	"guava"
-#define BF_LIVE_FPP		0.03	/* where the options do not say: Guava's */
+/*
+ * Where the options do not say: a filter that is asked whether a row is there
+ * loses what it calls there, so it is asked for less than Guava's 0.03.
+ */
+#define BF_LIVE_FPP		0.0001
 #define BF_LIVE_EXPANSION	3		/* the same, if not how many are expected */
 #define BF_MOST_EXPECTED	9007199254740992.0	/* 2^53: whole in a float8 */
 
@@ -399,6 +403,16 @@ extern bool bf_live_layer_contains(Relation index, BfLive *live,
 								   const BfLiveLayer *layer,
 								   const BfHashPair *pair);
 
+/* What keeps a filter's "no" from being sure. */
+typedef enum BfDoubt
+{
+	BF_SURE = 0,				/* a "no" is one */
+	BF_NOT_VALID,				/* the index is not valid (yet) */
+	BF_OLD_SNAPSHOT,			/* may see rows from before the index */
+	BF_EMPTIED,					/* by a transaction that was rolled back */
+	BF_FUTURE					/* built by transactions still to come */
+} BfDoubt;
+
 /* lookup.c */
 
 /* An element that is asked for, hashed as the last filter takes it. */
@@ -416,18 +430,9 @@ typedef struct BfAsked
 
 extern bool bf_live_probe(Relation index, const BfHashPair *pair);
 extern bool bf_live_may_contain(Relation index, BfAsked *asked,
-								BfLastAsked *last);
+								BfLastAsked *last, BfDoubt *doubt);
 
 /* sure.c */
-typedef enum BfDoubt
-{
-	BF_SURE = 0,				/* a "no" is one */
-	BF_NOT_VALID,				/* the index is not valid (yet) */
-	BF_OLD_SNAPSHOT,			/* may see rows from before the index */
-	BF_EMPTIED,					/* by a transaction that was rolled back */
-	BF_FUTURE					/* built by transactions still to come */
-} BfDoubt;
-
 extern FullTransactionId bf_full_xid(TransactionId xid);
 extern BfDoubt bf_live_lasting_doubt(Relation index, const BfLive *live);
 extern BfDoubt bf_live_doubt(Relation index);
@@ -503,6 +508,7 @@ typedef struct BfQuestion
 } BfQuestion;
 
 extern List *bf_resolve(const BfQuestion *question);
+extern List *bf_resolve_certain(const BfQuestion *question);
 extern List *bf_resolve_sure(Oid rel);
 
 /* known.c */

@@ -16,11 +16,11 @@
 #include "access/relation.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "live/live.h"
-#include "type/literal.h"
 
 /* Leaves that are asked before the one whose memory is requested. */
 #define LOOK_AHEAD	4
@@ -28,8 +28,6 @@
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_all);
-PG_FUNCTION_INFO_V1(bloomext_live_contains_each_literal);
-PG_FUNCTION_INFO_V1(bloomext_live_contains_all_literal);
 
 /* What a call site keeps. */
 typedef struct Site
@@ -93,13 +91,15 @@ hash_for(BfAsked *asked, const BfLive *live)
 
 /*
  * Whether an open, locked filter may hold an element, or may not know all rows
- * that the active snapshot can see; `last` is NULL, or where to note what was
- * looked at.
+ * that the active snapshot can see, which is said in `doubt`; `last` is NULL, or
+ * where to note what was looked at.
  */
 bool
-bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last)
+bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
+					BfDoubt *doubt)
 {
-	if (bf_live_doubt(index) != BF_SURE)
+	*doubt = bf_live_doubt(index);
+	if (*doubt != BF_SURE)
 		return true;
 	/* Those who look for unused indexes should not find this one. */
 	pgstat_count_index_scan(index);
@@ -115,28 +115,55 @@ bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last)
 
 /* The same of one that is not open. */
 static bool
-index_contains(Oid oid, BfAsked *asked, BfLastAsked *last)
+index_contains(Oid oid, BfAsked *asked, BfLastAsked *last, BfDoubt *doubt)
 {
 	Relation	index = relation_open(oid, NoLock);
-	bool		found = bf_live_may_contain(index, asked, last);
+	bool		found = bf_live_may_contain(index, asked, last, doubt);
 
 	relation_close(index, NoLock);
 	return found;
+}
+
+/* Warn, once a session and reason, that nothing will be denied. */
+static void
+warn_of_leaf(const BfLeaf *leaf, BfDoubt doubt)
+{
+	static uint32 warned;		/* a bit a doubt; BF_SURE is that there is none */
+	const char *table = get_rel_name(leaf->place.table);
+
+	if ((warned & (1 << doubt)) != 0 || table == NULL)
+		return;
+	warned |= 1 << doubt;
+	ereport(WARNING,
+			(errmsg("bf_live_contains takes every element for one that is in \"%s\"",
+					table),
+			 leaf->place.elsewhere != NULL ?
+			 errdetail("Its rows are %s.", leaf->place.elsewhere) :
+			 doubt == BF_SURE ?
+			 errdetail("\"%s\" has no such live filter.", table) :
+			 errdetail("Its live filter %s.", bf_doubt_text(doubt)),
+			 doubt != BF_SURE ? errhint("%s", bf_doubt_hint(doubt)) : 0));
 }
 
 /* Whether a leaf may hold an element: not if any of its filters says no. */
 static bool
 leaf_contains(BfLeaf *leaf, BfAsked *asked)
 {
+	BfDoubt		doubt = BF_SURE;
+	bool		knows = false;
 	ListCell   *cell;
 
-	if (leaf->place.elsewhere != NULL)
-		return true;
-	foreach(cell, leaf->indexes)
+	if (leaf->place.elsewhere == NULL)
 	{
-		if (!index_contains(lfirst_oid(cell), asked, &leaf->last))
-			return false;
+		foreach(cell, leaf->indexes)
+		{
+			if (!index_contains(lfirst_oid(cell), asked, &leaf->last, &doubt))
+				return false;
+			knows |= doubt == BF_SURE;
+		}
 	}
+	if (!knows)
+		warn_of_leaf(leaf, doubt);
 	return true;
 }
 
@@ -277,18 +304,4 @@ bloomext_live_contains_all(PG_FUNCTION_ARGS)
 			PG_RETURN_BOOL(false);
 	}
 	PG_RETURN_BOOL(true);
-}
-
-/* bf_live_contains_each(table or index, text of an array, column) */
-Datum
-bloomext_live_contains_each_literal(PG_FUNCTION_ARGS)
-{
-	return bf_call_with_array(fcinfo, bloomext_live_contains_each);
-}
-
-/* bf_live_contains_all(table or index, text of an array, column) */
-Datum
-bloomext_live_contains_all_literal(PG_FUNCTION_ARGS)
-{
-	return bf_call_with_array(fcinfo, bloomext_live_contains_all);
 }

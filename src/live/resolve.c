@@ -511,8 +511,23 @@ keep_sure(BfLeaf *leaf)
 }
 
 /*
- * The same where the filters have to know every row: 0A000 where rows are
- * elsewhere, 55000 where a filter's "no" is not sure.
+ * The same where a "no" must be sure: 0A000 where rows are elsewhere, 55000 where
+ * no filter of a leaf can say it.
+ */
+List *
+bf_resolve_certain(const BfQuestion *question)
+{
+	List	   *leaves = bf_resolve(question);
+	ListCell   *cell;
+
+	foreach(cell, leaves)
+		keep_sure(lfirst(cell));
+	return leaves;
+}
+
+/*
+ * The same where the filters have to know every row that the snapshot sees; of
+ * others nothing is asked.
  */
 List *
 bf_resolve_sure(Oid rel)

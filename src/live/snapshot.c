@@ -235,7 +235,7 @@ check_alike(const BfFilter *left, Oid left_index,
 				 errdetail("%s %s",
 						   describe_layers(left, left_index),
 						   describe_layers(right, right_index)),
-				 errhint("Give all of them one size: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY. Or name the tables below it, one by one.")));
+				 errhint("Give all of them one size: ALTER INDEX ... SET (expected = N, fpp = P), then REINDEX INDEX CONCURRENTLY. Or name the tables below it, one by one.")));
 }
 
 /* Refuse an index whose predicate says that it is another shard. */

@@ -11,6 +11,7 @@
 #include "catalog/partition.h"
 #include "catalog/pg_index.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/value.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -102,7 +103,7 @@ bf_subject_name(const BfSubject *subject)
 
 /*
  * Whether an index, or what it is a part of, is over the column of that name,
- * or else is called so and over an expression.
+ * or else is over an expression, and is called so or the expression reads so.
  */
 bool
 bf_subject_is_named(Relation index, const char *name)
@@ -116,7 +117,8 @@ bf_subject_is_named(Relation index, const char *name)
 		return index->rd_index->indkey.values[0] == column;
 	if (index->rd_index->indkey.values[0] != 0)
 		return false;
-	named = strcmp(RelationGetRelationName(index), name) == 0;
+	named = strcmp(RelationGetRelationName(index), name) == 0 ||
+		strcmp(bf_subject_name(bf_subject_of(index)), name) == 0;
 	if (named || !index->rd_rel->relispartition)
 		return named;
 	above = get_partition_ancestors(RelationGetRelid(index));
@@ -130,15 +132,23 @@ bf_subject_is_named(Relation index, const char *name)
 	return named;
 }
 
-/* What filters are of, for a message: title, url. */
+/* What filters are of, for a message: title, url; each once. */
 const char *
 bf_subject_list(const List *subjects)
 {
 	StringInfoData list;
+	List	   *names = NIL;
 	const ListCell *cell;
 
 	initStringInfo(&list);
 	foreach(cell, subjects)
-		bf_append_name(&list, bf_subject_name(lfirst(cell)));
+	{
+		char	   *name = unconstify(char *, bf_subject_name(lfirst(cell)));
+
+		if (list_member(names, makeString(name)))
+			continue;
+		names = lappend(names, makeString(name));
+		bf_append_name(&list, name);
+	}
 	return list.data;
 }

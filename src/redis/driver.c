@@ -331,7 +331,7 @@ bf_strings_contains(const BfRemote *remote, BfItems *items)
 /* Make a value of a string that is a stream; NULL where it is not there. */
 static struct varlena *
 take_stream(BfConnection *connection, const BfStream *stream,
-			BfFunnel funnel, const BfReply *reply)
+			BfBinding kind, const BfReply *reply)
 {
 	BfValue		value;
 
@@ -339,7 +339,7 @@ take_stream(BfConnection *connection, const BfStream *stream,
 		return NULL;
 	(void) bf_reply_string(connection, reply);
 	bf_value_of_stream(stream, (const uint8 *) reply->str, reply->len, &value);
-	bf_value_bind(&value, funnel, BF_MEANING_NONE);
+	bf_value_bind(&value, kind.funnel, kind.meaning);
 	return value.varlena;
 }
 
@@ -349,12 +349,13 @@ take_stream(BfConnection *connection, const BfStream *stream,
  */
 static struct varlena *
 take_strings(BfConnection *connection, const BfRemote *remote,
-			 BfFunnel funnel, BfReply **string)
+			 BfBinding kind, BfReply **string)
 {
 	BfPlan		plan = remote->plan;
 	BfValue		value;
 
-	plan.header.funnel = funnel;
+	plan.header.funnel = kind.funnel;
+	plan.header.meaning = kind.meaning;
 	bf_value_make(&plan, &value);
 	bf_foreach_layer(layer, &value.filter)
 	{
@@ -375,7 +376,7 @@ take_strings(BfConnection *connection, const BfRemote *remote,
  * read at another moment, does not say the same of its kind any more.
  */
 static struct varlena *
-fetch_stream(const BfRemote *remote, BfFunnel funnel)
+fetch_stream(const BfRemote *remote, BfBinding kind)
 {
 	BfUnit	   *unit = bf_unit_make();
 	BfRemote	now;
@@ -386,16 +387,17 @@ fetch_stream(const BfRemote *remote, BfFunnel funnel)
 	bf_command_begin(unit, "GET");
 	bf_command_text(unit, remote->key);
 	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT, &connection);
-	value = take_stream(connection, remote->layout->stream, funnel, reply);
+	value = take_stream(connection, remote->layout->stream, kind, reply);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	bf_remote_describe(remote->server, remote->key, &now);
-	return now.plan.header.funnel == remote->plan.header.funnel ? value : NULL;
+	return now.plan.header.funnel == remote->plan.header.funnel &&
+		now.plan.header.meaning == remote->plan.header.meaning ? value : NULL;
 }
 
 /* BfDriver.fetch */
 struct varlena *
-bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
+bf_strings_fetch(const BfRemote *remote, BfBinding kind)
 {
 	const BfStream *stream = remote->layout->stream;
 	uint32		layers = remote->plan.header.layers;
@@ -406,7 +408,7 @@ bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 	BfReply **string;
 
 	if (stream != NULL && !remote->is_shard)
-		return fetch_stream(remote, funnel);
+		return fetch_stream(remote, kind);
 	unit = bf_unit_make();
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_FETCH);
 	bf_remote_append_keys(unit, remote, layers);
@@ -418,8 +420,8 @@ bf_strings_fetch(const BfRemote *remote, BfFunnel funnel)
 	if (bf_reply_is_same(connection, remote, reply))
 	{
 		string = bf_reply_array(connection, reply, layers);
-		value = stream ? take_stream(connection, stream, funnel, *string) :
-			take_strings(connection, remote, funnel, string);
+		value = stream ? take_stream(connection, stream, kind, *string) :
+			take_strings(connection, remote, kind, string);
 	}
 	bf_connection_done(connection);
 	bf_unit_free(unit);

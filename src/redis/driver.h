@@ -51,7 +51,7 @@ typedef struct BfRemote
 	BfPlan		plan;			/* without layers: a sharded one's; of what is
 								 * found of such, the strategy or NULL */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
-	BfFunnel	bind;			/* to be noted with the first elements */
+	BfBinding	bind;			/* to be noted with the first elements, if bound */
 } BfRemote;
 
 /* What was found at a key */
@@ -124,8 +124,8 @@ typedef struct BfDriver
 	bool		(*add) (const BfRemote *remote, BfItems *items);
 	/* Look items up; false as above, without answers for what is not done. */
 	bool		(*contains) (const BfRemote *remote, BfItems *items);
-	/* A value, bound to a funnel; NULL: the filter has changed or gone. */
-	struct varlena *(*fetch) (const BfRemote *remote, BfFunnel funnel);
+	/* A value of such elements; NULL: the filter has changed or gone. */
+	struct varlena *(*fetch) (const BfRemote *remote, BfBinding kind);
 	/*
 	 * Put a filter, planned as `remote`, where there is `old` or nothing;
 	 * `refresh` says that it was probably mirrored before.  Returns the bytes
@@ -163,6 +163,7 @@ extern void bf_remote_check_twin(const BfRemote *found,
 								 const BfLayout *wanted);
 extern const char *bf_remote_whole(const BfRemote *remote);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
+extern BfBinding bf_remote_kind(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);
 extern bool bf_remote_drop(const BfRemote *remote);
@@ -226,7 +227,7 @@ extern bool bf_items_take_answers(BfConnection *connection,
 extern bool bf_strings_create(const BfRemote *remote, int64 ttl);
 extern bool bf_strings_contains(const BfRemote *remote, BfItems *items);
 extern struct varlena *bf_strings_fetch(const BfRemote *remote,
-										BfFunnel funnel);
+										BfBinding kind);
 extern void bf_strings_measure(const BfRemote *remote, BfMeasure *measure);
 
 /* image.c */
@@ -283,8 +284,8 @@ typedef struct BfShards
 extern void bf_shards_describe(Oid server, const char *key,
 							   BfShards *shards);
 extern int	bf_shards_find(const BfShards *shards,
-						   const BfElementType *element, Datum value);
-extern void bf_shards_bind(BfShards *shards, BfFunnel funnel);
+						   BfElementType *element, Datum value);
+extern void bf_shards_bind(BfShards *shards, BfBinding kind);
 extern void bf_shards_describe_one(const BfRemote *whole, int number,
 								   BfRemote *shard);
 extern bool bf_shards_are_same(const BfRemote *whole);

@@ -94,21 +94,22 @@ append_guards_of(BfUnit *unit, const BfRemote *remote, BfHashRole role,
 {
 	const BfHashShape *shape = remote->layout->hash[role];
 	char *const *values = remote->hash[role].values;
-	int			skipped = -1;
+	bool		noted = noting && remote->bind.funnel != BF_FUNNEL_UNBOUND &&
+		role == bf_layout_kind_role(remote->layout);
+	int			guards = 0;
 
-	if (noting && remote->bind != BF_FUNNEL_UNBOUND &&
-		role == bf_layout_kind_role(remote->layout))
-		skipped = bf_layout_kind_field();
+	for (int i = 0; i < shape->guards; i++)
+		guards += !noted || !bf_layout_is_kind_field(i);
 	bf_command_number(unit, hash_number(remote, role, strings));
-	bf_command_number(unit, shape->guards - (skipped >= 0));
+	bf_command_number(unit, guards);
 	for (int i = 0; i < shape->guards; i++)
 	{
-		if (i != skipped)
+		if (!noted || !bf_layout_is_kind_field(i))
 			bf_command_text(unit, shape->fields[i]);
 	}
 	for (int i = 0; i < shape->guards; i++)
 	{
-		if (i != skipped)
+		if (!noted || !bf_layout_is_kind_field(i))
 			append_wanted(unit, values[i]);
 	}
 }
@@ -155,14 +156,14 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 	char	   *values[BF_MAX_FIELDS] = {NULL};
 	bool		fills = adding && layout->trimmed;
 
-	if (hash->key == NULL || (remote->bind == BF_FUNNEL_UNBOUND && !fills))
+	if (hash->key == NULL || (remote->bind.funnel == BF_FUNNEL_UNBOUND && !fills))
 	{
 		bf_command_number(unit, 0);
 		return;
 	}
 	if (!hash->there)
 		layout->hash[role]->write(layout, &remote->plan, values);
-	if (!hash->there || remote->bind != BF_FUNNEL_UNBOUND)
+	if (!hash->there || remote->bind.funnel != BF_FUNNEL_UNBOUND)
 		bf_layout_set_kind(values, remote->bind);
 	if (fills)
 		bf_layout_set_filled(values);
@@ -220,8 +221,8 @@ bf_remote_noted(BfRemote *remote)
 {
 	BfRemoteHash *hash = &remote->hash[bf_layout_kind_role(remote->layout)];
 
-	if (remote->bind == BF_FUNNEL_UNBOUND)
+	if (remote->bind.funnel == BF_FUNNEL_UNBOUND)
 		return;
 	bf_layout_set_kind(hash->values, remote->bind);
-	remote->bind = BF_FUNNEL_UNBOUND;
+	remote->bind.funnel = BF_FUNNEL_UNBOUND;
 }

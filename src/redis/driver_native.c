@@ -240,7 +240,7 @@ add_native(const BfRemote *remote, BfItems *items)
 
 /* Put the parts of a dump together, and make a value of it. */
 static struct varlena *
-take_dump(BfConnection *connection, const BfReply *reply, BfFunnel funnel)
+take_dump(BfConnection *connection, const BfReply *reply, BfBinding kind)
 {
 	BfReply **part = bf_reply_array(connection, reply, reply->elements);
 	StringInfoData dump;
@@ -252,14 +252,14 @@ take_dump(BfConnection *connection, const BfReply *reply, BfFunnel funnel)
 							   part[i]->len);
 	bf_value_of_stream(bf_redisbloom.stream, (const uint8 *) dump.data,
 					   dump.len, &value);
-	bf_value_bind(&value, funnel, BF_MEANING_NONE);
+	bf_value_bind(&value, kind.funnel, kind.meaning);
 	pfree(dump.data);
 	return value.varlena;
 }
 
 /* BfDriver.fetch */
 static struct varlena *
-fetch_native(const BfRemote *remote, BfFunnel funnel)
+fetch_native(const BfRemote *remote, BfBinding kind)
 {
 	BfUnit	   *unit = bf_unit_make();
 	BfConnection *connection;
@@ -274,7 +274,7 @@ fetch_native(const BfRemote *remote, BfFunnel funnel)
 	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT,
 				   &connection);
 	if (reply->type != BF_REPLY_NIL)
-		value = take_dump(connection, reply, funnel);
+		value = take_dump(connection, reply, kind);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	return value;

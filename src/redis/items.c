@@ -39,7 +39,7 @@
 
 PG_FUNCTION_INFO_V1(bloomext_redis_add);
 PG_FUNCTION_INFO_V1(bloomext_redis_contains);
-PG_FUNCTION_INFO_V1(bloomext_redis_add_all);
+PG_FUNCTION_INFO_V1(bloomext_redis_add_each);
 PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 
 /* A description is looked at again after so many ms. */
@@ -109,7 +109,7 @@ hash_shape(const BfShards *shards)
 		const BfHeader *header = &shards->remote[i].plan.header;
 		const BfLayer *first = &shards->remote[i].plan.first;
 		const double shape[] = {
-			header->strategy, header->funnel, header->expansion,
+			header->strategy, header->funnel, header->meaning, header->expansion,
 			header->expected, header->fpp,
 			first->bits, first->hashes
 		};
@@ -129,14 +129,13 @@ static bool
 bind_filter(Call *call)
 {
 	BfRemote   *first = call->shards.remote;
-	BfFunnel	funnel;
 
 	if (!bf_remote_is_unbound(first) ||
-		first->bind != BF_FUNNEL_UNBOUND)
+		first->bind.funnel != BF_FUNNEL_UNBOUND)
 		return true;
-	funnel = bf_element_bind(first->plan.strategy, BF_FUNNEL_UNBOUND,
-							 &call->element);
-	bf_shards_bind(&call->shards, funnel);
+	bf_shards_bind(&call->shards, (BfBinding) {
+		bf_element_bind_to(&first->plan, &call->element), call->element.meaning
+	});
 	call->shape = hash_shape(&call->shards);
 	return call->shards.count == 1 || bf_remote_note(first);
 }
@@ -229,11 +228,10 @@ refuse_integer(const BfRemote *remote)
 /* Append an element to be added, as the filter has its elements. */
 static void
 append_addition(BfItems *items, const BfRemote *remote,
-				const BfElementType *element, Datum value, int source)
+				BfElementType *element, Datum value, int source)
 {
-	const BfStrategy *strategy = remote->plan.strategy;
 	BfFunnel	known = remote->plan.header.funnel;
-	BfFunnel	funnel = bf_element_bind(strategy, known, element);
+	BfFunnel	funnel = bf_element_bind_to(&remote->plan, element);
 
 	if (known == BF_FUNNEL_UNBOUND &&
 		(funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG))
@@ -246,15 +244,15 @@ append_addition(BfItems *items, const BfRemote *remote,
  * Append an element to be asked for: by the filter's own funnel if that is
  * compared with the bits, else by every one that the element may have.  An
  * integer that is too wide for the filter is asked for all the same: the one
- * that has taken its place by now may hold it.
+ * that has taken its place by now may hold it.  So may text with its blanks.
  */
 static void
 append_question(BfItems *items, const BfRemote *remote,
-				const BfElementType *element, Datum value, int source)
+				BfElementType *element, Datum value, int source)
 {
 	const BfStrategy *strategy = remote->plan.strategy;
 	BfFunnel	known = remote->plan.header.funnel;
-	BfFunnel	funnel = bf_element_bind(strategy, known, element);
+	BfFunnel	funnel = bf_element_bind_to(&remote->plan, element);
 	bool		sure = known != BF_FUNNEL_UNBOUND &&
 		bf_layout_head(remote->layout) == 0;
 
@@ -266,6 +264,11 @@ append_question(BfItems *items, const BfRemote *remote,
 			bf_element_fits(strategy, other, element))
 			(void) append_item(items, remote, other, element, value, source);
 	}
+	if (!element->ignores_blanks)
+		return;
+	bf_element_go_into(element, BF_MEANING_UNKNOWN);
+	if (!element->ignores_blanks)
+		(void) append_item(items, remote, funnel, element, value, source);
 }
 
 /*
@@ -273,11 +276,11 @@ append_question(BfItems *items, const BfRemote *remote,
  * are done unless one of their items turns out not to be.
  */
 static BfItems *
-hash_elements(const Call *call, Elements *elements, int batch)
+hash_elements(Call *call, Elements *elements, int batch)
 {
 	BfItems    *items = palloc0(sizeof(BfItems) * call->shards.count);
 	void		(*append) (BfItems *items, const BfRemote *remote,
-						   const BfElementType *element, Datum value,
+						   BfElementType *element, Datum value,
 						   int source) =
 		call->ask ? append_question : append_addition;
 
@@ -472,14 +475,14 @@ bloomext_redis_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(process_one(fcinfo, true));
 }
 
-/* bf_redis_add(server, key, elements) */
+/* bf_redis_add_each(server, key, elements) */
 Datum
-bloomext_redis_add_all(PG_FUNCTION_ARGS)
+bloomext_redis_add_each(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_ARRAYTYPE_P(process_array(fcinfo, false));
 }
 
-/* bf_redis_contains(server, key, elements) */
+/* bf_redis_contains_each(server, key, elements) */
 Datum
 bloomext_redis_contains_each(PG_FUNCTION_ARGS)
 {

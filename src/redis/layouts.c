@@ -40,7 +40,9 @@
  * client.
  *
  * The hash that notes of what kind the elements are has the same fields in all
- * layouts.  Its field funnel is empty until the first element is added; whole is
+ * layouts.  Its field funnel is empty until the first element is added, and so is
+ * elements, which says what the elements are in SQL, where a funnel was named
+ * before; it is missing where that is not known.  whole is
  * only there if it was mirrored as a shard: shards.c says what for.  What
  * services make has none, and it can be lost, or left over from a filter that was
  * there before: it is a note, and only what may be wrong without harm follows
@@ -62,6 +64,7 @@
 
 #include "redis/layouts.h"
 #include "type/arguments.h"
+#include "type/element.h"
 #include "type/shard.h"
 #include "type/value.h"
 
@@ -107,6 +110,7 @@ enum
 	FPP,
 	STRATEGY,
 	FUNNEL,
+	ELEMENTS,
 	LAYOUT,
 	EXPANSION = LAYOUT,			/* of growing */
 	WHOLE,						/* the id of the filter that it is a shard of */
@@ -163,31 +167,50 @@ is_empty(const char *value)
 static void
 write_shape(const BfLayout *layout, const BfPlan *plan, char **values)
 {
-	const char *funnel = bf_funnel_name(plan->header.funnel);
+	const BfHeader *header = &plan->header;
 
 	write_layer(plan, values);
 	values[STRATEGY] = pstrdup(plan->strategy->name);
-	values[FUNNEL] = pstrdup(funnel ? funnel : "");
+	bf_layout_set_kind(values, (BfBinding) {header->funnel, header->meaning});
+	if (header->funnel == BF_FUNNEL_UNBOUND)
+		values[FUNNEL] = pstrdup("");
 	values[LAYOUT] = pstrdup(layout->name);
+}
+
+/* Read what bf_layout_set_kind() wrote; false where that is not known here. */
+static bool
+read_kind(char *const *values, BfPlan *plan)
+{
+	const char *funnel = values[FUNNEL];
+	BfFunnel	bound = BF_FUNNEL_UNBOUND;
+	BfMeaning	meaning = BF_MEANING_UNKNOWN;
+
+	if (funnel != NULL && !is_empty(funnel) &&
+		(!bf_funnel_by_name(funnel, &bound) ||
+		 !bf_strategy_takes_funnel(plan->strategy, bound)))
+		return false;
+	if (bound != BF_FUNNEL_UNBOUND && values[ELEMENTS] != NULL)
+	{
+		if (is_empty(values[ELEMENTS]))
+			meaning = BF_MEANING_OPEN;
+		else if (!bf_meaning_by_name(values[ELEMENTS], &meaning))
+			return false;
+	}
+	plan->header.funnel = bound;
+	plan->header.meaning = meaning;
+	return true;
 }
 
 /* Read what write_shape() wrote: a plan of one layer. */
 static bool
 read_shape(char *const *values, BfPlan *plan, BfError *error)
 {
-	const char *funnel = values[FUNNEL];
-	BfFunnel	bound = BF_FUNNEL_UNBOUND;
-
 	plan->strategy = values[STRATEGY] ?
 		bf_strategy_by_name(values[STRATEGY]) : NULL;
-	if (plan->strategy == NULL ||
-		(funnel != NULL && !is_empty(funnel) &&
-		 (!bf_funnel_by_name(funnel, &bound) ||
-		  !bf_strategy_takes_funnel(plan->strategy, bound))))
+	if (plan->strategy == NULL || !read_kind(values, plan))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "unknown strategy or funnel in Redis");
+					   "unknown strategy, funnel or elements in Redis");
 	plan->header.strategy = plan->strategy->id;
-	plan->header.funnel = bound;
 	if (!read_layer(values, plan) ||
 		(plan->header.fpp == 0 &&
 		 !(is_empty(values[EXPECTED]) && is_empty(values[FPP]))))
@@ -343,7 +366,7 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 #define GROWING_BY_BITS	(GUAVAS | 1 << BF_STRATEGY_REDISSON | BARE_STRINGS)
 
 #define OWN_FIELDS \
-	"bits", "hashes", "expected", "fpp", "strategy", "funnel"
+	"bits", "hashes", "expected", "fpp", "strategy", "funnel", "elements"
 
 /* What notes the kind of elements; a bare bit string it describes, too. */
 static const BfHashShape own_hash = {
@@ -632,25 +655,27 @@ bf_layout_kind_role(const BfLayout *layout)
 	return layout->hash[BF_NOTE] != NULL ? BF_NOTE : BF_CONFIG;
 }
 
-/* By which of its fields. */
-int
-bf_layout_kind_field(void)
+/* Whether a field of it does. */
+bool
+bf_layout_is_kind_field(int field)
 {
-	return FUNNEL;
+	return field == FUNNEL || field == ELEMENTS;
 }
 
 /* Whether that says that there are none yet, so that the first one decides. */
 bool
 bf_layout_is_unbound(char *const *values)
 {
-	return is_empty(values[FUNNEL]);
+	return is_empty(values[FUNNEL]) || is_empty(values[ELEMENTS]);
 }
 
-/* Say of what kind they are; NULL: that is not known. */
+/* Say of what kind they are; NULL: that is not known; empty: nor decided. */
 void
-bf_layout_set_kind(char **values, BfFunnel funnel)
+bf_layout_set_kind(char **values, BfBinding kind)
 {
-	values[FUNNEL] = unconstify(char *, bf_funnel_name(funnel));
+	values[FUNNEL] = unconstify(char *, bf_funnel_name(kind.funnel));
+	values[ELEMENTS] = kind.meaning == BF_MEANING_OPEN ? pstrdup("") :
+		unconstify(char *, bf_meaning_name(kind.meaning));
 }
 
 /* The id of the filter that it was mirrored as a shard of; NULL: as none. */

@@ -9,7 +9,7 @@
 
 #include "strategy/plan.h"
 
-#define BF_MAX_FIELDS		10
+#define BF_MAX_FIELDS		11
 
 /* Over how many shards a filter is spread, and which of them is meant. */
 typedef struct BfSpread
@@ -109,9 +109,9 @@ extern bool bf_layout_owns(const BfLayout *layout, BfHashRole role,
 extern void bf_layout_write(const BfLayout *layout, const BfPlan *plan,
 							uint8_t *head, BfRemoteHash *hash);
 extern BfHashRole bf_layout_kind_role(const BfLayout *layout);
-extern int	bf_layout_kind_field(void);
+extern bool bf_layout_is_kind_field(int field);
 extern bool bf_layout_is_unbound(char *const *values);
-extern void bf_layout_set_kind(char **values, BfFunnel funnel);
+extern void bf_layout_set_kind(char **values, BfBinding kind);
 extern const char *bf_layout_whole(char *const *values);
 extern void bf_layout_set_whole(char **values, const char *id);
 extern bool bf_layout_is_filled(char *const *values);

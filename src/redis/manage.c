@@ -65,6 +65,8 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	bf_value_plan(strategy, expected, PG_GETARG_FLOAT8(3),
 				  bf_funnel_argument(fcinfo, 8, strategy), PG_GETARG_INT32(6),
 				  &plan);
+	if (plan.header.funnel != BF_FUNNEL_UNBOUND)
+		plan.header.meaning = BF_MEANING_OPEN;
 	if (layout == NULL)
 		layout = bf_layout_default(&plan);
 	bf_layout_check_growth(layout, &plan);
@@ -82,9 +84,10 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	const BfHeader *header;
 	BfMeasure	sum;
 	const BfFill *fill = &sum.fill;
-	Datum		values[16];
-	bool		nulls[16] = {false};
+	Datum		values[17];
+	bool		nulls[17] = {false};
 	const char *funnel;
+	const char *elements;
 
 	bf_shards_describe(bf_server_argument(fcinfo, 0),
 					   bf_key_argument(fcinfo, 1), &shards);
@@ -92,6 +95,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	first = &shards.remote[0];
 	header = &first->plan.header;
 	funnel = bf_funnel_name(header->funnel);
+	elements = bf_meaning_name((BfMeaning) header->meaning);
 
 	values[0] = CStringGetTextDatum(first->layout->name);
 	values[1] = CStringGetTextDatum(first->plan.strategy->name);
@@ -113,6 +117,8 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	values[15] = Int64GetDatum(sum.ttl);
 	nulls[7] = nulls[8] = nulls[13] = sum.only_counted;
 	nulls[15] = sum.ttl < 0;
+	nulls[16] = elements == NULL;
+	values[16] = elements ? CStringGetTextDatum(elements) : (Datum) 0;
 	return bf_row(fcinfo, values, nulls);
 }
 
@@ -358,14 +364,15 @@ static struct varlena *
 fetch(FunctionCallInfo fcinfo, const BfRemote *whole, const BfSpread *spread)
 {
 	BfRemote	remote;
-	BfFunnel	funnel;
+	BfBinding	kind;
 	struct varlena *value;
 
 	bf_shards_describe_one(whole, spread->number, &remote);
-	funnel = said_funnel(fcinfo, 3, &remote);
+	kind = bf_remote_kind(&remote);
+	kind.funnel = said_funnel(fcinfo, 3, &remote);
 	if (spread->shards > 0)
-		check_shards(remote.plan.strategy, funnel);
-	value = remote.layout->driver->fetch(&remote, funnel);
+		check_shards(remote.plan.strategy, kind.funnel);
+	value = remote.layout->driver->fetch(&remote, kind);
 	return value != NULL && bf_shards_are_same(whole) ? value : NULL;
 }
 
@@ -430,7 +437,7 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	funnel = wanted_funnel(fcinfo, 6, strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4), funnel, 0,
 				  &remote.plan);
-	value = remote.layout->driver->fetch(&remote, funnel);
+	value = remote.layout->driver->fetch(&remote, (BfBinding) {funnel});
 	if (value == NULL)
 		bf_remote_missing(&remote);
 	PG_RETURN_POINTER(value);

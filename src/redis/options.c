@@ -31,6 +31,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
@@ -289,6 +290,23 @@ bloomext_redis_validator(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Raise 42704 where neither a user nor PUBLIC has a mapping for a server. */
+static void
+check_mapping(const ForeignServer *server, Oid user)
+{
+	Datum		oid = ObjectIdGetDatum(server->serverid);
+
+	if (!SearchSysCacheExists2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(user), oid) &&
+		!SearchSysCacheExists2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(InvalidOid), oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("user mapping not found for user \"%s\", server \"%s\"",
+						GetUserNameFromId(user, false), server->servername),
+				 errhint("CREATE USER MAPPING FOR %s SERVER %s OPTIONS (password '...'), without OPTIONS where Redis wants no password.",
+						 quote_identifier(GetUserNameFromId(user, false)),
+						 quote_identifier(server->servername))));
+}
+
 /*
  * Read a server and a user's mapping for it, in the current memory context,
  * and check that the user may go by that mapping.
@@ -303,6 +321,7 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("server was dropped while it was used")));
+	check_mapping(found, user);
 	mapping = GetUserMapping(user, server);
 
 	*result = defaults;
@@ -334,10 +353,17 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 Oid
 bf_server_argument(FunctionCallInfo fcinfo, int argument)
 {
-	ForeignServer *server = GetForeignServerByName(NameStr(*PG_GETARG_NAME(argument)),
-													   false);
+	const char *name = NameStr(*PG_GETARG_NAME(argument));
+	ForeignServer *server = GetForeignServerByName(name, true);
 	AclResult	allowed;
 
+	if (server == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("server \"%s\" does not exist", name),
+				 errhint("CREATE SERVER %s FOREIGN DATA WRAPPER %s OPTIONS (host '127.0.0.1'); then CREATE USER MAPPING FOR CURRENT_USER SERVER %s.",
+						 quote_identifier(name), WRAPPER_NAME,
+						 quote_identifier(name))));
 	allowed = compat_server_aclcheck(server->serverid, GetUserId());
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, OBJECT_FOREIGN_SERVER, server->servername);

@@ -297,6 +297,7 @@ read_note(BfRemote *remote, const BfFound *found)
 	if (!note->there)
 		return;
 	header->funnel = plan.header.funnel;
+	header->meaning = plan.header.meaning;
 	if (header->fpp == 0)
 	{
 		header->expected = plan.header.expected;
@@ -543,6 +544,18 @@ bf_remote_is_unbound(const BfRemote *remote)
 		&remote->hash[bf_layout_kind_role(remote->layout)];
 
 	return hash->there && bf_layout_is_unbound(hash->values);
+}
+
+/* What a filter's elements are, as far as that is known or decided. */
+BfBinding
+bf_remote_kind(const BfRemote *remote)
+{
+	const BfHeader *header = &remote->plan.header;
+
+	return (BfBinding) {
+		header->funnel,
+		bf_remote_is_unbound(remote) ? BF_MEANING_OPEN : header->meaning
+	};
 }
 
 /*

@@ -98,7 +98,7 @@ void
 bf_shards_describe(Oid server, const char *key, BfShards *shards)
 {
 	BfRemote   *whole = &shards->whole;
-	BfFunnel	funnel = BF_FUNNEL_UNBOUND;
+	BfBinding	kind = {BF_FUNNEL_UNBOUND};
 
 	bf_remote_describe(server, key, whole);
 	if (whole->layout == NULL)
@@ -109,24 +109,26 @@ bf_shards_describe(Oid server, const char *key, BfShards *shards)
 	{
 		bf_shards_describe_one(whole, i, &shards->remote[i]);
 		check_strategy(&shards->remote[0], &shards->remote[i]);
-		if (funnel == BF_FUNNEL_UNBOUND)
-			funnel = shards->remote[i].plan.header.funnel;
+		if (!bf_remote_is_unbound(&shards->remote[i]) &&
+			kind.funnel == BF_FUNNEL_UNBOUND)
+			kind = bf_remote_kind(&shards->remote[i]);
 	}
-	bf_shards_bind(shards, funnel);
+	bf_shards_bind(shards, kind);
 }
 
 /* Have a filter that holds nothing yet, and shards that do not, hold a kind. */
 void
-bf_shards_bind(BfShards *shards, BfFunnel funnel)
+bf_shards_bind(BfShards *shards, BfBinding kind)
 {
 	for (int i = 0; i < shards->count; i++)
 	{
 		BfRemote   *remote = &shards->remote[i];
 
-		if (funnel == BF_FUNNEL_UNBOUND || !bf_remote_is_unbound(remote))
+		if (kind.funnel == BF_FUNNEL_UNBOUND || !bf_remote_is_unbound(remote))
 			continue;
-		remote->bind = funnel;
-		remote->plan.header.funnel = funnel;
+		remote->bind = kind;
+		remote->plan.header.funnel = kind.funnel;
+		remote->plan.header.meaning = kind.meaning;
 	}
 }
 
@@ -148,9 +150,9 @@ bf_shards_are_same(const BfRemote *whole)
 
 /* The number of the shard that has an element, whatever the filter's funnel is. */
 int
-bf_shards_find(const BfShards *shards, const BfElementType *element,
-			   Datum value)
+bf_shards_find(const BfShards *shards, BfElementType *element, Datum value)
 {
+	bf_element_go_into(element, (BfMeaning) shards->remote->plan.header.meaning);
 	return shards->count == 1 ? 0 :
 		bf_shard_find(shards->remote->plan.strategy, element, value,
 					  shards->count);
@@ -168,6 +170,7 @@ static char *
 outline(const BfRemote *remote)
 {
 	const char *funnel = bf_funnel_name(remote->plan.header.funnel);
+	const char *elements = bf_meaning_name(remote->plan.header.meaning);
 
 	if (remote->shards > 0)
 		return psprintf("layout %s, %s%s%d shards%s",
@@ -180,13 +183,14 @@ outline(const BfRemote *remote)
 						remote->orphan->name);
 	if (remote->layout == NULL)
 		return pstrdup("something that is no filter");
-	return psprintf("layout %s, %s, %llu bits, %u hashes, expansion %u%s%s",
+	return psprintf("layout %s, %s, %llu bits, %u hashes, expansion %u%s%s%s%s",
 					remote->layout->name,
 					remote->plan.strategy->name,
 					(unsigned long long) remote->plan.first.bits,
 					remote->plan.first.hashes,
 					remote->plan.header.expansion,
-					funnel ? ", funnel " : "", funnel ? funnel : "");
+					funnel ? ", funnel " : "", funnel ? funnel : "",
+					elements ? ", of " : "", elements ? elements : "");
 }
 
 /* Is what is there what is wanted, but for what has been added to it? */
@@ -233,7 +237,9 @@ agree_on_kind(const BfRemote *wanted, BfRemote *found)
 		return true;
 	if (found->plan.header.funnel != BF_FUNNEL_UNBOUND)
 		refuse_found(wanted, found);
-	found->bind = funnel;
+	/* What it has, if it may have some, is not known. */
+	found->bind = (BfBinding) {funnel, bf_remote_is_unbound(found) ?
+		BF_MEANING_OPEN : BF_MEANING_UNKNOWN};
 	return bf_remote_note(found);
 }
 

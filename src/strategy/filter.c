@@ -57,7 +57,7 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 					   "funnel %u is none of strategy \"%s\"",
 					   header->funnel, strategy->name);
 	if (header->meaning > BF_MEANING_LAST ||
-		(header->meaning != BF_MEANING_NONE &&
+		(header->meaning != BF_MEANING_UNKNOWN &&
 		 header->funnel == BF_FUNNEL_UNBOUND))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "meaning %u is none with funnel %u",

@@ -40,12 +40,12 @@ typedef enum BfFunnel
 #define BF_FUNNEL_LAST	BF_FUNNEL_LONG
 
 /*
- * What elements are where their funnel does not say it: a filter of dates is
- * one of integers to everybody else.  Ids are part of the stored format.
+ * What elements are, which their funnel does not say: a filter of dates is one
+ * of integers to everybody else.  Ids are part of the stored format.
  */
 typedef enum BfMeaning
 {
-	BF_MEANING_NONE = 0,		/* nothing beyond the funnel, or not known */
+	BF_MEANING_UNKNOWN = 0,		/* made elsewhere, or before there was an id */
 	BF_MEANING_DATE = 1,
 	BF_MEANING_TIMESTAMP = 2,
 	BF_MEANING_TIMESTAMPTZ = 3,
@@ -53,10 +53,23 @@ typedef enum BfMeaning
 	BF_MEANING_BOOLEAN = 5,
 	BF_MEANING_CHAR = 6,
 	BF_MEANING_INET = 7,
-	BF_MEANING_MACADDR = 8
+	BF_MEANING_MACADDR = 8,
+	BF_MEANING_TEXT = 9,
+	BF_MEANING_BPCHAR = 10,		/* char(n): text without its trailing blanks */
+	BF_MEANING_BYTEA = 11,
+	BF_MEANING_UUID = 12,
+	BF_MEANING_INTEGER = 13,
+	BF_MEANING_OPEN = 14		/* no element yet: the first one decides */
 } BfMeaning;
 
-#define BF_MEANING_LAST	BF_MEANING_MACADDR
+#define BF_MEANING_LAST	BF_MEANING_OPEN
+
+/* What the elements of a filter are. */
+typedef struct BfBinding
+{
+	BfFunnel	funnel;
+	BfMeaning	meaning;
+} BfBinding;
 
 /* The kinds of SQL values that can be elements. */
 typedef enum BfKind

@@ -24,6 +24,7 @@
 #include "executor/executor.h"
 #include "executor/nodeAgg.h"
 #include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -260,7 +261,7 @@ argument_type(FunctionCallInfo fcinfo, int argument)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("could not determine the type of an element"),
 				 errdetail("The aggregate is not called by the executor, but for another one, as by Citus."),
-				 errhint("Cast the element to text, bytea, bigint, integer or uuid.")));
+				 errhint("CREATE EXTENSION bloomext_citus, and call the aggregate of the element's type: bf_agg_text, bf_agg_bigint and so on.")));
 	return types[argument];
 }
 
@@ -299,6 +300,17 @@ bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
 	return element;
 }
 
+/* Whether an expression has a part whose value the plan is given as it runs. */
+static bool
+contain_parameters(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Param) || IsA(node, SubPlan) ||
+		IsA(node, AlternativeSubPlan) ||
+		expression_tree_walker(node, contain_parameters, context);
+}
+
 /* How long an argument of a transition function stays the same. */
 BfAggSpan
 bf_agg_span(FunctionCallInfo fcinfo, int argument)
@@ -315,7 +327,7 @@ bf_agg_span(FunctionCallInfo fcinfo, int argument)
 		if (contain_var_clause(expression) ||
 			contain_volatile_functions(expression))
 			return BF_AGG_SPAN_ROW;
-		if (!IsA(expression, Const))
+		if (contain_parameters(expression, NULL))
 			span = BF_AGG_SPAN_GROUP;
 	}
 	return span;

@@ -65,10 +65,15 @@ list_maximum(void)
 	return (uint32) Min((uint64) work_mem * 1024 / BF_SORTED_BYTES, PG_INT32_MAX);
 }
 
-/* Plan the filter for a number of distinct elements. */
+/*
+ * Plan the filter for a number of distinct elements, or for the least number that
+ * has a bit at such a probability.
+ */
 static void
 plan_distinct(const DistinctState *state, uint64 distinct, BfPlan *plan)
 {
+	if (state->fpp > 0 && state->fpp < 1)
+		distinct = Max(distinct, (uint64) (M_LN2 * M_LN2 / -log(state->fpp)) + 1);
 	bf_value_plan(&bf_guava, (int64) distinct, state->fpp, state->funnel, 0,
 				  plan);
 	plan->header.meaning = state->meaning;

@@ -34,7 +34,7 @@ typedef struct IntoSite
 
 /* Take an empty filter as a plan; 22023 where it is not empty. */
 static void
-plan_from(Datum datum, const BfElementType *element, BfPlan *plan)
+plan_from(Datum datum, BfElementType *element, BfPlan *plan)
 {
 	BfFilter	filter;
 	struct varlena *opened = bf_value_open(datum, &filter);
@@ -46,9 +46,15 @@ plan_from(Datum datum, const BfElementType *element, BfPlan *plan)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter given to bf_agg_into must be empty"),
 				 errhint("Unite what it holds with the result: bf_union(filter, bf_agg_into(bf_create(...), element)).")));
+	if (filter.plan.header.expansion > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("filter given to bf_agg_into must not grow"),
+				 errdetail("Parts that several processes build cannot be put together where each has layers of its own."),
+				 errhint("Use bf_agg(element, expected, fpp, strategy, expansion), or bf_add_all.")));
 	*plan = filter.plan;
-	plan->header.funnel = bf_element_bind_to(&filter, element);
-	plan->header.meaning = element->meaning;
+	plan->header.funnel = bf_element_bind_to(&filter.plan, element);
+	plan->header.meaning = bf_element_meaning_in(element, &filter.plan.header);
 	if (opened != (struct varlena *) DatumGetPointer(datum))
 		pfree(opened);
 }

@@ -33,15 +33,16 @@
  * Called by another aggregate (see agg.c), a state is partial: nobody says that
  * it is not.  Where the final function finds that, it takes the room off.
  *
- * Parallel and growing.  Filters that grew apart cannot be merged within their
- * promise: their layers side by side would add up to p for each worker, and
- * one over the other would be overfull.  So a partial state of a filter that
- * grows (or counts its elements) only lists hashes, each once, 16 bytes a
- * distinct element; the lists are appended to each other, and the final
- * function grows one filter from them, in the order of the hashes.  That
- * filter keeps its promise as any other does, and is the same whoever saw
- * which row; against a serial run, its layers may differ in some bits, as they
- * do between two orders of rows.
+ * Growing.  Filters that grew apart cannot be merged within their promise: their
+ * layers side by side would add up to p for each worker, and one over the other
+ * would be overfull.  So the form with an expansion has no combine function, and
+ * bf_agg_into takes no filter that grows: what a statement does must not depend
+ * on whether its table is large enough for workers.
+ *
+ * Counting elements.  What RedisBloom counts is what was new when it came, so
+ * that the number depends on the order of the rows, by a few of those that look
+ * as if they were there.  States that have bits do not know what both of them
+ * saw: of their sum, no more is counted than the bits of both say.
  *
  * Final functions return the state's own filter, if there is one, made where
  * the executor wants it, and leave in the state what it holds: a batch goes to
@@ -83,7 +84,7 @@ PG_FUNCTION_INFO_V1(bloomext_agg_final);
 #define DEFAULT_STRATEGY	"guava"
 
 /* The most hashes that fit between processes. */
-#define LISTED_MAXIMUM	((uint32) ((MaxAllocSize - 1024) / BF_SORTED_BYTES))
+#define LISTED_MAXIMUM	((MaxAllocSize - 1024) / BF_SORTED_BYTES)
 
 struct BfSizedState
 {
@@ -91,7 +92,6 @@ struct BfSizedState
 	BfPlan		plan;
 	bool		saw_rows;		/* or is the plan by the call's expressions? */
 	bool		distinct;		/* does the list keep each hash once? */
-	bool		listed;			/* partial and growing: only a list */
 	uint64		added;			/* elements, the same one as often as it came */
 	MemoryContext context;		/* of all that it keeps, but for the filter */
 	MemoryContext filter_context;
@@ -121,8 +121,6 @@ limit_of_list(const BfSizedState *state)
 	uint64		bytes = bf_layer_bytes(state->plan.first.bits,
 									   state->plan.header.cell_bits);
 
-	if (state->listed)
-		return LISTED_MAXIMUM;
 	if (state->distinct)
 		return Min(LISTED_MAXIMUM, bytes / 2 / BF_SORTED_BYTES);
 	if (state->list.width > 0)
@@ -142,14 +140,6 @@ make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 	state->list.width = strategy->words;
 	state->distinct = partial && strategy->words == BF_SORTED_WORDS &&
 		plan->header.cell_bits == BF_CELL_BIT;
-	state->listed = partial &&
-		(plan->header.expansion > 0 || strategy->counts_elements);
-	if (state->listed && !state->distinct)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("growing filters of strategy \"%s\" cannot be built in parallel",
-						strategy->name),
-				 errhint("SET max_parallel_workers_per_gather = 0.")));
 	state->list_limit = limit_of_list(state);
 	return state;
 }
@@ -161,11 +151,6 @@ make_state_in(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial,
 {
 	BfSizedState *state;
 
-	if (plan->header.expansion > 0 && !bf_agg_has_expression(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("growing filters cannot be built by several nodes"),
-				 errhint("Give bf_agg the number of elements of all of them, without an expansion.")));
 	state = make_sized_state(context, plan, partial);
 	state->filter_context = filter_context;
 	state->head = is_partial(fcinfo) ? BF_PARTIAL_HEAD : 0;
@@ -263,11 +248,6 @@ list_hash(BfSizedState *state, BfHash *hash)
 {
 	if (has_room(state))
 		bf_hashlist_add(&state->list, state->context, hash);
-	else if (state->listed)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many elements for a growing filter in parallel"),
-				 errhint("SET max_parallel_workers_per_gather = 0.")));
 	else
 	{
 		start_filter(state, NULL);
@@ -307,10 +287,11 @@ take_element(BfSizedState *state, const BfElementType *element, Datum value)
 		flush_batch(state);
 }
 
-/* Add an element to a state. */
+/* Add an element to a state, as its filter takes it. */
 void
-bf_sized_add(BfSizedState *state, const BfElementType *element, Datum value)
+bf_sized_add(BfSizedState *state, BfElementType *element, Datum value)
 {
+	bf_element_go_into(element, (BfMeaning) state->plan.header.meaning);
 	take_element(state, element, value);
 }
 
@@ -345,14 +326,29 @@ state_argument(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	return state;
 }
 
+/* Count no more elements than the bits of a filter of one layer say. */
+static void
+count_by_bits(BfFilter *filter)
+{
+	uint64		estimate = bf_estimate_count(bf_layer_count(filter, &filter->plan.first),
+											 filter->plan.first.bits,
+											 filter->plan.first.hashes);
+
+	bf_filter_set_counted(filter, 0, Min(filter->plan.first.counted, estimate));
+}
+
 /* Add what another state of the plan has in its filter. */
 static void
 add_filter(BfSizedState *into, const BfFilter *other)
 {
 	if (into->value.varlena == NULL)
+	{
 		start_filter(into, other);
-	else
-		bf_value_merge(&into->value, other, &bf_merge_union);
+		return;
+	}
+	bf_value_merge(&into->value, other, &bf_merge_union);
+	if (other->plan.strategy->counts_elements)
+		count_by_bits(&into->value.filter);
 }
 
 /*
@@ -364,7 +360,7 @@ add_list(BfSizedState *into, const BfHashList *list)
 {
 	bool		fits = list->count <= into->list_limit - into->list.count;
 
-	if (into->value.varlena == NULL && !fits && !into->listed)
+	if (into->value.varlena == NULL && !fits)
 		start_filter(into, NULL);
 	if (into->value.varlena != NULL)
 	{

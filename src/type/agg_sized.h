@@ -23,7 +23,7 @@ extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
 									BfElementType *site);
 extern void bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 						   const char *aggregate);
-extern void bf_sized_add(BfSizedState *state, const BfElementType *element,
+extern void bf_sized_add(BfSizedState *state, BfElementType *element,
 						 Datum value);
 extern Datum bf_sized_serialize(FunctionCallInfo fcinfo,
 								BfSizedPlanner planner);

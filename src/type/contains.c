@@ -7,14 +7,11 @@
 #include "fmgr.h"
 
 #include "type/elements.h"
-#include "type/literal.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains);
 PG_FUNCTION_INFO_V1(bloomext_contained);
 PG_FUNCTION_INFO_V1(bloomext_contains_all);
 PG_FUNCTION_INFO_V1(bloomext_contains_each);
-PG_FUNCTION_INFO_V1(bloomext_contains_all_literal);
-PG_FUNCTION_INFO_V1(bloomext_contains_each_literal);
 
 /* Look an element of a call up in its filter. */
 static bool
@@ -104,18 +101,4 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 		answer += elements.count;
 	}
 	PG_RETURN_ARRAYTYPE_P(answers);
-}
-
-/* bf_contains_all(bloomfilter, text of an array) */
-Datum
-bloomext_contains_all_literal(PG_FUNCTION_ARGS)
-{
-	return bf_call_with_array(fcinfo, bloomext_contains_all);
-}
-
-/* bf_contains_each(bloomfilter, text of an array) */
-Datum
-bloomext_contains_each_literal(PG_FUNCTION_ARGS)
-{
-	return bf_call_with_array(fcinfo, bloomext_contains_each);
 }

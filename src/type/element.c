@@ -2,23 +2,22 @@
  * element.c
  *	  Which kind of elements SQL values are, and which filters take them.
  *
- * The kind follows from the argument's declared type, domains looked through.
- * A filter is bound to one funnel; the kinds that a funnel takes are told
- * here, and a value of another kind is an error, never a silent miss.
+ * The kind follows from the argument's type, domains looked through.  A filter
+ * is bound to one funnel; the kinds that a funnel takes are told here, and a
+ * value of another kind is an error, never a silent miss.
  *
  * A strategy knows kinds only, as other implementations do: a date is the
  * integer that Java's toEpochDay() gives, and so on.  That it is a date, and
- * not the timestamp that equals it, a stored filter knows by its meaning, from
- * the first one added on; one that comes from elsewhere has none until then,
- * and is asked for whatever goes by its funnel.  A live filter knows by its
- * column, and what is asked for must be of a type whose equal values have
- * equal bytes.
+ * neither an integer nor the timestamp that equals it, a filter made in SQL
+ * knows by its meaning, from its first element on.  One that comes from
+ * elsewhere does not, ever: it is asked for, and added to, whatever goes by its
+ * funnel.  A live filter knows by its column.
  *
  * Values that are equal have the same bytes, or their type is no element.
  * Text whose equality is not that of its bytes (citext, a nondeterministic
  * collation) is refused: 'A' added and 'a' asked for would be a false
- * negative.  Such types reach functions of text by an implicit cast, of a
- * value or of an array, so we look what it was cast from.
+ * negative.  So functions take elements as anycompatible only: a form over text
+ * beside it would have the parser cast a citext to text, and nobody could tell.
  */
 #include "postgres.h"
 
@@ -37,27 +36,26 @@ static const struct ElementRow
 	Oid			type;
 	BfKind		kind;			/* what strategies take it for */
 	BfForm		form;
-	Oid			alike;			/* the one that stands for those like it */
-	BfMeaning	meaning;		/* for stored filters */
+	BfMeaning	meaning;		/* what those that may be equal share */
 }			elements[] = {
-	{TEXTOID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
-	{VARCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
-	{BPCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, TEXTOID},
-	{NAMEOID, BF_KIND_TEXT, BF_FORM_NAME, TEXTOID},
-	{BYTEAOID, BF_KIND_BYTEA, BF_FORM_BYTEA, BYTEAOID},
-	{UUIDOID, BF_KIND_UUID, BF_FORM_UUID, UUIDOID},
-	{MACADDROID, BF_KIND_BYTEA, BF_FORM_MACADDR, MACADDROID, BF_MEANING_MACADDR},
-	{INETOID, BF_KIND_BYTEA, BF_FORM_INET, INETOID, BF_MEANING_INET},
-	{CIDROID, BF_KIND_BYTEA, BF_FORM_INET, INETOID, BF_MEANING_INET},
-	{BOOLOID, BF_KIND_INT2, BF_FORM_BOOL, BOOLOID, BF_MEANING_BOOLEAN},
-	{CHAROID, BF_KIND_INT2, BF_FORM_CHAR, CHAROID, BF_MEANING_CHAR},
-	{INT2OID, BF_KIND_INT2, BF_FORM_INT2, INT8OID},
-	{INT4OID, BF_KIND_INT4, BF_FORM_INT4, INT8OID},
-	{INT8OID, BF_KIND_INT8, BF_FORM_INT8, INT8OID},
-	{OIDOID, BF_KIND_INT8, BF_FORM_OID, OIDOID, BF_MEANING_OID},
-	{DATEOID, BF_KIND_INT4, BF_FORM_DATE, DATEOID, BF_MEANING_DATE},
-	{TIMESTAMPOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPOID, BF_MEANING_TIMESTAMP},
-	{TIMESTAMPTZOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, TIMESTAMPTZOID, BF_MEANING_TIMESTAMPTZ}
+	{TEXTOID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
+	{VARCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
+	{BPCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_BPCHAR},
+	{NAMEOID, BF_KIND_TEXT, BF_FORM_NAME, BF_MEANING_TEXT},
+	{BYTEAOID, BF_KIND_BYTEA, BF_FORM_BYTEA, BF_MEANING_BYTEA},
+	{UUIDOID, BF_KIND_UUID, BF_FORM_UUID, BF_MEANING_UUID},
+	{MACADDROID, BF_KIND_BYTEA, BF_FORM_MACADDR, BF_MEANING_MACADDR},
+	{INETOID, BF_KIND_BYTEA, BF_FORM_INET, BF_MEANING_INET},
+	{CIDROID, BF_KIND_BYTEA, BF_FORM_INET, BF_MEANING_INET},
+	{BOOLOID, BF_KIND_INT2, BF_FORM_BOOL, BF_MEANING_BOOLEAN},
+	{CHAROID, BF_KIND_INT2, BF_FORM_CHAR, BF_MEANING_CHAR},
+	{INT2OID, BF_KIND_INT2, BF_FORM_INT2, BF_MEANING_INTEGER},
+	{INT4OID, BF_KIND_INT4, BF_FORM_INT4, BF_MEANING_INTEGER},
+	{INT8OID, BF_KIND_INT8, BF_FORM_INT8, BF_MEANING_INTEGER},
+	{OIDOID, BF_KIND_INT8, BF_FORM_OID, BF_MEANING_OID},
+	{DATEOID, BF_KIND_INT4, BF_FORM_DATE, BF_MEANING_DATE},
+	{TIMESTAMPOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, BF_MEANING_TIMESTAMP},
+	{TIMESTAMPTZOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, BF_MEANING_TIMESTAMPTZ}
 };
 
 /* Kinds by what they have in common. */
@@ -66,17 +64,41 @@ static const struct ElementRow
 #define IS_BYTES(kind) \
 	((kind) == BF_KIND_BYTEA || (kind) == BF_KIND_UUID)
 
-/* What elements of a meaning are, in SQL's words. */
-static const char *const meanings[] = {
-	[BF_MEANING_DATE] = "date",
-	[BF_MEANING_TIMESTAMP] = "timestamp",
-	[BF_MEANING_TIMESTAMPTZ] = "timestamptz",
-	[BF_MEANING_OID] = "oid",
-	[BF_MEANING_BOOLEAN] = "boolean",
-	[BF_MEANING_CHAR] = "\"char\"",
-	[BF_MEANING_INET] = "inet",
-	[BF_MEANING_MACADDR] = "macaddr"
-};
+/* What elements of a meaning are, in SQL's words; NULL where that is not known. */
+const char *
+bf_meaning_name(BfMeaning meaning)
+{
+	static const char *const names[] = {
+		[BF_MEANING_DATE] = "date",
+		[BF_MEANING_TIMESTAMP] = "timestamp",
+		[BF_MEANING_TIMESTAMPTZ] = "timestamptz",
+		[BF_MEANING_OID] = "oid",
+		[BF_MEANING_BOOLEAN] = "boolean",
+		[BF_MEANING_CHAR] = "\"char\"",
+		[BF_MEANING_INET] = "inet",
+		[BF_MEANING_MACADDR] = "macaddr",
+		[BF_MEANING_TEXT] = "text",
+		[BF_MEANING_BPCHAR] = "char(n)",
+		[BF_MEANING_BYTEA] = "bytea",
+		[BF_MEANING_UUID] = "uuid",
+		[BF_MEANING_INTEGER] = "integer",
+		[BF_MEANING_OPEN] = NULL
+	};
+
+	return names[meaning];
+}
+
+/* The meaning of a name; false where there is none. */
+bool
+bf_meaning_by_name(const char *name, BfMeaning *meaning)
+{
+	for (*meaning = BF_MEANING_UNKNOWN + 1; *meaning < BF_MEANING_OPEN; (*meaning)++)
+	{
+		if (strcmp(bf_meaning_name(*meaning), name) == 0)
+			return true;
+	}
+	return false;
+}
 
 /* What a funnel holds, in SQL's words. */
 static const char *
@@ -148,9 +170,8 @@ describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
 	element->type = type;
 	element->kind = row->kind;
 	element->form = row->form;
-	element->alike = row->alike;
 	element->meaning = row->meaning;
-	element->ignores_blanks = base == BPCHAROID;
+	bf_element_go_into(element, row->meaning);
 	if (element->kind == BF_KIND_TEXT && OidIsValid(collation) &&
 		!get_collation_isdeterministic(collation))
 		ereport(ERROR,
@@ -169,47 +190,6 @@ bf_element_type(Oid type, Oid collation, BfElementType *element)
 	describe_type(type, collation, true, element);
 }
 
-/* What an expression was before it was cast silently. */
-static Node *
-without_implicit_casts(Node *expression)
-{
-	for (;;)
-	{
-		CoercionForm form = COERCE_EXPLICIT_CAST;
-		Node	   *argument = NULL;
-
-		if (IsA(expression, RelabelType))
-		{
-			form = ((RelabelType *) expression)->relabelformat;
-			argument = (Node *) ((RelabelType *) expression)->arg;
-		}
-		else if (IsA(expression, ArrayCoerceExpr))
-		{
-			form = ((ArrayCoerceExpr *) expression)->coerceformat;
-			argument = (Node *) ((ArrayCoerceExpr *) expression)->arg;
-		}
-		else if (IsA(expression, CoerceViaIO))
-		{
-			form = ((CoerceViaIO *) expression)->coerceformat;
-			argument = (Node *) ((CoerceViaIO *) expression)->arg;
-		}
-		else if (IsA(expression, FuncExpr))
-		{
-			form = ((FuncExpr *) expression)->funcformat;
-			if (form == COERCE_IMPLICIT_CAST)
-				argument = linitial(((FuncExpr *) expression)->args);
-		}
-		else if (IsA(expression, NamedArgExpr))
-		{
-			form = COERCE_IMPLICIT_CAST;
-			argument = (Node *) ((NamedArgExpr *) expression)->arg;
-		}
-		if (form != COERCE_IMPLICIT_CAST)
-			return expression;
-		expression = argument;
-	}
-}
-
 /* The type of an element, or, of an array of them, of its elements. */
 static Oid
 type_of_elements(Oid type)
@@ -220,10 +200,8 @@ type_of_elements(Oid type)
 }
 
 /*
- * Describe an element by its declared type and the expression that gives it,
- * or an array of it.  If that was something else before it was silently cast,
- * that must be alike; only integers stay what they are by any cast.  (An oid is
- * what names of all kinds are cast to: it is no integer here.)
+ * Describe an element by its type and the expression that gives it, or an array
+ * of it; or NULL.
  *
  * The collation is the expression's own.  That of the call, which is taken where
  * there is no expression, is none where another argument, such as a name, has
@@ -233,29 +211,12 @@ void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
 				   BfElementType *element)
 {
-	if (expression != NULL)
-		collation = exprCollation(expression);
-	describe_type(type, collation, false, element);
-	if (expression != NULL &&
-		(!IS_INTEGER(element->kind) || element->form == BF_FORM_OID))
-	{
-		Oid			origin = exprType(without_implicit_casts(expression));
-		BfElementType other;
-
-		origin = type_of_elements(origin);
-		describe_type(origin, collation, false, &other);
-		if (!bf_element_is_alike(element, &other))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("element of type %s is not silently cast to %s",
-							format_type_be(origin), format_type_be(type)),
-					 errhint("Write the cast: ...::%s.", format_type_be(type))));
-	}
+	describe_type(type, expression == NULL ? collation : exprCollation(expression),
+				  false, element);
 }
 
 /*
  * Describe the element, or array of elements, that a function is called with.
- * An array may be text that spells an array of text: see literal.c.
  */
 void
 bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
@@ -291,11 +252,23 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 					   PG_GET_COLLATION(), element);
 }
 
+/*
+ * Whether elements of two meanings may be equal, and have equal bytes if they
+ * are: texts go with char(n), both without trailing blanks.
+ */
+static bool
+goes_with(BfMeaning left, BfMeaning right)
+{
+	return left == right ||
+		(left == BF_MEANING_TEXT && right == BF_MEANING_BPCHAR) ||
+		(left == BF_MEANING_BPCHAR && right == BF_MEANING_TEXT);
+}
+
 /* Whether elements may be equal, and have equal bytes if they are. */
 bool
 bf_element_is_alike(const BfElementType *left, const BfElementType *right)
 {
-	return left->alike == right->alike;
+	return goes_with(left->meaning, right->meaning);
 }
 
 /* Whether elements of a kind can be in a filter of a (bound) funnel. */
@@ -329,12 +302,34 @@ bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 		funnel_takes(strategy, funnel, element->kind);
 }
 
-/* Whether elements are what a filter's elements mean, where it knows that. */
+/* Whether a filter takes elements by what its own are, where it knows that. */
 bool
 bf_element_has_meaning(const BfElementType *element, const BfHeader *header)
 {
-	return header->meaning == BF_MEANING_NONE ||
-		header->meaning == element->meaning;
+	return header->meaning == BF_MEANING_UNKNOWN ||
+		header->meaning == BF_MEANING_OPEN ||
+		goes_with((BfMeaning) header->meaning, element->meaning);
+}
+
+/*
+ * What a filter's elements are once one that it takes is added: what they were,
+ * and for the first of all what that is.  What is not known stays so: nobody
+ * knows what the others are.
+ */
+BfMeaning
+bf_element_meaning_in(const BfElementType *element, const BfHeader *header)
+{
+	return header->meaning == BF_MEANING_OPEN ||
+		header->funnel == BF_FUNNEL_UNBOUND ?
+		element->meaning : (BfMeaning) header->meaning;
+}
+
+/* Have elements go into, or be asked of, a filter of that meaning. */
+void
+bf_element_go_into(BfElementType *element, BfMeaning meaning)
+{
+	element->ignores_blanks = element->meaning == BF_MEANING_BPCHAR ||
+		meaning == BF_MEANING_BPCHAR;
 }
 
 /* Raise that a filter holds other elements than those given. */
@@ -375,12 +370,14 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 	return funnel;
 }
 
-/* The same for a stored filter, which may know more than its funnel. */
+/* The same for a filter that may know more than its funnel. */
 BfFunnel
-bf_element_bind_to(const BfFilter *filter, const BfElementType *element)
+bf_element_bind_to(const BfPlan *plan, BfElementType *element)
 {
-	if (!bf_element_has_meaning(element, &filter->plan.header))
-		refuse_kind(meanings[filter->plan.header.meaning], element);
-	return bf_element_bind(filter->plan.strategy, (BfFunnel) filter->plan.header.funnel,
-						   element);
+	const BfHeader *header = &plan->header;
+
+	if (!bf_element_has_meaning(element, header))
+		refuse_kind(bf_meaning_name(header->meaning), element);
+	bf_element_go_into(element, (BfMeaning) header->meaning);
+	return bf_element_bind(plan->strategy, (BfFunnel) header->funnel, element);
 }

@@ -39,9 +39,8 @@ typedef struct BfElementType
 	Oid			type;			/* as declared, for messages */
 	BfKind		kind;
 	BfForm		form;
-	Oid			alike;			/* what elements that may be equal share */
-	BfMeaning	meaning;
-	bool		ignores_blanks; /* text without its trailing blanks */
+	BfMeaning	meaning;		/* of a filter whose first element it is */
+	bool		ignores_blanks; /* as the filter has it: no trailing blanks */
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
@@ -62,11 +61,16 @@ extern bool bf_element_is_alike(const BfElementType *left,
 extern bool bf_type_can_be_element(Oid type);
 extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element);
+extern const char *bf_meaning_name(BfMeaning meaning);
+extern bool bf_meaning_by_name(const char *name, BfMeaning *meaning);
 extern bool bf_element_has_meaning(const BfElementType *element,
 								   const BfHeader *header);
+extern BfMeaning bf_element_meaning_in(const BfElementType *element,
+									   const BfHeader *header);
+extern void bf_element_go_into(BfElementType *element, BfMeaning meaning);
 extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 								const BfElementType *element);
-extern BfFunnel bf_element_bind_to(const BfFilter *filter,
-								   const BfElementType *element);
+extern BfFunnel bf_element_bind_to(const BfPlan *plan,
+								   BfElementType *element);
 
 #endif							/* BLOOMEXT_ELEMENT_H */

@@ -334,7 +334,7 @@ hash_of_piece(BfElements *elements, Datum value)
 	BfHash	   *hash = &elements->hashes[elements->hashed];
 
 	if (elements->count == 0)
-		call->funnel = bf_element_bind_to(filter, &call->element);
+		call->funnel = bf_element_bind_to(&filter->plan, &call->element);
 	if (bf_element_hash(filter->plan.strategy, call->funnel, &call->element, value,
 						hash))
 	{

@@ -92,7 +92,7 @@ bf_call_hash(BfCall *call, Datum value, BfHash *hash)
 {
 	const BfFilter *filter = call->probe.filter;
 
-	call->funnel = bf_element_bind_to(filter, &call->element);
+	call->funnel = bf_element_bind_to(&filter->plan, &call->element);
 	return bf_element_hash(filter->plan.strategy, call->funnel, &call->element,
 						   value, hash);
 }

@@ -233,7 +233,7 @@ import_stream(bytea *data, const BfStream *stream, const char *funnel)
 	bf_value_of_stream(stream, DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data),
 					   &value);
 	bf_value_bind(&value, bf_funnel_named(funnel, value.filter.plan.strategy),
-				  BF_MEANING_NONE);
+				  BF_MEANING_UNKNOWN);
 	return value.varlena;
 }
 

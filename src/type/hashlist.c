@@ -96,6 +96,16 @@ bucket_of(const Sorted *hash)
 	return (int) (hash->word[0] >> 56);
 }
 
+/* Hashes that are moved between looks for a cancel. */
+#define MOVES		65536
+
+static inline void
+interrupt_at(uint32 move)
+{
+	if (move % MOVES == 0)
+		CHECK_FOR_INTERRUPTS();
+}
+
 /* Move hashes into the buckets, one after another, and say where each ends. */
 static void
 distribute(Sorted *hashes, uint32 count, uint32 *ends)
@@ -104,7 +114,10 @@ distribute(Sorted *hashes, uint32 count, uint32 *ends)
 	uint32		start = 0;
 
 	for (uint32 i = 0; i < count; i++)
+	{
+		interrupt_at(i);
 		next[bucket_of(&hashes[i])]++;
+	}
 	for (int b = 0; b < BUCKETS; b++)
 	{
 		uint32		size = next[b];
@@ -114,7 +127,6 @@ distribute(Sorted *hashes, uint32 count, uint32 *ends)
 	}
 	for (int b = 0; b < BUCKETS; b++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		while (next[b] < ends[b])
 		{
 			Sorted		hash = hashes[next[b]];
@@ -125,9 +137,11 @@ distribute(Sorted *hashes, uint32 count, uint32 *ends)
 			{
 				Sorted		moved = hashes[next[to]];
 
+				interrupt_at(next[to]);
 				hashes[next[to]++] = hash;
 				hash = moved;
 			}
+			interrupt_at(next[b]);
 			hashes[next[b]++] = hash;
 		}
 	}

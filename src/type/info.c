@@ -103,13 +103,15 @@ bloomext_info(PG_FUNCTION_ARGS)
 	BfFilter	filter;
 	const BfHeader *header = &filter.plan.header;
 	const char *funnel;
+	const char *elements;
 	BfFill		fill;
-	Datum		values[14];
-	bool		nulls[14] = {false};
+	Datum		values[15];
+	bool		nulls[15] = {false};
 
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
 	fill = measure_fill(&filter);
 	funnel = bf_funnel_name(header->funnel);
+	elements = bf_meaning_name((BfMeaning) header->meaning);
 
 	values[0] = CStringGetTextDatum(filter.plan.strategy->name);
 	nulls[1] = funnel == NULL;
@@ -127,6 +129,8 @@ bloomext_info(PG_FUNCTION_ARGS)
 	values[11] = Int64GetDatum(fill.count);
 	values[12] = Float8GetDatum(fill.fpp);
 	values[13] = Int64GetDatum((int64) filter.length);
+	nulls[14] = elements == NULL;
+	values[14] = elements ? CStringGetTextDatum(elements) : (Datum) 0;
 	return bf_row(fcinfo, values, nulls);
 }
 

@@ -3,14 +3,16 @@
  *	  Unite and intersect filters, and say which go together.
  *
  * Filters combine cell by cell, so they must be of one strategy and have the
- * same cells in the same layers.  One that is unbound holds nothing and goes
- * with any funnel.
+ * same cells in the same layers, and hold the same kind of elements.  One that
+ * is unbound holds nothing and goes with any funnel; one whose elements are not
+ * known goes with any of its funnel, and they are not known of the result.
  *
  * A stored filter is merged piece by piece as it is read, so that its bits are
  * in memory but once: the result's.
  */
 #include "postgres.h"
 
+#include "type/element.h"
 #include "type/merge.h"
 #include "type/slices.h"
 
@@ -46,7 +48,9 @@ same_kind(const BfHeader *left, const BfHeader *right)
 {
 	return left->funnel == right->funnel &&
 		(left->meaning == right->meaning ||
-		 left->meaning == BF_MEANING_NONE || right->meaning == BF_MEANING_NONE);
+		 left->meaning == BF_MEANING_UNKNOWN ||
+		 right->meaning == BF_MEANING_UNKNOWN ||
+		 left->meaning == BF_MEANING_OPEN || right->meaning == BF_MEANING_OPEN);
 }
 
 /* Whether two filters can be merged. */
@@ -63,10 +67,12 @@ static char *
 describe_shape(const BfFilter *filter)
 {
 	const char *funnel = bf_funnel_name(filter->plan.header.funnel);
+	const char *elements = bf_meaning_name(filter->plan.header.meaning);
 
-	return psprintf("%s%s, %s, bits: %llu, hashes: %u, layers: %u",
+	return psprintf("%s%s, %s%s%s, bits: %llu, hashes: %u, layers: %u",
 					filter->plan.header.cell_bits == BF_CELL_COUNTER ? "counting " : "",
 					filter->plan.strategy->name, funnel ? funnel : "unbound",
+					elements ? " of " : "", elements ? elements : "",
 					(unsigned long long) filter->plan.first.bits,
 					filter->plan.first.hashes, filter->plan.header.layers);
 }
@@ -105,7 +111,7 @@ check_compatible(const BfValue *into, const BfFilter *from)
 				 errmsg("bloom filters are not compatible"),
 				 errdetail("Left: %s. Right: %s.",
 						   describe_shape(&into->filter), describe_shape(from)),
-				 errhint("Filters combine when strategy, funnel, layers, bits and hashes are the same: create them with the same parameters.")));
+				 errhint("Filters combine when strategy, funnel, elements, layers, bits and hashes are the same: create them with the same parameters.")));
 }
 
 /* Whether two filters can be merged only if they hold the same. */
@@ -151,14 +157,27 @@ merge_cells(BfValue *into, const BfFilter *from, Datum stored,
 						  from->length);
 }
 
+/*
+ * Have what a filter's elements are said to be hold of a value, too: of one that
+ * has none yet, or where it is not known.
+ */
+static void
+bind_like(BfValue *into, const BfFilter *from)
+{
+	if (!is_unbound(from))
+		bf_value_bind(into, from->plan.header.funnel, from->plan.header.meaning);
+}
+
 /* Merge a compatible filter into a value, and what is said of it. */
 static void
 merge_compatible(BfValue *into, const BfFilter *from, Datum stored,
 				 const BfMerge *merge)
 {
-	if (is_unbound(&into->filter) ||
-		(into->filter.plan.header.meaning == BF_MEANING_NONE && !is_unbound(from)))
-		bf_value_bind(into, from->plan.header.funnel, from->plan.header.meaning);
+	const BfHeader *own = &into->filter.plan.header;
+
+	if (is_unbound(&into->filter) || own->meaning == BF_MEANING_OPEN ||
+		from->plan.header.meaning == BF_MEANING_UNKNOWN)
+		bind_like(into, from);
 	merge_cells(into, from, stored, merge);
 	if (from->plan.strategy->counts_elements)
 		merge_counted(into, from, merge->adds);

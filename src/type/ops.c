@@ -16,11 +16,11 @@
 
 #include "common/hashfn.h"
 #include "fmgr.h"
+#include "nodes/primnodes.h"
 
 #include "type/add.h"
 #include "type/arguments.h"
 #include "type/elements.h"
-#include "type/literal.h"
 #include "type/merge.h"
 #include "type/slices.h"
 
@@ -29,7 +29,6 @@ PG_FUNCTION_INFO_V1(bloomext_create_buckets);
 PG_FUNCTION_INFO_V1(bloomext_create_bits);
 PG_FUNCTION_INFO_V1(bloomext_add);
 PG_FUNCTION_INFO_V1(bloomext_add_all);
-PG_FUNCTION_INFO_V1(bloomext_add_all_literal);
 PG_FUNCTION_INFO_V1(bloomext_remove);
 PG_FUNCTION_INFO_V1(bloomext_plain);
 PG_FUNCTION_INFO_V1(bloomext_union);
@@ -39,6 +38,14 @@ PG_FUNCTION_INFO_V1(bloomext_eq);
 PG_FUNCTION_INFO_V1(bloomext_ne);
 PG_FUNCTION_INFO_V1(bloomext_hash);
 PG_FUNCTION_INFO_V1(bloomext_hash_extended);
+
+/* Leave what elements of a filter with a named funnel are to the first of them. */
+static void
+leave_open(BfPlan *plan)
+{
+	if (plan->header.funnel != BF_FUNNEL_UNBOUND)
+		plan->header.meaning = BF_MEANING_OPEN;
+}
 
 /* Turn a planned filter into a counting one, where there is such a thing. */
 static void
@@ -58,14 +65,52 @@ make_counting(BfPlan *plan)
 	plan->header.cell_bits = BF_CELL_COUNTER;
 }
 
+/* Whether all arguments of a call are constants. */
+static bool
+has_constant_arguments(FunctionCallInfo fcinfo)
+{
+	Node	   *call = (Node *) fcinfo->flinfo->fn_expr;
+	ListCell   *cell;
+
+	if (call == NULL || !IsA(call, FuncExpr))
+		return false;
+	foreach(cell, ((FuncExpr *) call)->args)
+	{
+		if (!IsA(lfirst(cell), Const))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Make an empty filter, by what a call with constant arguments made before.  The
+ * functions are STABLE: of what is IMMUTABLE the planner would make a constant,
+ * as large as the filter, which a plan for workers carries as text.
+ */
+static Datum
+make_once(FunctionCallInfo fcinfo, PGFunction make)
+{
+	FmgrInfo   *function = fcinfo->flinfo;
+	MemoryContext caller;
+
+	if (function->fn_extra != NULL)
+		PG_RETURN_POINTER(function->fn_extra);
+	if (!has_constant_arguments(fcinfo))
+		return make(fcinfo);
+	caller = MemoryContextSwitchTo(function->fn_mcxt);
+	function->fn_extra = DatumGetPointer(make(fcinfo));
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_POINTER(function->fn_extra);
+}
+
 /*
  * bf_create(expected, fpp, strategy, funnel, expansion, counting): an empty
  * filter for `expected` elements (>= 0) at false positive probability `fpp`
  * (between 0 and 1).  22023 for parameters out of range, 54000 for a filter
  * of no bits, of more than 255 hashes or of more than 1 GB.
  */
-Datum
-bloomext_create(PG_FUNCTION_ARGS)
+static Datum
+create(PG_FUNCTION_ARGS)
 {
 	static const char *const names[] = {
 		"expected", "fpp", "strategy", NULL, "expansion", "counting"
@@ -79,15 +124,22 @@ bloomext_create(PG_FUNCTION_ARGS)
 	bf_value_plan(strategy, PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1),
 				  bf_funnel_argument(fcinfo, 3, strategy), PG_GETARG_INT32(4),
 				  &plan);
+	leave_open(&plan);
 	if (PG_GETARG_BOOL(5))
 		make_counting(&plan);
 	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* bf_create_buckets(expected, buckets): Cassandra sizes by bits an element */
 Datum
-bloomext_create_buckets(PG_FUNCTION_ARGS)
+bloomext_create(PG_FUNCTION_ARGS)
+{
+	return make_once(fcinfo, create);
+}
+
+/* bf_create_buckets(expected, buckets): Cassandra sizes by bits an element */
+static Datum
+create_buckets(PG_FUNCTION_ARGS)
 {
 	BfLayer		sized;
 	BfError		error;
@@ -105,12 +157,18 @@ bloomext_create_buckets(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
+Datum
+bloomext_create_buckets(PG_FUNCTION_ARGS)
+{
+	return make_once(fcinfo, create_buckets);
+}
+
 /*
  * bf_create_bits(bits, hashes, strategy, funnel): an empty filter of a known
  * shape; strategies whose bits come in words round up.
  */
-Datum
-bloomext_create_bits(PG_FUNCTION_ARGS)
+static Datum
+create_bits(PG_FUNCTION_ARGS)
 {
 	static const char *const names[] = {"bits", "hashes", "strategy"};
 	const BfStrategy *strategy;
@@ -121,8 +179,15 @@ bloomext_create_bits(PG_FUNCTION_ARGS)
 	strategy = bf_strategy_argument(fcinfo, 2);
 	bf_value_plan_bits(strategy, PG_GETARG_INT64(0), PG_GETARG_INT32(1),
 					   bf_funnel_argument(fcinfo, 3, strategy), &plan);
+	leave_open(&plan);
 	bf_value_make(&plan, &value);
 	PG_RETURN_POINTER(value.varlena);
+}
+
+Datum
+bloomext_create_bits(PG_FUNCTION_ARGS)
+{
+	return make_once(fcinfo, create_bits);
 }
 
 /*
@@ -148,24 +213,26 @@ add_element(PG_FUNCTION_ARGS)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, false);
 	const BfFilter *filter = call->probe.filter;
+	BfMeaning	meaning;
 	BfHash		hash;
 	BfValue		value;
 
 	if (!bf_call_hash(call, PG_GETARG_DATUM(1), &hash))
 		bf_element_does_not_fit(&call->element, PG_GETARG_DATUM(1));
+	meaning = bf_element_meaning_in(&call->element, &filter->plan.header);
 	/* What is there already leaves all but counters as they are. */
 	if (call->funnel == filter->plan.header.funnel &&
-		call->element.meaning == filter->plan.header.meaning &&
+		meaning == (BfMeaning) filter->plan.header.meaning &&
 		filter->plan.header.cell_bits == BF_CELL_BIT &&
 		bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);
-	bf_value_bind(&value, call->funnel, call->element.meaning);
+	bf_value_bind(&value, call->funnel, meaning);
 	bf_value_add(&value, &hash, 1);
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* bf_add(bloomfilter, element), bloomfilter || element */
+/* bf_add(bloomfilter, element), bloomfilter + element */
 Datum
 bloomext_add(PG_FUNCTION_ARGS)
 {
@@ -191,7 +258,9 @@ add_elements(PG_FUNCTION_ARGS)
 		if (elements.hashed > 0 && value.varlena == NULL)
 		{
 			bf_value_copy(PG_GETARG_DATUM(0), &value);
-			bf_value_bind(&value, call->funnel, call->element.meaning);
+			bf_value_bind(&value, call->funnel,
+						  bf_element_meaning_in(&call->element,
+												&call->probe.filter->plan.header));
 		}
 		bf_value_add(&value, elements.hashes, elements.hashed);
 	}
@@ -205,13 +274,6 @@ Datum
 bloomext_add_all(PG_FUNCTION_ARGS)
 {
 	return change(fcinfo, add_elements, true);
-}
-
-/* bf_add_all(bloomfilter, text of an array) */
-Datum
-bloomext_add_all_literal(PG_FUNCTION_ARGS)
-{
-	return bf_call_with_array(fcinfo, bloomext_add_all);
 }
 
 /* Take an element out, if it is there. */

@@ -36,11 +36,11 @@
 
 #include "compat.h"
 #include "type/elements.h"
-#include "type/selectivity.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains_sel);
 PG_FUNCTION_INFO_V1(bloomext_contains_joinsel);
+PG_FUNCTION_INFO_V1(bloomext_lookup_support);
 
 /* What the planner takes for a function of which it knows nothing. */
 #define DEFAULT_SELECTIVITY	0.3333333
@@ -167,6 +167,7 @@ ask_for_values(const VariableStatData *column, Node *element,
 	AttStatsSlot slot;
 
 	bf_element_type(exprType(element), InvalidOid, &type);
+	bf_element_go_into(&type, (BfMeaning) filter->plan.header.meaning);
 	if (!column->acl_ok || !can_be_asked(filter, &type) ||
 		!get_attstatsslot(&slot, column->statsTuple, kind, InvalidOid,
 						  ATTSTATSSLOT_VALUES |
@@ -314,20 +315,25 @@ estimate_cost(SupportRequestCost *request)
 	return true;
 }
 
-/* Answer a request for an estimate of a lookup; NULL where there is none. */
-Node *
-bf_estimate_lookup(Node *request)
+/*
+ * The planner support function of lookups: answers requests for an estimate, and
+ * NULL where there is none.
+ */
+Datum
+bloomext_lookup_support(PG_FUNCTION_ARGS)
 {
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
 	if (IsA(request, SupportRequestSelectivity))
 	{
 		SupportRequestSelectivity *asked = (SupportRequestSelectivity *) request;
 
 		asked->selectivity = lookup_selectivity(asked->root, asked->args,
 												asked->varRelid);
-		return request;
+		PG_RETURN_POINTER(request);
 	}
 	if (IsA(request, SupportRequestCost) &&
 		estimate_cost((SupportRequestCost *) request))
-		return request;
-	return NULL;
+		PG_RETURN_POINTER(request);
+	PG_RETURN_POINTER(NULL);
 }

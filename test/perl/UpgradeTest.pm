@@ -37,14 +37,13 @@ sub at
 	return bless { node => $node, database => $database, folder => "$root/$version" }, $class;
 }
 
-# new(node, database, version, installed): a database is made, and filled as for
-# that version; the extension is of the version installed, or the newest.
+# new(node, database, version): a database is made, and filled as for that version.
 sub new
 {
-	my ($class, $node, $database, $version, $installed) = @_;
+	my ($class, $node, $database, $version) = @_;
 	my $self = $class->at($node, $database, $version);
 	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
-	$self->sql('CREATE EXTENSION bloomext' . (defined $installed ? " VERSION '$installed'" : ''));
+	$self->sql('CREATE EXTENSION bloomext');
 	$self->script('fill.sql');
 	return $self;
 }

@@ -47,7 +47,7 @@ my @queries = (
 	"SELECT bf_add_all(bf_create(100, 0.001, '%s', 'utf16'), a) FROM s",
 	"SELECT bf_agg(x, 100, 0.001, '%s') FROM s, unnest(a) x",
 	"SELECT string_agg(bf_positions(bf_create(1000, 0.001, '%s'), x)::text, ' ' ORDER BY i) FROM s, unnest(a) WITH ORDINALITY u(x, i)",
-	"SELECT string_agg((bf_create(10, 0.01, '%s') || x)::text, ' ' ORDER BY i) FROM s, unnest(a) WITH ORDINALITY u(x, i)");
+	"SELECT string_agg((bf_create(10, 0.01, '%s') + x)::text, ' ' ORDER BY i) FROM s, unnest(a) WITH ORDINALITY u(x, i)");
 
 foreach my $encoding (sort keys %strings)
 {
@@ -78,13 +78,13 @@ foreach my $encoding (sort keys %strings)
 # What the encoding cannot say for sure is refused, whatever asks for it.
 foreach my $query (
 	"bf_add(bf_create(10), chr(233))",
-	"bf_create(10) || chr(233)",
+	"bf_create(10) + chr(233)",
 	"bf_contains(bf_create(10, funnel => 'utf8'), chr(233))",
 	"bf_create(10, funnel => 'utf8') \@> ('a' || chr(128))",
 	"bf_contains(bf_create(10, funnel => 'utf16'), chr(233))",
 	"bf_add_all(bf_create(10), ARRAY['a', chr(233)])",
 	"bf_contains_each(bf_create(10, funnel => 'utf8'), ARRAY['a', chr(233)])",
-	"bf_contains_all(bf_create(10) || 'a', ARRAY['a', chr(233)])",
+	"bf_contains_all(bf_create(10) + 'a', ARRAY['a', chr(233)])",
 	"bf_positions(bf_create(10), chr(233))",
 	"(SELECT bf_agg(x, 10) FROM unnest(ARRAY['a', chr(233)]) x)",
 	"(SELECT bf_agg(x) FROM unnest(ARRAY['a', chr(233)]) x)")
@@ -95,7 +95,7 @@ foreach my $query (
 
 # Its bytes as bytea are no question of encoding; the error kept nothing.
 is( $node->safe_psql('db_SQL_ASCII',
-		"SELECT (bf_create(10) || '\\xe9'::bytea) \@> '\\xe9'::bytea, (bf_create(10) || 'a') \@> 'a'"),
+		"SELECT (bf_create(10) + '\\xe9'::bytea) \@> '\\xe9'::bytea, (bf_create(10) + 'a') \@> 'a'"),
 	't|t', 'SQL_ASCII takes bytea and ASCII');
 
 # Long texts are converted in pieces: characters lie across the ends of those.
@@ -126,7 +126,7 @@ $node->safe_psql('db_UTF8', q(
 my $x = "repeat(current_setting('app.x'), %d)";
 my @converting = (
 	"SELECT bf_contains(bf_create(10, 0.1, 'guava', 'utf16'), $x)",
-	"SELECT bf_create(10, 0.1, 'guava32', 'utf16') || $x",
+	"SELECT bf_create(10, 0.1, 'guava32', 'utf16') + $x",
 	"SELECT bf_add(bf_create(10, 0.1, 'cassandra'), $x)",
 	"SELECT bf_create(10, 0.1, 'tale2009') \@> $x",
 	"SELECT bf_create(10, 0.1, 'tale2009') \@> any (ARRAY[$x])",
@@ -138,7 +138,7 @@ my @converting = (
 	"INSERT INTO invalid VALUES ($x)",
 	"SELECT bf_live_contains('invalid', $x)");
 my @as_is = (
-	"SELECT CASE WHEN (bf_create(10, 0.0001) || $x) \@> $x THEN 'found' ELSE 'lost' END",
+	"SELECT CASE WHEN (bf_create(10, 0.0001) + $x) \@> $x THEN 'found' ELSE 'lost' END",
 	"SELECT CASE WHEN bf_contains_all(bf_agg($x, 10, 0.0001), ARRAY[$x]) THEN 'found' ELSE 'lost' END");
 foreach my $bytes ("\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
 	"\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "a\xff", "\xc3\xa9\xc3", "\xff\xe6\xa8\x99" x 100, "\x80" x 1000)
@@ -155,7 +155,7 @@ foreach my $bytes ("\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc0\x80
 # Of other encodings every text is converted.
 foreach my $bytes ("\xff", "\xa4", "a\x8f\xa1", "\xa4\xa2\xa4")
 {
-	is( outcomes('db_EUC_JP', $bytes, map { s/%d/5001/gr } grep { !/invalid/ } @converting, "SELECT bf_create(10) || $x"),
+	is( outcomes('db_EUC_JP', $bytes, map { s/%d/5001/gr } grep { !/invalid/ } @converting, "SELECT bf_create(10) + $x"),
 		join(' ', ('22021') x (@converting - 1)), 'EUC_JP: ' . unpack('H*', $bytes) . ' is refused');
 }
 

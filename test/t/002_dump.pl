@@ -23,8 +23,8 @@ $node->safe_psql('postgres', q{
 	SELECT 100 + n, 'made', bf_agg('t' || i, n, 0.01, CASE n % 2 WHEN 0 THEN 'guava' ELSE 'guava32' END)
 	FROM unnest(ARRAY[1, 2, 10, 99, 1000, 20001, 300000]) n, generate_series(1, n) i GROUP BY n;
 	INSERT INTO filters VALUES (1, 'unbound', bf_create(10)), (2, 'null', NULL),
-		(3, 'int', bf_create(10) || 7), (4, 'long', bf_create(10) || 7::bigint),
-		(5, 'bytes', bf_create(10) || '\x00'::bytea), (6, 'utf16', bf_create(10, funnel => 'utf16') || 'x'),
+		(3, 'int', bf_create(10) + 7), (4, 'long', bf_create(10) + 7::bigint),
+		(5, 'bytes', bf_create(10) + '\x00'::bytea), (6, 'utf16', bf_create(10, funnel => 'utf16') + 'x'),
 		(7, 'bits', bf_create_bits(640, 255)), (8, 'full', bf_import('\x010300000001ffffffffffffffff'));
 });
 
@@ -93,7 +93,7 @@ foreach my $binary ('false', 'true')
 
 	$node->safe_psql('postgres', qq{
 		INSERT INTO filters SELECT 9, 'new', bf_agg('n' || i, 50000) FROM generate_series(1, 50000) i;
-		UPDATE filters SET f = f || 'later' WHERE note = 'made';
+		UPDATE filters SET f = f + 'later' WHERE note = 'made';
 		UPDATE filters SET note = note || ' touched' WHERE id IN (102, 400000, 300100);
 		DELETE FROM filters WHERE id = 5;
 	});
@@ -108,7 +108,7 @@ foreach my $binary ('false', 'true')
 		DROP PUBLICATION $name;
 		DELETE FROM filters WHERE id = 9;
 		UPDATE filters SET note = 'made' WHERE note LIKE 'made%';
-		INSERT INTO filters VALUES (5, 'bytes', bf_create(10) || '\\x00'::bytea);
+		INSERT INTO filters VALUES (5, 'bytes', bf_create(10) + '\\x00'::bytea);
 	});
 	$subscriber->stop;
 }
@@ -121,7 +121,7 @@ sub binary_copy
 	return "PGCOPY\n\377\r\n\0" . pack('NN', 0, 0) . pack('n', 1) . pack('N', length $value) . $value . pack('n', 0xffff);
 }
 
-my $value = pack('H*', substr($node->safe_psql('postgres', q{SELECT bf_create(10) || 'one'}), 2));
+my $value = pack('H*', substr($node->safe_psql('postgres', q{SELECT bf_create(10) + 'one'}), 2));
 my @values = map { substr($value, 0, $_) } (0 .. length($value) - 1);
 push @values, map { $value . ("\0" x $_) } (1, 8, 64);
 my $must_fail = @values;
@@ -162,7 +162,7 @@ is( $node->safe_psql('postgres', q{
 
 # Guava's bytes are told from others.
 open my $stream, '>:raw', "$dir/guava" or die $!;
-print $stream binary_copy(pack('H*', substr($node->safe_psql('postgres', q{SELECT bf_export(bf_create(10) || 'one')}), 2)));
+print $stream binary_copy(pack('H*', substr($node->safe_psql('postgres', q{SELECT bf_export(bf_create(10) + 'one')}), 2)));
 close $stream;
 ($status, $out, $err) = $node->psql('postgres', "COPY malformed (f) FROM '$dir/guava' (FORMAT binary)");
 like($err, qr/HINT: .*bf_import\(.*'guava'\)/, 'the hint says what to call');
@@ -174,7 +174,7 @@ close $file;
 is( $node->safe_psql('postgres', qq{
 		TRUNCATE malformed;
 		COPY malformed (f) FROM '$dir/good' (FORMAT binary);
-		SELECT f = bf_create(10) || 'one' FROM malformed}),
+		SELECT f = bf_create(10) + 'one' FROM malformed}),
 	't', 'the original is taken');
 
 # COPY passes over malformed text, where it can.
@@ -183,7 +183,7 @@ SKIP:
 	skip 'COPY has no ON_ERROR before 17', 1
 	  if $node->safe_psql('postgres', 'SHOW server_version_num') < 170000;
 	open my $rows, '>', "$dir/rows" or die $!;
-	print $rows "$_\n" for $node->safe_psql('postgres', q{SELECT '\\' || (bf_create(10) || 'one')::text}), 'nonsense', '\\\\x00', 'base64:YmY=';
+	print $rows "$_\n" for $node->safe_psql('postgres', q{SELECT '\\' || (bf_create(10) + 'one')::text}), 'nonsense', '\\\\x00', 'base64:YmY=';
 	close $rows;
 	is( $node->safe_psql('postgres', qq{
 			TRUNCATE malformed;

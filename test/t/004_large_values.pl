@@ -32,7 +32,7 @@ sql(qq{
 	CREATE TABLE filters (id int, f bloomfilter, note text);
 	INSERT INTO filters VALUES
 		(1, bf_add_all(bf_create_bits(8::bigint * 1024 * 1024 * $megabytes, 7), ARRAY(SELECT i FROM generate_series(1, 1000) i)), E'large\\\\'),
-		(2, bf_create(10) || 'x', 'small');
+		(2, bf_create(10) + 'x', 'small');
 });
 sql(qq{COPY filters TO '$dir/filters.txt'});
 is(sql(qq{
@@ -48,7 +48,7 @@ like($start, qr/^1\tbase64:YmYB/, 'large values are written in base64');
 unlink "$dir/filters.txt";
 
 $node->command_ok([ 'pg_dump', '-Fc', '-Z1', '-f', "$dir/filters.dump", '-d', $node->connstr('postgres') ], 'pg_dump');
-my $of_all = q{SELECT id, note, bf_hash_extended(f, 0), bf_contains_all(f, ARRAY[1, 2, 1000]) FROM filters WHERE id = 1};
+my $of_all = q{SELECT id, note, bloomfilter_hash_extended(f, 0), bf_contains_all(f, ARRAY[1, 2, 1000]) FROM filters WHERE id = 1};
 my $before = sql($of_all);
 like($before, qr/\|t$/, 'the filter holds its elements');
 sql('CREATE DATABASE restored');

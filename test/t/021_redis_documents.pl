@@ -70,7 +70,7 @@ my $writer = IPC::Run::start([ @psql, '-c', "INSERT INTO articles (title) VALUES
 ok($node->poll_query_until('postgres', "$locked NOT granted"), 'one waits');
 $input .= $build;
 ok($rebuild->finish && $writer->finish, 'both end');
-is(sql("SELECT bf_redis_contains('cache', 'titles', ARRAY['Title 1', 'late'])"), '{t,t}', 'and nothing is lost');
+is(sql("SELECT bf_redis_contains_each('cache', 'titles', ARRAY['Title 1', 'late'])"), '{t,t}', 'and nothing is lost');
 
 # What is not committed is in no live filter, though its trigger has added it.
 $input = "BEGIN;\nINSERT INTO articles (title) VALUES ('pending');\n";
@@ -156,16 +156,16 @@ for my $layout (sort keys %lost)
 # What a service makes by Guava says nothing of its kind, until SQL does.
 sql("SELECT bf_mirror(bf_agg(i, 1000, 0.01), 'cache', 'ids') FROM generate_series(1::bigint, 500) AS i");
 $redis->cli('DEL', '{ids}:bloomext');
-is(outcome("SELECT bf_redis_contains('cache', 'ids', ARRAY[500, 501])"), '{t,f}', 'a key of a service: asked for integers');
+is(outcome("SELECT bf_redis_contains_each('cache', 'ids', ARRAY[500, 501])"), '{t,f}', 'a key of a service: asked for integers');
 is(outcome("SELECT bf_redis_add('cache', 'ids', 501)"), '22023', 'and told which they are');
 is(outcome("SELECT bf_redis_create('cache', 'ids', 1000, 0.01, funnel => 'long'), bf_redis_add('cache', 'ids', 501)"), 'f|t', 'once');
 is(outcome("SELECT bf_fetch('cache', 'ids') @> 501::bigint, (SELECT funnel FROM bf_redis_info('cache', 'ids'))"), 't|long', 'to add such');
 
 # A script reads a bit string and its shape, and denies nothing where a part is gone.
 my ($lua) = code('doc/redis-readers.md', 'lua');
-my @bits = split /,/, sql("SELECT array_to_string(bf_positions(bf_create(1000, 0.01) || 'a', 'a') || bf_positions(bf_create(1000, 0.01), 'b'), ',')");
+my @bits = split /,/, sql("SELECT array_to_string(bf_positions(bf_create(1000, 0.01) + 'a', 'a') || bf_positions(bf_create(1000, 0.01), 'b'), ',')");
 sub by_script { return $redis->cli('EVAL', $lua, 2, 'bits', '{bits}:bloomext', @bits) =~ s/\n/ /gr; }
-sql("SELECT bf_mirror(bf_create(1000, 0.01) || 'a', 'cache', 'bits', 'bitmap')");
+sql("SELECT bf_mirror(bf_create(1000, 0.01) + 'a', 'cache', 'bits', 'bitmap')");
 like(by_script(), qr/^bitmap guava 9600 7( 1){7} [01 ]*0/, 'Lua, by GETBITs');
 for my $part ('bits', '{bits}:bloomext')
 {

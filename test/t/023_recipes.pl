@@ -203,19 +203,19 @@ SKIP:
 	my $database = alone($title, 'product');
 	is_in($database, 'nothing inserted, a row rolled back: no harm but a "yes"', q(INSERT INTO product SELECT 1, 'x' WHERE false;
 		BEGIN; INSERT INTO product VALUES (9000, 'x'); ROLLBACK;
-		SELECT bf_redis_contains('product_cache', 'product:ids', ARRAY[9000, 9001, 7, NULL]::bigint[])), '{t,f,t,NULL}');
+		SELECT bf_redis_contains_each('product_cache', 'product:ids', ARRAY[9000, 9001, 7, NULL]::bigint[])), '{t,f,t,NULL}');
 	$database = late($title, 'product_inserted', q(INSERT INTO product VALUES (8, 'late')),
 		q(SELECT bf_redis_contains('product_cache', 'product:ids', 8::bigint) AND NOT bf_redis_contains('product_cache', 'product:ids', 9::bigint)));
 	in($database, q(CREATE ROLE shop; GRANT INSERT ON product TO shop; SET ROLE shop; INSERT INTO product VALUES (10, 'a shop');
 		RESET ROLE; REVOKE ALL ON product FROM shop; DROP ROLE shop));
-	is_in($database, 'roles without a mapping insert', q(SELECT bf_redis_contains('product_cache', 'product:ids', ARRAY[10, 11]::bigint[])), '{t,f}');
+	is_in($database, 'roles without a mapping insert', q(SELECT bf_redis_contains_each('product_cache', 'product:ids', ARRAY[10, 11]::bigint[])), '{t,f}');
 	in($database, q(TRUNCATE product; SELECT bf_mirror(bf_agg(id, 1000000, 0.001), 'product_cache', 'product:ids') FROM product));
 	is_in($database, 'a table without rows', q(INSERT INTO product VALUES (1, 'first');
-		SELECT bf_redis_contains('product_cache', 'product:ids', ARRAY[1, 2]::bigint[])), '{t,f}');
+		SELECT bf_redis_contains_each('product_cache', 'product:ids', ARRAY[1, 2]::bigint[])), '{t,f}');
 	in($database, q(SELECT bf_redis_drop('product_cache', 'product:ids')));
 	fails_in($database, 'the filter is lost: the row is not stored', q(INSERT INTO product VALUES (2, 'second')), '42704');
 	is_in($database, '... until it is there again', block($title, 'LOCK TABLE') . q(INSERT INTO product VALUES (3, 'third');
-		SELECT bf_redis_contains('product_cache', 'product:ids', ARRAY[1, 2, 3]::bigint[])), 't; {t,f,t}');
+		SELECT bf_redis_contains_each('product_cache', 'product:ids', ARRAY[1, 2, 3]::bigint[])), 't; {t,f,t}');
 	$redis->stop;
 	fails_in($database, 'Redis is not there: the row is not stored', q(INSERT INTO product VALUES (2, 'second')), '080');
 	is_in($database, '... what has no rows goes on', q(UPDATE product SET name = 'x' WHERE false), '');

@@ -38,7 +38,7 @@ for (@layouts)
 	sql("SELECT bf_mirror(@{[half(@filter)]}, 'cache', '$layout', '$layout')");
 }
 sql("SELECT bf_redis_create('cache', 'shards', 4000, layout => 'guava;shards=2');
-	 SELECT bf_redis_add('cache', 'shards', $titles)");
+	 SELECT bf_redis_add_each('cache', 'shards', $titles)");
 is($redis->cli('CONFIG', 'SET', 'maxmemory', 1), 'OK', 'Redis is full');
 like($redis->cli('SET', 'x', 'x'), qr/^OOM/, 'indeed');
 
@@ -48,17 +48,17 @@ for (@layouts)
 	my $half = half(@filter);
 	is(session("SELECT bf_redis_contains('cache', '$layout', 'Title 1')"), 't', "$layout: answers one");
 	is( session("SELECT bool_and(found) FILTER (WHERE i <= 2000), count(*) FILTER (WHERE i > 2000 AND found) < 200
-			FROM unnest(bf_redis_contains('cache', '$layout', $titles)) WITH ORDINALITY AS t (found, i)"),
+			FROM unnest(bf_redis_contains_each('cache', '$layout', $titles)) WITH ORDINALITY AS t (found, i)"),
 		't|t', "$layout: and many");
 	is(session("SELECT bf_fetch('cache', '$layout') = $half"), 't', "$layout: is fetched");
 	is( session("SELECT layout, layers > 1 FROM bf_redis_info('cache', '$layout')"),
 		"$layout|" . ($filter[2] > 0 ? 't' : 'f'), "$layout: tells of itself");
 	is(session("SELECT bf_redis_add('cache', '$layout', 'Title 5000')"), '38000', "$layout: refuses an element");
-	is(session("SELECT bf_redis_add('cache', '$layout', $titles)"), '38000', "$layout: and many");
+	is(session("SELECT bf_redis_add_each('cache', '$layout', $titles)"), '38000', "$layout: and many");
 	is(session("SELECT bf_mirror($half, 'cache', '$layout', '$layout')"), '38000', "$layout: and a mirror");
 	is(session("SELECT bf_fetch('cache', '$layout') = $half"), 't', "$layout: is as it was");
 }
-is(session("SELECT bool_and(found) FROM unnest(bf_redis_contains('cache', 'shards', $titles)) AS found"), 't', 'shards answer');
+is(session("SELECT bool_and(found) FROM unnest(bf_redis_contains_each('cache', 'shards', $titles)) AS found"), 't', 'shards answer');
 is(session("SELECT shards FROM bf_redis_info('cache', 'shards')"), '2', 'and tell of themselves');
 is(session("SELECT bf_redis_drop('cache', '$_')"), 't', "$_: makes room") for map({ $_->[0] } @layouts), 'shards';
 

@@ -48,7 +48,7 @@ for my $key (sort keys %filters)
 			WHERE bf_redis_contains('cache', '$key', title) <> (bf_contains(f, title) $or)"),
 		'0', "$key: one by one as in PostgreSQL");
 	is( sql("WITH f AS (SELECT $filter AS f FROM titles WHERE i <= 1000)
-			SELECT bf_redis_contains('cache', '$key', array_agg(title ORDER BY i)) =
+			SELECT bf_redis_contains_each('cache', '$key', array_agg(title ORDER BY i)) =
 				   array_agg(bf_contains((SELECT f FROM f), title) $or ORDER BY i) FROM titles, f"),
 		't', "$key: an array as in PostgreSQL");
 	my $absent = sql("SELECT title FROM titles WHERE i > 1000 AND NOT bf_redis_contains('cache', '$key', title) LIMIT 1");
@@ -58,7 +58,7 @@ for my $key (sort keys %filters)
 			bf_redis_add('cache', '$key', '$absent'), bf_redis_add('cache', '$key', '$absent'),
 			bf_redis_contains('cache', '$key', '$absent')"),
 		'f|t|f|t', "$key: adds, and says what is new");
-	is( sql("SELECT bf_redis_contains('cache', '$key', ARRAY['Title 1', NULL, 'Title 1000', '$other'])"),
+	is( sql("SELECT bf_redis_contains_each('cache', '$key', ARRAY['Title 1', NULL, 'Title 1000', '$other'])"),
 		'{t,NULL,t,f}', "$key: NULL for NULL");
 
 	# What is built in Redis is what is built in PostgreSQL.
@@ -70,7 +70,7 @@ for my $key (sort keys %filters)
 		'22023', "$key: not with other parameters");
 	is(sql("SELECT bf_redis_contains('cache', 'made:$key', 'Title 1'), bf_redis_contains('cache', 'made:$key', '')"),
 		'f|f', "$key: empty");
-	my $new = sql("SELECT sum(n) FROM (SELECT (SELECT count(*) FROM unnest(bf_redis_add('cache', 'made:$key', array_agg(title ORDER BY i))) AS a WHERE a) AS n
+	my $new = sql("SELECT sum(n) FROM (SELECT (SELECT count(*) FROM unnest(bf_redis_add_each('cache', 'made:$key', array_agg(title ORDER BY i))) AS a WHERE a) AS n
 			FROM titles WHERE i <= 1000 GROUP BY (i - 1) / 100) AS batches");
 	cmp_ok($new, '>=', 800, "$key: $new of 1000 were new");
 	my $funnel = $strategy =~ /tale2009|cassandra/ ? 'utf16' : 'utf8';
@@ -112,8 +112,8 @@ for my $fpp (sort keys %written)
 }
 is($redis->cli('EXISTS', 'small'), 0, 'redisson: an empty filter has no string');
 is(sql("SELECT bf_count(bf_fetch('cache', 'small'))"), 0, 'redisson: and is read as empty');
-sql("SELECT bf_redis_create('cache', 'sparse', 100000, 0.01, 'redisson'), bf_redis_add('cache', 'sparse', '{a,b}'::text[]);
-	 SELECT bf_mirror(bf_create(100000, 0.01, 'redisson') || 'a' || 'b', 'cache', 'mirrored')");
+sql("SELECT bf_redis_create('cache', 'sparse', 100000, 0.01, 'redisson'), bf_redis_add_each('cache', 'sparse', '{a,b}'::text[]);
+	 SELECT bf_mirror(bf_create(100000, 0.01, 'redisson') + 'a' + 'b', 'cache', 'mirrored')");
 is($redis->bytes('mirrored'), $redis->bytes('sparse'), 'redisson: a mirrored string ends where one added to does');
 $redis->cli('DEL', 'mirrored');
 is(state_of("SELECT bf_redis_contains('cache', 'mirrored', 'a')"), '42704', 'redisson: and is not taken for an empty one when it is lost');
@@ -132,22 +132,22 @@ is(sql("SELECT bf_redis_contains('cache', 'old', 'a') IS NOT NULL, bits FROM bf_
 sql("SELECT bf_redis_create('cache', 'int', 1000)");
 is( sql("SELECT bf_redis_add('cache', 'int', 42), bf_redis_add('cache', 'int', 43::bigint),
 		bf_redis_contains('cache', 'int', 42::bigint), bf_redis_contains('cache', 'int', 43::smallint),
-		bf_redis_contains('cache', 'int', ARRAY[41, 42, 43, 44]), bf_redis_contains('cache', 'int', 10000000000)"),
+		bf_redis_contains_each('cache', 'int', ARRAY[41, 42, 43, 44]), bf_redis_contains('cache', 'int', 10000000000)"),
 	't|t|t|t|{f,t,t,f}|f', 'integers of all widths');
-sql("SELECT bf_mirror(bf_create(100, 0.01, 'guava', 'utf16') || 'abc', 'cache', 'utf16')");
+sql("SELECT bf_mirror(bf_create(100, 0.01, 'guava', 'utf16') + 'abc', 'cache', 'utf16')");
 is(sql("SELECT bf_redis_contains('cache', 'utf16', 'abc'), (bf_info(bf_fetch('cache', 'utf16'))).funnel"),
 	't|utf16', 'funnel utf16 travels with the mirror');
 is(state_of("SELECT bf_redis_contains('cache', 'utf16', 1)"), '22023', 'and is checked');
-sql("SELECT bf_mirror(bf_create(100, 0.01, 'guava', 'utf8') || 'abc', 'cache', 'utf16')");
+sql("SELECT bf_mirror(bf_create(100, 0.01, 'guava', 'utf8') + 'abc', 'cache', 'utf16')");
 is($redis->cli('HGET', '{utf16}:bloomext', 'funnel'), 'utf8', 'and goes with it');
 is(sql("SELECT bf_redis_contains('cache', 'utf16', 'abc')"), 't', 'the filter after it');
 is(state_of("SELECT bf_redis_contains('cache', 'int', 1.5)"), '0A000', 'no elements of other types');
 sql("SELECT bf_mirror((SELECT bf_agg(i) FROM generate_series(1, 5) AS i), 'cache', 'bound', 'bitmap')");
-is(sql("SELECT bf_redis_contains('cache', 'bound', ARRAY[5, 10000000000])"), '{t,f}', 'what a filter of int cannot hold is not in it');
+is(sql("SELECT bf_redis_contains_each('cache', 'bound', ARRAY[5, 10000000000])"), '{t,f}', 'what a filter of int cannot hold is not in it');
 is(state_of("SELECT bf_redis_add('cache', 'bound', 10000000000)"), '22023', 'nor added to it');
 is(sql("SELECT bf_redis_contains('cache', 'int', NULL::text) IS NULL, bf_redis_add(NULL, 'int', 1) IS NULL,
 		bf_mirror(NULL, 'cache', 'x') IS NULL"), 't|t|t', 'NULL for NULL');
-is(sql("SELECT bf_redis_contains('cache', 'int', '{}'::int[])"), '{}', 'nothing for nothing');
+is(sql("SELECT bf_redis_contains_each('cache', 'int', '{}'::int[])"), '{}', 'nothing for nothing');
 
 # A bit string that nothing describes.
 $redis->cli('EVAL', "redis.call('SETBIT', KEYS[1], 5, 1) redis.call('SETBIT', KEYS[1], 4400, 0)", 1, 'bare');
@@ -167,7 +167,7 @@ is(state_of("SELECT bf_fetch('cache', 'stream', 'guava', 10, 0.01, 'guava')"), '
 	'parameters are for bare strings');
 
 # What is not there is never a "no".
-for my $query ("bf_redis_contains('cache', 'nothing', 'x')", "bf_redis_contains('cache', 'nothing', ARRAY['x'])",
+for my $query ("bf_redis_contains('cache', 'nothing', 'x')", "bf_redis_contains_each('cache', 'nothing', ARRAY['x'])",
 	"bf_redis_add('cache', 'nothing', 'x')", "bf_fetch('cache', 'nothing')", "bf_redis_info('cache', 'nothing')")
 {
 	is(state_of("SELECT $query"), '42704', "$query: missing");
@@ -194,7 +194,7 @@ for my $layout ('redisson', 'growing', 'guava', 'bitmap')
 	my $strategy = $layout eq 'redisson' ? 'redisson' : 'guava';
 	my $expansion = $layout eq 'growing' ? 1 : 0;
 	sql("SELECT bf_redis_create('cache', 'ttl', 20, 0.01, '$strategy', '$layout', $expansion, '1 hour');
-		 SELECT bf_redis_add('cache', 'ttl', array_agg(title)) FROM titles WHERE i <= 100");
+		 SELECT bf_redis_add_each('cache', 'ttl', array_agg(title)) FROM titles WHERE i <= 100");
 	is($redis->cli('EVAL', "local n = 0 for _, k in ipairs(redis.call('KEYS', '*ttl*')) do if redis.call('PTTL', k) < 3000000 then n = n + 1 end end return n", 0),
 		0, "$layout: every key made expires");
 	cmp_ok(sql("SELECT ttl_ms FROM bf_redis_info('cache', 'ttl')"), '>', 3000000, "$layout: as info says");
@@ -221,7 +221,7 @@ is(state_of("SELECT bf_mirror(bf_agg(title, 10, 0.01::float8, 'guava', 1), 'cach
 	'22023', 'no layers in guava');
 is(state_of("SELECT bf_mirror(bf_create(100, 0.03, 'redisbloom'), 'cache', 'x')"), '38000',
 	'redisbloom needs its module');
-is(sql("SELECT bf_mirror(bf_create(100, 0.01, counting => true) || 'a', 'cache', 'counted') > 0,
+is(sql("SELECT bf_mirror(bf_create(100, 0.01, counting => true) + 'a', 'cache', 'counted') > 0,
 		bf_redis_contains('cache', 'counted', 'a')"), 't|t', 'a counting filter is mirrored as a plain one');
 
 # A smaller growing filter takes a larger one's place.
@@ -237,7 +237,7 @@ for my $layout ('guava', 'bitmap', 'redisson')
 	is( sql("SELECT bf_redis_create('cache', 'sharded', 2000, 0.01, '$strategy', '$layout;shards=8'),
 			bf_redis_create('cache', 'sharded', 2000, 0.01, '$strategy', '$layout;shards=8')"),
 		't|f', "$layout: sharded");
-	sql("SELECT bf_redis_add('cache', 'sharded', array_agg(title)) FROM titles WHERE i <= 1000");
+	sql("SELECT bf_redis_add_each('cache', 'sharded', array_agg(title)) FROM titles WHERE i <= 1000");
 	is(sql("SELECT count(*) FILTER (WHERE i <= 1000 AND NOT c), count(*) FILTER (WHERE i > 1000 AND c) < 50
 			FROM (SELECT i, bf_redis_contains('cache', 'sharded', title) AS c FROM titles) AS t"),
 		'0|t', "$layout: sharded elements are found");
@@ -248,7 +248,7 @@ for my $layout ('guava', 'bitmap', 'redisson')
 	is(state_of("SELECT bf_redis_create('cache', 'sharded', 2000, 0.01, '$strategy', '$layout;shards=4')"), '22023',
 		"$layout: not with fewer shards");
 	$redis->cli('DEL', 'sharded:3', '{sharded:3}:config');
-	is(state_of("SELECT bf_redis_contains('cache', 'sharded', array_agg(title)) FROM titles"), '42704',
+	is(state_of("SELECT bf_redis_contains_each('cache', 'sharded', array_agg(title)) FROM titles"), '42704',
 		"$layout: a shard that is missing");
 	is(sql("SELECT bf_redis_drop('cache', 'sharded')"), 't', "$layout: dropped");
 	is($redis->cli('EVAL', "return #redis.call('KEYS', '*sharded*')", 0), 0, "$layout: nothing left of it");
@@ -273,7 +273,7 @@ while ($writer->pumpable)
 {
 	for my $key ('swap', 'swapg', 'swap1')
 	{
-		$misses += sql("SELECT count(*) FROM (SELECT unnest(bf_redis_contains('cache', '$key', array_agg(title))) AS c
+		$misses += sql("SELECT count(*) FROM (SELECT unnest(bf_redis_contains_each('cache', '$key', array_agg(title))) AS c
 				FROM titles WHERE i <= 1000) AS t WHERE NOT c");
 	}
 	$rounds++;

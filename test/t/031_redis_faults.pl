@@ -121,7 +121,7 @@ my $goes_wrong = sub {
 my $faults = FaultServer->new($goes_wrong);
 server('faults', tcp($faults->{port}) . ", command_timeout '700'");
 
-my $filter = "bf_create(1000, 0.01) || 'a'";
+my $filter = "bf_create(1000, 0.01) + 'a'";
 for my $what (sort keys %answers)
 {
 	my $state = $states{$what} // '08P01';

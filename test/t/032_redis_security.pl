@@ -48,8 +48,8 @@ sql(qq{
 is(as_role('app', "SELECT bf_redis_create('cache', 'app:f', 10)"), 't', 'a role with USAGE');
 for my $call ("bf_mirror(bf_create(10), 'cache', 'f')", "bf_fetch('cache', 'f')",
 	"bf_fetch('cache', 'f', 'bitmap', 10, 0.1, 'magnuss')", "bf_redis_create('cache', 'f', 10)",
-	"bf_redis_add('cache', 'f', 'x')", "bf_redis_add('cache', 'f', ARRAY['x'])",
-	"bf_redis_contains('cache', 'f', 'x')", "bf_redis_contains('cache', 'f', ARRAY['x'])",
+	"bf_redis_add('cache', 'f', 'x')", "bf_redis_add_each('cache', 'f', ARRAY['x'])",
+	"bf_redis_contains('cache', 'f', 'x')", "bf_redis_contains_each('cache', 'f', ARRAY['x'])",
 	"bf_redis_info('cache', 'f')", "bf_redis_drop('cache', 'f')")
 {
 	is(as_role('stranger', "SELECT $call"), '42501', "without USAGE: $call");

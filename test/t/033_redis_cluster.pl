@@ -46,7 +46,7 @@ for my $layout (sort keys %strategies)
 				(SELECT bf_agg(title, $expected, 0.01::float8, $strategies{$layout}) AS f FROM titles WHERE i <= 500) AS t"),
 		12, "$layout: mirrored to any slot");
 	is( sql("SELECT count(*) FROM generate_series(1, 12) AS n,
-				unnest(bf_redis_contains('cluster', $keys, ARRAY(SELECT title FROM titles WHERE i <= 500))) AS c WHERE c"),
+				unnest(bf_redis_contains_each('cluster', $keys, ARRAY(SELECT title FROM titles WHERE i <= 500))) AS c WHERE c"),
 		6000, "$layout: found");
 	is(sql("SELECT count(*) FROM generate_series(1, 12) AS n WHERE bf_redis_add('cluster', $keys, 'something new here')"),
 		12, "$layout: added");
@@ -68,10 +68,10 @@ for my $key ('a}b', '{}x')
 		  for "bf_mirror(bf_create(100, 0.01, $strategies{$layout}), 'cluster', '$key', '$layout')",
 		  "bf_redis_create('cluster', '$key', 100, 0.01, $strategies{$layout}, '$layout')";
 	}
-	my $stream = sql("SELECT encode(bf_export(bf_create(100, 0.01) || 'x'), 'hex')");
+	my $stream = sql("SELECT encode(bf_export(bf_create(100, 0.01) + 'x'), 'hex')");
 	$_->cli('EVAL', "return redis.call('SET', KEYS[1], (ARGV[1]:gsub('..', function(x) return string.char(tonumber(x, 16)) end)))", 1, $key, $stream) for @nodes;
 	is(state_of("SELECT bf_redis_add('cluster', '$key', 'y')"), '22023', "$key of a service: not added to");
-	is(sql("SELECT bf_redis_contains('cluster', '$key', '{x,y}'::text[]), bf_contains(bf_fetch('cluster', '$key'), 'x'), bf_redis_drop('cluster', '$key')"),
+	is(sql("SELECT bf_redis_contains_each('cluster', '$key', '{x,y}'::text[]), bf_contains(bf_fetch('cluster', '$key'), 'x'), bf_redis_drop('cluster', '$key')"),
 		'{t,f}|t|t', "$key: asked, fetched and dropped");
 	is(state_of("SELECT bf_redis_contains('cluster', '$key', 'x')"), '42704', "$key: dropped");
 }
@@ -96,7 +96,7 @@ $owner->cli('SET', "{growing$afar}-cursor", $cursor);
 
 # Shards, each where its slot is.
 sql("SELECT bf_redis_create('cluster', 'big', 1000, 0.01, layout => 'guava;shards=8');
-	 SELECT bf_redis_add('cluster', 'big', array_agg(title)) FROM titles WHERE i <= 500");
+	 SELECT bf_redis_add_each('cluster', 'big', array_agg(title)) FROM titles WHERE i <= 500");
 is(sql("SELECT count(*) FILTER (WHERE i <= 500 AND c), count(*) FILTER (WHERE i > 500 AND c) < 30
 		FROM (SELECT i, bf_redis_contains('cluster', 'big', title) AS c FROM titles) AS t"), '500|t', 'sharded');
 my @with = grep { $_->cli('EVAL', "return #redis.call('KEYS', 'big:*')", 0) > 0 } @nodes;

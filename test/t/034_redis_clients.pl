@@ -89,7 +89,7 @@ sub ask_java
 	like($java->('guava', 'titles'), qr/^missing 0 wrong [0-3]\n$/, "Guava, $release, after one GET");
 
 	sql("SELECT bf_redis_create('cache', '$ours', 2000, 0.01, 'redisson');
-		 SELECT bf_redis_add('cache', '$ours', array_agg(title)) FROM titles");
+		 SELECT bf_redis_add_each('cache', '$ours', array_agg(title)) FROM titles");
 	like($java->('ask', $ours), qr/^missing 0 wrong [0-9]\ntrue false 19170 7\n$/, "Redisson, $release, asks and adds what SQL made");
 	is(sql("SELECT bf_redis_contains('cache', '$ours', 'from Java'), bf_redis_add('cache', '$ours', 'from Java')"),
 		't|f', 'SQL finds what Redisson added');

@@ -140,7 +140,7 @@ sub repairs
 # The plain course of things.
 repairs('the first time', 'whole');
 repairs('nothing new', 'nothing');
-my $missing = q{SELECT count(*) FROM unnest(bf_redis_contains('cache', 'live', (SELECT array_agg(title) FROM articles))) AS found
+my $missing = q{SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'live', (SELECT array_agg(title) FROM articles))) AS found
 	WHERE NOT found};
 add(4);
 is(sql($missing), '4', 'what came later is not in the mirror');

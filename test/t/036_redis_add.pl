@@ -41,7 +41,7 @@ my %layouts = (guava => 'guava', bitmap => 'guava', redisson => 'redisson');
 for my $layout (sort keys %layouts)
 {
 	my $create = "SELECT bf_redis_create('cache', '$layout', 1000, 0.01, '$layouts{$layout}', '$layout')";
-	my $other = "bf_create(5000, 0.001, '$layouts{$layout}') || 'a'";
+	my $other = "bf_create(5000, 0.001, '$layouts{$layout}') + 'a'";
 
 	sql($create);
 	is(outcome("SELECT add_twice('$layout', 'PING')"), '{true,true}', "$layout: nothing happens");
@@ -53,7 +53,7 @@ for my $layout (sort keys %layouts)
 			quote_literal('redis.call(\"RENAME\", KEYS[1], \"$layout\") ' || replace(\$\$$move\$\$, '''', '\"')) ||
 			' @{[ 1 + @hashes ]} {$layout}2 @hashes')"),
 		'{false,true}', "$layout: another filter takes its place");
-	is( outcome("SELECT bf_fetch('cache', '$layout') = ($other || 'Element 2')"),
+	is( outcome("SELECT bf_fetch('cache', '$layout') = ($other + 'Element 2')"),
 		't', "$layout: and has the second element, and no other bit");
 
 	is(outcome("SELECT add_twice('$layout', 'DEL $layout')"), '42704', "$layout: the string goes");
@@ -91,19 +91,19 @@ sub start_behind_relay
 my $many = "(SELECT array_agg('title ' || i) FROM generate_series(1, 20000) i)";
 for my $other ('5000', '1000, 0.01, \'magnuss\'', '1000, 0.01, layout => \'guava;shards=2\'', '1000, 0.01', '')
 {
-	for my $function ('bf_redis_add', 'bf_redis_contains')
+	for my $function ('bf_redis_add_each', 'bf_redis_contains_each')
 	{
 		sql("SELECT bf_redis_create('cache', 'midst', 1000, 0.01)");
 		my $finish = start_behind_relay(200_000, "SELECT cardinality($function('relay', 'midst', $many))");
 		sql("SELECT bf_redis_drop('cache', 'midst')" . ($other && ", bf_redis_create('cache', 'midst', $other)"));
-		my $expected = !$other ? 'ERROR:  42704' : $function eq 'bf_redis_contains' || $other eq '1000, 0.01' ? 20000 : 'ERROR:  55006';
+		my $expected = !$other ? 'ERROR:  42704' : $function eq 'bf_redis_contains_each' || $other eq '1000, 0.01' ? 20000 : 'ERROR:  55006';
 		is($finish->(), $expected, "$function: replaced in its midst by: $other");
 		sql("SELECT bf_redis_drop('cache', 'midst')");
 	}
 }
 sql("SELECT bf_redis_create('cache', 'midst', 100, 0.01, expansion => 1)");
-my $finish = start_behind_relay(50_000, "SELECT cardinality(bf_redis_add('relay', 'midst', (SELECT array_agg('title ' || i) FROM generate_series(1, 2000) i)))");
-sql("SELECT bf_redis_add('cache', 'midst', array_agg('more ' || i)) FROM generate_series(1, 1000) i");
+my $finish = start_behind_relay(50_000, "SELECT cardinality(bf_redis_add_each('relay', 'midst', (SELECT array_agg('title ' || i) FROM generate_series(1, 2000) i)))");
+sql("SELECT bf_redis_add_each('cache', 'midst', array_agg('more ' || i)) FROM generate_series(1, 1000) i");
 is($finish->(), 2000, 'it may grow');
 
 # Two who make shards of the same shape, but more or fewer of them.
@@ -118,7 +118,7 @@ is($finish->(), 'f', 'that it is there, if it is the same');
 # Time to live: neither lost nor prolonged.
 sql("SELECT bf_redis_create('cache', 'ttl', 100, ttl => '10 minutes')");
 $redis->cli('PEXPIREAT', 'ttl', my $moment = (time + 500) * 1000);
-sql("SELECT bf_redis_add('cache', 'ttl', array_agg('Title ' || i)) FROM generate_series(1, 5000) AS i");
+sql("SELECT bf_redis_add_each('cache', 'ttl', array_agg('Title ' || i)) FROM generate_series(1, 5000) AS i");
 is($redis->cli('PEXPIRETIME', 'ttl'), $moment, 'the time to live is what it was')
   if $redis->cli('COMMAND', 'INFO', 'PEXPIRETIME') ne '';
 
@@ -144,7 +144,7 @@ sql("SELECT bf_redis_create('cache', 'shared', 40000);
 my $writer = q{INSERT INTO answers
 	SELECT e, new FROM generate_series(0, 19) AS batch,
 		LATERAL (SELECT array_agg(batch * 2000 + i) AS es FROM generate_series(1, 2000) AS i) AS b,
-		LATERAL unnest(es, bf_redis_add('cache', 'shared', es::text[])) AS t (e, new)};
+		LATERAL unnest(es, bf_redis_add_each('cache', 'shared', es::text[])) AS t (e, new)};
 my $reader = q{DO $$ BEGIN
 	FOR i IN 1 .. 3000 LOOP
 		IF NOT (SELECT bf_redis_contains('cache', 'shared', 'a')) THEN
@@ -170,8 +170,8 @@ is(left_over(), 0, 'nothing left over');
 # for text is none.
 sql("SELECT bf_redis_create('cache', 'days', 1000, 0.0001)");
 is(sql("SELECT bf_redis_add('cache', 'days', d) FROM unnest(ARRAY[date '2024-02-29', 'infinity']) AS d"), "t\nt", 'dates are added');
-is( sql("SELECT bf_redis_contains('cache', 'days', date '2024-02-29'), bf_redis_contains('cache', 'days', 19782), bf_redis_contains('cache', 'days', date 'infinity'),
-		bf_redis_contains('cache', 'days', date '2024-03-01')"), 't|t|t|f', 'and found');
+is( sql("SELECT bf_redis_contains('cache', 'days', date '2024-02-29'), bf_redis_contains('cache', 'days', date 'infinity'),
+		bf_redis_contains('cache', 'days', date '2024-03-01')"), 't|t|f', 'and found');
 sql("CREATE TABLE padded AS SELECT '2'::char(20) AS c");
 is(sql("SELECT bf_redis_contains('cache', 'shared', c), bf_redis_add('cache', 'shared', '1   '::char(4)) FROM padded"),
 	't|f', 'char(n) goes without its padding');
@@ -184,7 +184,7 @@ sub ask_twice
 		SELECT bf_redis_contains('cache', 'wide', 10000000000) AS c, CASE n WHEN 1 THEN $meanwhile END FROM generate_series(1, 2) AS n) AS t");
 }
 is(ask_twice('1'), 'false,false', 'an integer too wide for a filter is not in it');
-is( ask_twice("bf_mirror(bf_create(100, 0.000001, 'guava', 'long', 1) || 10000000000, 'cache', 'wide')"),
+is( ask_twice("bf_mirror(bf_create(100, 0.000001, 'guava', 'long', 1) + 10000000000, 'cache', 'wide')"),
 	'false,true', 'and found when a wider one takes its place');
 is(ask_twice("bf_redis_drop('cache', 'wide')"), '42704', 'and is no "no" when it is gone');
 # An empty string is no filter, and in the way of none that lies at other keys.
@@ -205,12 +205,12 @@ sql("CREATE DOMAIN word AS text; CREATE DOMAIN words AS text[]");
 foreach my $array ("'{w,x y}'::varchar[]", "'{w,x y}'::char(9)[]", "'{w,x y}'::name[]", "'{w,x y}'::word[]", "'{w,x y}'::words",
 	"'{t,f}'::boolean[]", "'{2024-02-29}'::date[]", "'{1,2}'::oid[]", "'{192.0.2.1}'::inet[]", "'{1,2}'::smallint[]", "'{w}'::bytea[]")
 {
-	sql("SELECT bf_redis_create('cache', 'arrays', 1000, 0.000001), bf_redis_add('cache', 'arrays', $array)");
-	is(sql("SELECT bool_and(bf_redis_contains('cache', 'arrays', e)), array_agg(true) = bf_redis_contains('cache', 'arrays', $array) FROM unnest($array) AS e"),
+	sql("SELECT bf_redis_create('cache', 'arrays', 1000, 0.000001), bf_redis_add_each('cache', 'arrays', $array)");
+	is(sql("SELECT bool_and(bf_redis_contains('cache', 'arrays', e)), array_agg(true) = bf_redis_contains_each('cache', 'arrays', $array) FROM unnest($array) AS e"),
 		't|t', "elements of $array");
 	sql("SELECT bf_redis_drop('cache', 'arrays')");
 }
-is(outcome("SELECT bf_redis_add('cache', 'shared', '{1.5}'::numeric[])"), '0A000', 'numeric[] is refused');
+is(outcome("SELECT bf_redis_add_each('cache', 'shared', '{1.5}'::numeric[])"), '0A000', 'numeric[] is refused');
 SKIP:
 {
 	skip 'no citext', 6 unless sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'");

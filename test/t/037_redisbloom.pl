@@ -50,14 +50,14 @@ while (my $line = <$file>)
 	my $elements = "SELECT replace('$v{rule}', '{i}', i::text) AS e, i FROM generate_series(1, $count) AS i";
 
 	sql("SELECT bf_redis_create('cache', '$key', $v{capacity}, $v{error_rate}, 'redisbloom', expansion => $expansion)");
-	is( sql("SELECT coalesce(sum(new::int), 0) FROM unnest(bf_redis_add('cache', '$key',
+	is( sql("SELECT coalesce(sum(new::int), 0) FROM unnest(bf_redis_add_each('cache', '$key',
 			ARRAY(SELECT e FROM ($elements) AS e ORDER BY i))) AS new"),
 		$v{added}, "$key: so many were new");
 	is( sql("SELECT encode(bf_export(bf_fetch('cache', '$key')), 'hex') = '$v{header_hex}$v{data_hex}'"),
 		't', "$key: as in the file");
 	is( sql("SELECT layout, layers, expansion, estimated_count FROM bf_redis_info('cache', '$key')"),
 		"redisbloom|$v{links}|$expansion|$v{added}", "$key: as info says");
-	is(state_of("SELECT bf_redis_add('cache', '$key', ARRAY['one', 'two', 'three'])"), '38000', "$key: full")
+	is(state_of("SELECT bf_redis_add_each('cache', '$key', ARRAY['one', 'two', 'three'])"), '38000', "$key: full")
 	  if $v{no_scaling};
 }
 
@@ -78,9 +78,9 @@ for my $expansion (0, 1, 2)
 		't|f|t|f', "$key: one by one");
 	is($redis->cli('BF.EXISTS', $key, 'Title 1'), 1, "$key: as BF.EXISTS says");
 	is($redis->cli('BF.ADD', $key, 'Title 2'), 1, "$key: BF.ADD");
-	sql("SELECT bf_redis_add('cache', '$key', array_agg(title ORDER BY i)) FROM titles WHERE i BETWEEN 2 AND 1000");
+	sql("SELECT bf_redis_add_each('cache', '$key', array_agg(title ORDER BY i)) FROM titles WHERE i BETWEEN 2 AND 1000");
 	is(sql("SELECT bf_fetch('cache', '$key') = $filter FROM titles WHERE i <= 1000"), 't', "$key: the same as bf_agg");
-	is( sql("SELECT bf_redis_contains('cache', '$key', array_agg(title ORDER BY i)) =
+	is( sql("SELECT bf_redis_contains_each('cache', '$key', array_agg(title ORDER BY i)) =
 				bf_contains_each((SELECT $filter FROM titles WHERE i <= 1000), array_agg(title ORDER BY i)) FROM titles"),
 		't', "$key: answers as in PostgreSQL");
 
@@ -113,7 +113,7 @@ is( sql("SELECT estimated_count, bytes, ttl_ms BETWEEN 3500000 AND 3600000, bits
 sql("SELECT bf_mirror(bf_create(100, 0.01, 'redisbloom'), 'cache', 'forever')");
 is(sql("SELECT estimated_count, ttl_ms IS NULL FROM bf_redis_info('cache', 'forever')"), '0|t', 'and of an empty one that stays');
 sql("SELECT bf_redis_create('cache', 'sharded', 1000, 0.02, 'redisbloom', 'redisbloom;shards=2', ttl => '1 hour');
-	 SELECT bf_redis_add('cache', 'sharded', ARRAY(SELECT title FROM titles WHERE i <= 500))");
+	 SELECT bf_redis_add_each('cache', 'sharded', ARRAY(SELECT title FROM titles WHERE i <= 500))");
 is( sql("SELECT estimated_count, bytes, ttl_ms > 3500000 FROM bf_redis_info('cache', 'sharded')"),
 	join('|', map({ my $field = $_; info('sharded:0')->{$field} + info('sharded:1')->{$field} } 'number of items inserted', 'size'), 't'),
 	'and the sum of shards');
@@ -134,7 +134,7 @@ foreach my $key ('absent', 'string')
 sql("SELECT bf_redis_create('cache', 'kinds', 100, 0.01, 'redisbloom', ttl => '1 hour')");
 cmp_ok($redis->cli('PTTL', 'kinds'), '>', 3_500_000, 'created with a time to live');
 is( sql("SELECT bf_redis_add('cache', 'kinds', 42), bf_redis_contains('cache', 'kinds', 42::bigint),
-		bf_redis_add('cache', 'kinds', ''), bf_redis_contains('cache', 'kinds', ARRAY['', NULL, 'x'])"),
+		bf_redis_add('cache', 'kinds', ''), bf_redis_contains_each('cache', 'kinds', ARRAY['', NULL, 'x'])"),
 	't|t|t|{t,NULL,f}', 'integers, and nothing');
 is($redis->cli('BF.EXISTS', 'kinds', 42), 1, 'an integer is its decimal');
 is(state_of("SELECT bf_redis_add('cache', 'kinds', '\\x0061ff'::bytea)"), '22023', 'bytes are of another kind');

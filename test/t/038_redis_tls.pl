@@ -128,13 +128,13 @@ if ($failure =~ /^0A000/)
 like($failure, qr/^none: t/, 'the right authority and name');
 
 # All goes through it, large or small.
-is( sql("SELECT bf_redis_add('cache', 'k', array_agg(i)) IS NOT NULL,
+is( sql("SELECT bf_redis_add_each('cache', 'k', array_agg(i)) IS NOT NULL,
 			bf_redis_contains('cache', 'k', 7) FROM generate_series(1, 10) AS i"),
 	't|t', 'adding and asking');
 is( sql("SELECT bf_mirror(f, 'cache', 'large') > 20000000, bf_fetch('cache', 'large') = f
 		FROM (SELECT bf_agg(i::text, 20000000, 0.01) AS f FROM generate_series(1, 1000) AS i) AS f"),
 	't|t', '24 MB there and back');
-is( sql("SELECT count(*) FROM (SELECT unnest(bf_redis_contains('cache', 'large', array_agg(i::text))) AS c
+is( sql("SELECT count(*) FROM (SELECT unnest(bf_redis_contains_each('cache', 'large', array_agg(i::text))) AS c
 		FROM generate_series(1, 100000) AS i) AS t WHERE c"),
 	sql("SELECT count(*) FROM (SELECT bf_agg(i::text, 20000000, 0.01) AS f FROM generate_series(1, 1000) AS i) AS f,
 		generate_series(1, 100000) AS i WHERE bf_contains(f, i::text)"),

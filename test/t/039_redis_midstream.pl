@@ -66,8 +66,8 @@ sub contents
 sql(q{
 	CREATE EXTENSION bloomext;
 	CREATE FUNCTION large(expansion int) RETURNS bloomfilter LANGUAGE sql AS
-		$$ SELECT CASE expansion WHEN 0 THEN bf_create(20000000, 0.01) || 'new'
-			ELSE bf_agg('new' || i, 1000, 0.01::float8, 'guava', expansion) || 'new' END
+		$$ SELECT CASE expansion WHEN 0 THEN bf_create(20000000, 0.01) + 'new'
+			ELSE bf_agg('new' || i, 1000, 0.01::float8, 'guava', expansion) + 'new' END
 			FROM generate_series(1, 3000) AS i $$;
 });
 server('cache', $redis->{socket});
@@ -76,7 +76,7 @@ for my $layout ('guava', 'growing')
 {
 	my $expansion = $layout eq 'growing' ? 15000 : 0;
 	my $large = "large($expansion)";
-	my $small = "SELECT bf_mirror(bf_create(1000, 0.01, 'guava', 'utf8', $expansion) || 'old', 'cache', '$layout') > 0";
+	my $small = "SELECT bf_mirror(bf_create(1000, 0.01, 'guava', 'utf8', $expansion) + 'old', 'cache', '$layout') > 0";
 	sql($small);
 	my $old = contents();
 

@@ -104,7 +104,7 @@ $is_sql->('2: attached and detached', q(SELECT certainty('att'); ALTER TABLE att
 my @elsewhere = ("SELECT bf_live_filter('%s')", "SELECT * FROM bf_live_verify('%s')",
 	"CREATE SERVER IF NOT EXISTS cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '1'); SELECT bf_live_mirror('%s', 'cache', 'k')");
 $fails->("2: refused: " . s{.*(bf_live_\w+).*}{$1}r, sprintf($_, 'fp'), '0A000') foreach @elsewhere;
-$is_sql->('2: bf_live_info names the leaf', q(SELECT "table", index, maybe IS NULL FROM bf_live_info('fp') ORDER BY 1), 'fp1|fp1_title_idx|t; fp2||f');
+$is_sql->('2: bf_live_info names the leaf', q(SELECT relation, index, maybe IS NULL FROM bf_live_info('fp') ORDER BY 1), 'fp1|fp1_title_idx|t; fp2||f');
 $fails->('2: a foreign table itself', q(SELECT bf_live_contains('fp2', 'x')), '42809');
 $fails->('2: a foreign child, which no filter covers', q(
 	CREATE TABLE par (title text); CREATE INDEX ON par USING bloomfilter (title);
@@ -126,7 +126,7 @@ is($cached->ask('EXECUTE q'), 't; t', 'scale 1.1: to a statement that was prepar
 is($snapshot->ask(q(SELECT bf_live_contains('far', 'x'))), 't', 'scale 1.1: to a snapshot from before');
 $_->quit foreach $cached, $snapshot;
 $fails->("scale 1.1: refused: " . s{.*(bf_live_\w+).*}{$1}r, sprintf($_, 'far'), '0A000') foreach @elsewhere;
-$is_sql->('scale 1.1: bf_live_info', q(SELECT "table", maybe IS NULL FROM bf_live_info('far') UNION ALL SELECT "table", maybe IS NULL FROM bf_live_info('home')),
+$is_sql->('scale 1.1: bf_live_info', q(SELECT relation, maybe IS NULL FROM bf_live_info('far') UNION ALL SELECT relation, maybe IS NULL FROM bf_live_info('home')),
 	'far|f; home|t');
 $is_sql->('scale 1.1: and home again', q(DELETE FROM pg_dist_partition; SELECT look('far')), $fine);
 $sql->('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition');

@@ -34,7 +34,7 @@ for my $layout (qw(guava bitmap growing redisson))
 	for my $key ("s$layout", "o$layout", "n$layout")
 	{
 		for my $call (map { sprintf $_, $key } "bf_redis_info('cache', '%s')", "bf_redis_contains('cache', '%s', 'x')",
-			"bf_redis_add('cache', '%s', ARRAY['x'])")
+			"bf_redis_add_each('cache', '%s', ARRAY['x'])")
 		{
 			is(session("SELECT $call"), '42704', "no shard: $call");
 		}
@@ -103,7 +103,7 @@ sub left_over { return "bf_mirror(bf_create(1000, funnel => 'utf16'), 'cache', '
 sql("SELECT @{[left_over]}, bf_mirror(bf_create(5000), 'cache', 'other')");
 $redis->cli('COPY', 'other', 'left', 'REPLACE');
 is(session("SELECT bf_mirror(bf_agg(t, 1000), 'cache', 'left') > 0 FROM unnest('{a,b,c}'::text[]) AS t;
-			SELECT bf_redis_contains('cache', 'left', '{a,b,c}'::text[])"), 't {t,t,t}', 'mirrored over a filter of another shape');
+			SELECT bf_redis_contains_each('cache', 'left', '{a,b,c}'::text[])"), 't {t,t,t}', 'mirrored over a filter of another shape');
 sql("SELECT @{[left_over]}");
 $redis->cli('DEL', 'left');
 is(session("SELECT bf_redis_create('cache', 'left', 1000)"), 't', 'made where a string is gone');
@@ -121,7 +121,7 @@ is(session("SELECT bf_redis_add('cache', 'two', 'x')"), 't', 'and once again');
 # Layers end somewhere, and the filter stays readable.
 sql("SELECT bf_redis_create('cache', 'deep', 1, 0.5, expansion => 1)");
 $redis->cli('EVAL', "for i = 1, 1023 do redis.call('COPY', 'deep-0', 'deep-' .. i) end redis.call('SET', 'deep-cursor', 1023)", 0);
-is(session("SELECT bf_redis_add('cache', 'deep', (SELECT array_agg(i::text) FROM generate_series(1, 200) i));
+is(session("SELECT bf_redis_add_each('cache', 'deep', (SELECT array_agg(i::text) FROM generate_series(1, 200) i));
 			SELECT layers FROM bf_redis_info('cache', 'deep')"), '1024 54000', 'no layer after the last');
 
 $node->stop;

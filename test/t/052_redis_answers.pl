@@ -100,7 +100,7 @@ my $short = FaultServer->new(sub {
 	} @beside);
 });
 server('short', $short->{port});
-is(session("SELECT bf_redis_contains('short', 'short', 'x'); SELECT bf_redis_contains('short', 'short', ARRAY['x', 'y'])"), 't 08P01', 'one answer for two elements');
+is(session("SELECT bf_redis_contains('short', 'short', 'x'); SELECT bf_redis_contains_each('short', 'short', ARRAY['x', 'y'])"), 't 08P01', 'one answer for two elements');
 
 # A time-out is no error that WHEN OTHERS catches; as the documentation says.
 server('hasty', $wire->{port}, ", command_timeout '100'");
@@ -113,7 +113,7 @@ for my $condition ('OTHERS', 'query_canceled OR OTHERS')
 # A filter that is another one whenever it is asked for.
 my $elements = "(SELECT array_agg(i::text) FROM generate_series(1, 200) i)";
 said();
-is(session("SELECT bf_redis_contains('wire', 'never:', $elements)"), '55006', 'a filter that never stays the same');
+is(session("SELECT bf_redis_contains_each('wire', 'never:', $elements)"), '55006', 'a filter that never stays the same');
 cmp_ok(said() =~ tr/\n//, '<=', 22, 'is given up, however many elements there are');
 
 # Filters that grow while they are added to: traffic and memory do not grow with
@@ -121,30 +121,30 @@ cmp_ok(said() =~ tr/\n//, '<=', 22, 'is given up, however many elements there ar
 sub received { return $redis->cli('INFO', 'stats') =~ /total_net_input_bytes:(\d+)/ ? $1 : die }
 sql("SELECT bf_redis_create('cache', 'grow', 100, 0.001, expansion => 1)");
 my $before = received();
-my $grown = sql("SELECT bf_redis_add('cache', 'grow', ARRAY['x']);
+my $grown = sql("SELECT bf_redis_add_each('cache', 'grow', ARRAY['x']);
 	SELECT peak() AS before \\gset
-	SELECT count(*) FILTER (WHERE NOT a) < 1000 FROM unnest(bf_redis_add('cache', 'grow', (SELECT array_agg('title ' || i) FROM generate_series(1, 5000) i))) a;
+	SELECT count(*) FILTER (WHERE NOT a) < 1000 FROM unnest(bf_redis_add_each('cache', 'grow', (SELECT array_agg('title ' || i) FROM generate_series(1, 5000) i))) a;
 	SELECT peak() - :before");
 my $sent = int((received() - $before) / 1e6);
 like($grown, qr/^\{t\}\nt\n\d+$/, 'elements that make a filter grow are added');
 cmp_ok($sent, '<', 4, "5,000 of them: $sent MB");
-is(sql("SELECT bool_and(a) FROM unnest(bf_redis_contains('cache', 'grow', (SELECT array_agg('title ' || i) FROM generate_series(1, 5000) i))) a"), 't', 'and all are found');
+is(sql("SELECT bool_and(a) FROM unnest(bf_redis_contains_each('cache', 'grow', (SELECT array_agg('title ' || i) FROM generate_series(1, 5000) i))) a"), 't', 'and all are found');
 
 # Arrays: pieces meet, NULLs stay in their places, memory does not grow.
 sql("SELECT bf_redis_create('cache', 'pieces', 100000, 0.5)");
 for my $count (0, 1, 65535, 65536, 65537, 131072, 140000)
 {
 	is(sql("WITH e AS (SELECT array_agg(CASE WHEN i % 7 <> 3 THEN i END ORDER BY i) AS e FROM generate_series(1, $count) i)
-			SELECT coalesce(cardinality(bf_redis_add('cache', 'pieces', coalesce(e, '{}'))), 0),
-				(SELECT count(*) FROM unnest(bf_redis_contains('cache', 'pieces', coalesce(e, '{}'))) WITH ORDINALITY a(a, i)
+			SELECT coalesce(cardinality(bf_redis_add_each('cache', 'pieces', coalesce(e, '{}'))), 0),
+				(SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'pieces', coalesce(e, '{}'))) WITH ORDINALITY a(a, i)
 				 WHERE a IS DISTINCT FROM CASE WHEN i % 7 <> 3 THEN true END) FROM e"), "$count|0", "$count elements");
 }
-is(sql("SELECT bf_redis_contains('cache', 'pieces', '[0:1][3:4]={{1,2},{NULL,4}}'::int[])"), '[0:1][3:4]={{t,t},{NULL,t}}', 'of more dimensions and other bounds');
-is(session("SELECT bf_redis_contains('cache', 'missing', '{}'::int[])"), '42704', 'nothing asked of nothing');
+is(sql("SELECT bf_redis_contains_each('cache', 'pieces', '[0:1][3:4]={{1,2},{NULL,4}}'::int[])"), '[0:1][3:4]={{t,t},{NULL,t}}', 'of more dimensions and other bounds');
+is(session("SELECT bf_redis_contains_each('cache', 'missing', '{}'::int[])"), '42704', 'nothing asked of nothing');
 sql("CREATE TABLE numbers AS SELECT array_agg((i % 30000)::smallint) AS a FROM generate_series(1, 1000000) i");
-my $array = sql("SELECT bf_redis_contains('cache', 'pieces', ARRAY[1::smallint]);
+my $array = sql("SELECT bf_redis_contains_each('cache', 'pieces', ARRAY[1::smallint]);
 	SELECT cardinality(a) AS known, peak() AS before FROM numbers \\gset
-	SELECT cardinality(bf_redis_contains('cache', 'pieces', a)) FROM numbers;
+	SELECT cardinality(bf_redis_contains_each('cache', 'pieces', a)) FROM numbers;
 	SELECT peak() - :before");
 like($array, qr/\n1000000\n\d+$/, 'a million elements');
 my ($megabytes) = $array =~ /(\d+)$/;

@@ -30,7 +30,7 @@ is(session("SELECT bf_redis_create('cache', repeat('k', 1024), 100, expansion =>
 	't|t t|t', 'a key of 1,024 bytes');
 for my $key ("repeat('k', 1025)", "repeat('é', 513)", "''")
 {
-	for my $call ("bf_redis_create('cache', KEY, 10)", "bf_redis_contains('cache', KEY, 'x')", "bf_redis_add('cache', KEY, ARRAY['x'])",
+	for my $call ("bf_redis_create('cache', KEY, 10)", "bf_redis_contains('cache', KEY, 'x')", "bf_redis_add_each('cache', KEY, ARRAY['x'])",
 		"bf_redis_info('cache', KEY)", "bf_redis_drop('cache', KEY)", "bf_fetch('cache', KEY)", "bf_mirror(bf_create(10), 'cache', KEY)",
 		"bf_fetch('cache', KEY, 'bitmap', 10, 0.1, 'magnuss')")
 	{
@@ -67,13 +67,13 @@ is($redis->cli('KEYS', '*deep*'), '', 'and none is left');
 
 # A filter of many layers and many elements: keys are not kept.
 sql("SELECT bf_redis_create('cache', repeat('g', 1000), 1000, 0.01, expansion => 1);
-	 SELECT bf_redis_add('cache', repeat('g', 1000), array_agg(i::text)) FROM generate_series(1, 50000) i;
+	 SELECT bf_redis_add_each('cache', repeat('g', 1000), array_agg(i::text)) FROM generate_series(1, 50000) i;
 	 CREATE TABLE known AS SELECT array_agg(i::text) AS a FROM generate_series(1, 10000) i;");
 cmp_ok(sql("SELECT layers FROM bf_redis_info('cache', repeat('g', 1000))"), '>', 30, 'a filter has grown');
-for my $function ('bf_redis_contains', 'bf_redis_add')
+for my $function ('bf_redis_contains_each', 'bf_redis_add_each')
 {
 	is(sql("SELECT count(*) FROM known, unnest($function('cache', repeat('g', 1000), a)) f WHERE f"),
-		$function eq 'bf_redis_add' ? 0 : 10000, "$function: all are there");
+		$function eq 'bf_redis_add_each' ? 0 : 10000, "$function: all are there");
 	$grown = growth("$function('cache', 'key', ARRAY['x'])", "$function('cache', repeat('g', 1000), a) FROM known");
 	takes_below($grown, 24, "$function: $grown MB");
 }

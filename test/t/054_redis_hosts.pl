@@ -84,7 +84,7 @@ my %layouts = (guava => "'guava'", redisson => "'redisson'", bitmap => "'magnuss
 for my $layout (sort keys %layouts)
 {
 	sql("SELECT bf_redis_create('master', '$layout', 100, 0.01, $layouts{$layout}), bf_redis_add('master', '$layout', 'x')");
-	is(eventually("SELECT bf_redis_contains('replica', '$layout', ARRAY['x', 'y'])", '{t,f}'), '{t,f}', "$layout: a replica answers");
+	is(eventually("SELECT bf_redis_contains_each('replica', '$layout', ARRAY['x', 'y'])", '{t,f}'), '{t,f}', "$layout: a replica answers");
 	is(outcome("SELECT bf_contains(bf_fetch('replica', '$layout'), 'x') AND layout = '$layout' FROM bf_redis_info('replica', '$layout')"), 't',
 		"$layout: it is fetched from, and informed about");
 	like(message("SELECT bf_redis_add('replica', '$layout', 'z')"), qr/38000: .*READONLY.*\nHINT:  The server is a replica/, "$layout: it is not written to");
@@ -195,8 +195,8 @@ await('sentinels who know all', sub {
 });
 hosts('titles', '127.0.0.1,127.0.0.1,127.0.0.1,127.0.0.1', $sentinel_ports, ", sentinel 'titles', connect_timeout '20000'");
 sql("ALTER USER MAPPING FOR CURRENT_USER SERVER titles OPTIONS (password 'of-redis', sentinel_password 'of-sentinels')");
-is(sql("SELECT bf_redis_create('titles', 'k', 100000); SELECT count(*) FROM unnest(bf_redis_add('titles', 'k', ARRAY(SELECT i::text FROM generate_series(1, 1000) i))) a WHERE a"),
-	"t\n" . sql("SELECT count(*) FROM unnest(bf_redis_contains('titles', 'k', ARRAY(SELECT i::text FROM generate_series(1, 1000) i))) a WHERE a"),
+is(sql("SELECT bf_redis_create('titles', 'k', 100000); SELECT count(*) FROM unnest(bf_redis_add_each('titles', 'k', ARRAY(SELECT i::text FROM generate_series(1, 1000) i))) a WHERE a"),
+	"t\n" . sql("SELECT count(*) FROM unnest(bf_redis_contains_each('titles', 'k', ARRAY(SELECT i::text FROM generate_series(1, 1000) i))) a WHERE a"),
 	'the master that sentinels name');
 like(message("ALTER SERVER titles OPTIONS (SET sentinel 'names'); SELECT bf_redis_contains('titles', 'k', '1'); ALTER SERVER titles OPTIONS (SET sentinel 'titles')"),
 	qr/08001: .*\nDETAIL:  Host "127.0.0.1", port $closed: Connection refused\n(Host "127.0.0.1", port \d+: It knows no master "names".\n){3}/, 'a name that nobody knows');
@@ -207,8 +207,8 @@ cli($master, 'SET', 'last', 1);
 await('replicas that have followed', sub { return 2 == grep { cli($_, 'GET', 'last') eq '1' } @replicas });
 my $die = shell("kill -9 $master->{pid}");
 is(sql("SELECT bf_redis_contains('titles', 'k', '1'); $die @{[patiently(q{SELECT bf_redis_add('titles', 'k', 'added after')})]}
-		SELECT bf_redis_contains('titles', 'k', ARRAY['1', 'added after'])"), "t\n{t,t}", 'a fail-over while a session goes on');
-is(sql("SELECT bf_redis_contains('titles', 'k', ARRAY['1', 'added after'])"), '{t,t}', 'and for a new one');
+		SELECT bf_redis_contains_each('titles', 'k', ARRAY['1', 'added after'])"), "t\n{t,t}", 'a fail-over while a session goes on');
+is(sql("SELECT bf_redis_contains_each('titles', 'k', ARRAY['1', 'added after'])"), '{t,t}', 'and for a new one');
 my ($promoted) = grep { cli($_, 'ROLE') =~ /^master/ } @replicas;
 isnt($promoted, undef, 'a replica was promoted');
 $_->stop foreach @sentinels;
@@ -296,12 +296,12 @@ my $swap = sub {
 my $elements = "ARRAY(SELECT i::text FROM generate_series(1, 5000) i)";
 is(sql("SELECT bf_redis_contains('moving', 'k', 'x'); @{[$swap->($redis, $second)]}
 		SELECT bf_redis_create('moving', 'kept', 10000, 0.001);
-		SELECT count(*) FROM unnest(bf_redis_contains('moving', 'kept', $elements)) a WHERE a;
+		SELECT count(*) FROM unnest(bf_redis_contains_each('moving', 'kept', $elements)) a WHERE a;
 		@{[$swap->($second, $redis)]}
-		SELECT bf_redis_add('moving', 'kept', $elements) IS NOT NULL"), "t\nt\n0\nt",
+		SELECT bf_redis_add_each('moving', 'kept', $elements) IS NOT NULL"), "t\nt\n0\nt",
 	'one that has become a replica');
 is($redis->cli('ROLE') =~ /^(\w+)/ && $1, 'master', 'the first one is the master again');
-is(sql("SELECT count(*) FROM unnest(bf_redis_contains('moving', 'kept', $elements)) a WHERE a"), 5000, 'and has all that was added');
+is(sql("SELECT count(*) FROM unnest(bf_redis_contains_each('moving', 'kept', $elements)) a WHERE a"), 5000, 'and has all that was added');
 
 # What was compared with a replica is not written to the master.
 sql("CREATE TABLE articles (title text); CREATE INDEX ON articles USING bloomfilter (title) WITH (expected = 100000, fpp = 0.001);

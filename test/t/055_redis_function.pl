@@ -161,7 +161,7 @@ for my $key (sort keys %filters)
 	my $layout = $key =~ /^(bitmap|guava)/ ? $1 : 'growing';
 	sql("SELECT bf_mirror(bf_add_all(bf_create($filters{$key}), array_agg(title ORDER BY i)), 'cache', '$key', '$layout') FROM titles WHERE here");
 	my $expected = sql("SELECT string_agg(c::int::text, '' ORDER BY n)
-		FROM unnest(bf_redis_contains('cache', '$key', ARRAY(SELECT title FROM titles ORDER BY i))) WITH ORDINALITY AS t (c, n)");
+		FROM unnest(bf_redis_contains_each('cache', '$key', ARRAY(SELECT title FROM titles ORDER BY i))) WITH ORDINALITY AS t (c, n)");
 	like($expected, qr/^(1.){5000}$/, "$key: SQL finds all");
 	is(lines_of($titles, "$FindBin::RealBin/../interop/ask.sh", $redis->{socket}, $key), $expected, "$key: redis-cli answers 10,000 titles as SQL does")
 	  if $ways{function};
@@ -191,7 +191,7 @@ for my $kind (sort keys %columns)
 		sql("SELECT bf_mirror(bf_add_all(bf_create(500, 0.01, 'guava', '$kind', $expansion), array_agg($added)), 'cache', '$key', '$layout')
 			FROM ids WHERE i % 2 = 0");
 		my $expected = sql("SELECT string_agg(c::int::text, '' ORDER BY n) FROM unnest(
-			bf_redis_contains('cache', '$key', ARRAY(SELECT $asked FROM ids ORDER BY i, id))) WITH ORDINALITY AS t (c, n)");
+			bf_redis_contains_each('cache', '$key', ARRAY(SELECT $asked FROM ids ORDER BY i, id))) WITH ORDINALITY AS t (c, n)");
 		my @left = @elements;
 		my $answers = join '', map { $call->('contains', $key, splice @left, 0, 1000) } 0 .. @left / 1000;
 		is($answers, $expected, "$kind, $layout: all answers are SQL's");
@@ -269,7 +269,7 @@ for my $change (sort keys %changes)
 # The first element that is added says of what kind they are.
 sql("SELECT bf_redis_create('cache', 'born', 100, 0.01, expansion => 1)");
 like(reason('contains', 'born', 'Title 10'), qr/kind .* is not known/, 'a filter that is empty: refused');
-sql("SELECT bf_redis_add('cache', 'born', array_agg(title)) FROM titles WHERE here AND i < 1000");
+sql("SELECT bf_redis_add_each('cache', 'born', array_agg(title)) FROM titles WHERE here AND i < 1000");
 is($call->('contains', 'born', split /\n/, sql('SELECT title FROM titles WHERE here AND i < 1000')), 1 x 500, 'once it has some, they are found');
 
 # A stream that is renamed comes without its hash, and finds another's of the same shape.

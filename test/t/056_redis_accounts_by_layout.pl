@@ -76,11 +76,11 @@ for ([ 'guava', 'guava', 0 ], [ 'growing', 'guava', 1 ], [ 'redisson', 'redisson
 	my $key = 'titles:' . ($sharded ? 'shards' : $layout);
 	my $create = "SELECT bf_redis_create('cache', 'KEY', 100, 0.01, '$strategy', '$layout', $expansion)";
 	my @asking = ("SELECT bf_redis_contains('cache', '$key', 'Title 1')",
-		"SELECT bool_and(c) FROM unnest(bf_redis_contains('cache', '$key', ARRAY(SELECT 'Title ' || i FROM generate_series(1, 90) i))) c",
+		"SELECT bool_and(c) FROM unnest(bf_redis_contains_each('cache', '$key', ARRAY(SELECT 'Title ' || i FROM generate_series(1, 90) i))) c",
 		"SELECT estimated_fpp IS NULL OR estimated_fpp < 1 FROM bf_redis_info('cache', '$key')",
 		$sharded ? () : "SELECT bf_contains(bf_fetch('cache', '$key'), 'Title 1')");
 	my @adding = ("SELECT bf_redis_add('cache', '$key', 'Title 0')",
-		"SELECT bool_or(c) FROM unnest(bf_redis_add('cache', '$key', ARRAY(SELECT 'Title ' || i FROM generate_series(1, @{[$expansion ? 900 : 90]}) i))) c");
+		"SELECT bool_or(c) FROM unnest(bf_redis_add_each('cache', '$key', ARRAY(SELECT 'Title ' || i FROM generate_series(1, @{[$expansion ? 900 : 90]}) i))) c");
 
 	is(as_role('app', $create =~ s/KEY/other/r), '38000', "$layout: app keeps to its keys");
 	is(as_role('app', $create =~ s/KEY/$key/r), 't', "$layout: app creates");

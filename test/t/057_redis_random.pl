@@ -213,7 +213,8 @@ sub end_transaction
 
 # ---- Elements: a family and what SQL writes ----
 
-my %types = (text => [ 'text', 'varchar' ], int => [ 'smallint', 'integer', 'bigint' ], bytes => [ 'bytea', 'uuid' ]);
+my %types = (text => [ 'text', 'varchar' ], int => [ 'smallint', 'integer', 'bigint' ], bytea => ['bytea'], uuid => ['uuid']);
+my %family_of = (text => 'text', integer => 'int', bytea => 'bytea', uuid => 'uuid');
 my %family = map { my $f = $_; map { $_ => $f } @{ $types{$f} } } keys %types;
 my @types = map { @{ $types{$_} } } sort keys %types;
 my %most = (smallint => 2**15, integer => 2**31, bigint => 2**53);
@@ -225,7 +226,7 @@ sub new_element
 	my $n = int(rand(3000)) + ($never ? 10000 : 0);
 	return any("t $n", "t $n", "\xe6\x96\x87\xc3\xbc\xf0\x9f\x98\x80 $n", "quo\"te' \\ $n", $never ? "'$n" : any('', 't')) if $family eq 'text';
 	return any($n, $n, -$n - 1, chance(0.2) ? 2**40 + $n : 100000 + $n) if $family eq 'int';
-	return any(md5_hex($n), md5_hex($n), sprintf('%08x', $n));
+	return $family eq 'uuid' ? md5_hex($n) : any(md5_hex($n), md5_hex($n), sprintf('%08x', $n));
 }
 
 sub fits
@@ -235,11 +236,15 @@ sub fits
 	return $type ne 'uuid' || length $value == 32;
 }
 
+# Whether a filter takes a type, by what it knows of its elements.
+sub takes { my ($f, $type) = @_; return !$f->{meaning} || $f->{meaning} eq $family{$type}; }
+
 # The types of a family that some values can be of.
 sub types_for
 {
 	my ($f, $family, @values) = @_;
-	return grep { my $type = $_; !grep { !fits($type, $_) } @values } grep { $_ ne 'uuid' || $f->{strategy} ne 'magnuss' } @{ $types{$family} };
+	return grep { my $type = $_; !grep { !fits($type, $_) } @values } grep { $_ ne 'uuid' || $f->{strategy} ne 'magnuss' }
+	  grep { takes($f, $_) } @{ $types{$family} };
 }
 
 sub quoted { my $text = shift; $text =~ s/'/''/g; return "'$text'"; }
@@ -260,7 +265,7 @@ sub kind_of
 	my $family = $family{$type};
 	my $text = $strategy =~ /tale2009|cassandra/ ? 'utf16' : 'utf8';
 	return $strategy =~ /spark/ ? 'long' : undef if $family eq 'int' && $strategy =~ /spark|bitsandblooms/;
-	return $family eq 'bytes' ? ($strategy eq 'tale2009' || "$strategy $type" eq 'magnuss uuid' ? undef : 'bytes')
+	return $family =~ /bytea|uuid/ ? ($strategy eq 'tale2009' || "$strategy $type" eq 'magnuss uuid' ? undef : 'bytes')
 	  : $family eq 'int' && $strategy =~ /guava/ ? ($type eq 'bigint' ? 'long' : 'int') : $text;
 }
 
@@ -270,6 +275,7 @@ sub kind_added
 {
 	my ($f, $type, @values) = @_;
 	my $kind = kind_of($f->{strategy}, $type) // return undef;
+	return undef unless takes($f, $type);
 	my $bound = $f->{kind};
 	return $kind =~ /int|long/ ? undef : $kind unless defined $bound;
 	return $kind if $bound eq '' || $bound eq $kind;
@@ -360,12 +366,13 @@ sub attempt
 	return ($state, @lines);
 }
 
-# Call bf_redis_add or bf_redis_contains; answers are 1 and 0.
+# Call bf_redis_add_each or bf_redis_contains_each, or the form of one element; answers
+# are 1 and 0.
 sub call
 {
 	my ($f, $session, $warm, $function, $type, @values) = @_;
 	my $key = quoted($f->{key});
-	my $plain = @values == 1 && chance(0.5) ? "SELECT $function('$f->{server}', $key, " . literal($type, @values) . ')'
+	my $plain = @values == 1 && chance(0.5) ? "SELECT @{[ $function =~ s/_each//r ]}('$f->{server}', $key, " . literal($type, @values) . ')'
 	  : "SELECT $function('$f->{server}', $key, " . typed($type, @values) . ")";
 	my ($state, $line) = attempt($f, $session, $warm
 		? sub { fetch_next($session, $function, $f->{server}, $key, $type, array($type, @values)) } : $plain);
@@ -400,7 +407,7 @@ sub check
 		my @values = @{ $members->{$family} };
 		my @types = types_for($f, $family, @values) or next;
 		my $type = any(@types);
-		my ($state, @answers) = call($f, $session, $warm, 'bf_redis_contains', $type, @values);
+		my ($state, @answers) = call($f, $session, $warm, 'bf_redis_contains_each', $type, @values);
 		check_error($f, $state, $session, warm => $warm), next if $state ne '00000';
 		my @denied = map { $answers[$_] ? () : $values[$_] } 0 .. $#values;
 		wrong($f, @denied . ' of ' . @values . " elements are denied, asked as $type: $denied[0] (" . $f->{elements}{"$family $denied[0]"} . ')') if @denied;
@@ -421,7 +428,7 @@ sub check_gone
 	my ($f, $session, $warm) = @_;
 	my $type = any(@types);
 	my @values = grep { fits($type, $_) } map { new_element($family{$type}) } 1 .. 3 or return;
-	my ($state) = call($f, $session, $warm, any('bf_redis_contains', 'bf_redis_add'), $type, @values);
+	my ($state) = call($f, $session, $warm, any('bf_redis_contains_each', 'bf_redis_add_each'), $type, @values);
 	wrong($f, 'a filter that is not there answers') if $state eq '00000';
 }
 
@@ -438,7 +445,7 @@ sub by_kind
 }
 
 # A type by which SQL hashes a family as a kind.
-sub type_of { my ($family, $kind) = @_; return $family eq 'int' ? $kind eq 'int' ? 'integer' : 'bigint' : $family eq 'bytes' ? 'bytea' : 'text'; }
+sub type_of { my ($family, $kind) = @_; return $family eq 'int' ? $kind eq 'int' ? 'integer' : 'bigint' : $family; }
 
 # What is fetched has what was added, by the kind's funnel.
 sub check_fetched
@@ -455,7 +462,7 @@ sub check_fetched
 			my ($state, $line) = attempt($f, $session, "SELECT bf_contains_each(bf_fetch('$f->{server}', " . quoted($f->{key})
 				. ", $sized), " . typed($type, @values) . ")");
 			# By a hash that was left over, it is another kind.
-			next if $state eq '22023' && $f->{kind} && $f->{kind} ne $kind;
+			next if $state eq '22023' && ($f->{kind} && $f->{kind} ne $kind || $f->{meaning} && $f->{meaning} ne $family);
 			check_error($f, $state, $session), next if $state ne '00000';
 			wrong($f, "what is fetched as $kind denies $1 elements of " . @values) if ($line =~ tr/f//) =~ /([1-9]\d*)/;
 			$tally{fetched} += @values;
@@ -471,7 +478,7 @@ sub check_unsure
 	return if !$f->{expansion} && keys %{ $f->{elements} } > $f->{expected};
 	my ($type) = grep { defined $f->{kind} && $f->{kind} ne '' && (kind_of($f->{strategy}, $_) // '') eq $f->{kind} } qw(text bigint integer bytea) or return;
 	my @values = grep { fits($type, $_) } map { new_element($family{$type}, 1) } 1 .. 50;
-	my ($state, @answers) = call($f, $session, 0, 'bf_redis_contains', $type, @values);
+	my ($state, @answers) = call($f, $session, 0, 'bf_redis_contains_each', $type, @values);
 	return check_error($f, $state, $session) if $state ne '00000';
 	$unsure += sum0(@answers);
 	$may_be_unsure += $f->{fpp} * @answers * ($f->{expansion} == 1 ? 5 : 1) * 2;
@@ -495,7 +502,7 @@ sub crc32
 sub bytes_of
 {
 	my ($family, $value, $decimal) = @_;
-	return $family eq 'bytes' ? pack 'H*', $value : $family eq 'int' && !$decimal ? pack 'q<', $value : $value;
+	return $family =~ /bytea|uuid/ ? pack 'H*', $value : $family eq 'int' && !$decimal ? pack 'q<', $value : $value;
 }
 
 # The key of the shard that has an element, or of the filter.
@@ -618,6 +625,8 @@ sub appear
 	@$f{ 'layout', 'strategy', 'expected', 'fpp', 'expansion', 'shards', 'bits', 'hashes' }
 	  = @$spec{ 'layout', 'strategy', 'expected', 'fpp', 'expansion', 'shards', 'bits', 'hashes' };
 	@$f{ 'state', 'kind', 'elements', 'confused', 'changed', 'filled', 'expires' } = ('whole', $kind, \%elements, 0, time, 0, undef);
+	my ($element) = keys %elements;
+	$f->{meaning} = defined $kind ? ($element // '') =~ s/ .*//sr : undef;
 }
 
 # Time goes on; all keys of a filter go together.
@@ -641,6 +650,7 @@ sub take_kind
 	my $fits = ($note{strategy} // '') eq $f->{strategy} && ($f->{layout} eq 'redisbloom' || ($note{bits} == $f->{bits} && $note{hashes} == $f->{hashes}))
 	  && (!$own || ($note{layout} // '') eq $f->{layout});
 	$f->{kind} = $fits ? $note{funnel} : undef;
+	$f->{meaning} = $fits && defined $note{elements} ? $family_of{ $note{elements} } // '' : undef;
 	my $class = { utf8 => 'text', utf16 => 'text', bytes => 'bytes', int => 'int', long => 'int' };
 	# A hash that was left over may also be about to expire.
 	my $leaves = !$f->{expires} && redis($servers{ $f->{server} }, $f->{key}, 'PTTL', $hash) > 0;
@@ -780,7 +790,7 @@ sub add
 	my $type = any(@taken && chance(0.8) ? @taken : @kinds);
 	my @values = some_elements($f, $type) or return drop($f);
 	my $kind = kind_added($f, $type, @values);
-	my ($state, @new) = call($f, $session, $warm, 'bf_redis_add', $type, @values);
+	my ($state, @new) = call($f, $session, $warm, 'bf_redis_add_each', $type, @values);
 	return added($f, $session, $warm, $state, $kind, $type, \@values, \@new);
 }
 
@@ -806,6 +816,7 @@ sub added
 		$f->{elements}{$element} = $kind;
 	}
 	$f->{kind} = $kind if defined $f->{kind} && $f->{kind} eq '';
+	$f->{meaning} = $family{$type} if defined $f->{meaning} && $f->{meaning} eq '';
 	$f->{filled} = 1 if @$values;
 	$tally{added} += @$values;
 }
@@ -895,8 +906,9 @@ sub move
 	my $script = "for i = $#{[0, @keys]} + 1, #KEYS do redis.call('DEL', KEYS[i]) end for i = 1, #ARGV do redis.call('$verb', KEYS[i], ARGV[i]) end";
 	redis($server, $f->{key}, 'EVAL', $script, @keys + @old, @keys, @old, map { s/\Q$f->{key}\E/$to->{key}/r } @keys);
 	my $kind = $f->{kind};
+	my $meaning = $f->{meaning};
 	appear($to, $f, $kind, %{ $f->{elements} });
-	@$to{ 'filled', 'confused' } = @$f{ 'filled', 'confused' };
+	@$to{ 'filled', 'confused', 'meaning' } = (@$f{ 'filled', 'confused' }, $meaning);
 	take_kind($to) if $alone;
 	vanish($f) if $verb eq 'RENAME';
 }
@@ -1120,7 +1132,7 @@ sub add_twice
 		attempt($f, $call->{session}, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
 	}
 	my $bound = $f->{kind};
-	send_to($_->{session}, "SELECT bf_redis_add('$f->{server}', " . quoted($f->{key}) . ', ' . typed($_->{type}, @{ $_->{values} }) . ")") foreach @calls;
+	send_to($_->{session}, "SELECT bf_redis_add_each('$f->{server}', " . quoted($f->{key}) . ', ' . typed($_->{type}, @{ $_->{values} }) . ")") foreach @calls;
 	($_->{state}, $_->{line}) = answer_of($_->{session}) foreach @calls;
 	# Who came first has bound it.
 	my ($first) = grep { $_->{state} eq '00000' } @calls;
@@ -1128,8 +1140,9 @@ sub add_twice
 	{
 		take_kind($f) unless $f->{shards};
 		my ($state, $said) = !$f->{shards} ? 'none' :
-		  attempt($f, $first->{session}, "SELECT funnel FROM bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
-		$f->{kind} = $said if $state eq '00000';
+		  attempt($f, $first->{session}, "SELECT funnel || ' ' || coalesce(elements, '') FROM bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
+		($f->{kind}, my $elements) = split / /, $said if $state eq '00000';
+		$f->{meaning} = $family_of{$elements} if $elements;
 		$f->{kind} = kind_of($f->{strategy}, $first->{type}) unless defined $f->{kind} && $f->{kind} ne '';
 	}
 	added($f, $_->{session}, 0, $_->{state}, kind_added($f, $_->{type}, @{ $_->{values} }), $_->{type}, $_->{values}, []) foreach @calls;
@@ -1148,7 +1161,7 @@ sub ask_meanwhile
 	my $session = any(@sessions);
 	end_transaction($session, 'COMMIT');
 	attempt($f, $session, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
-	send_to($session, "SELECT bf_redis_contains('$f->{server}', " . quoted($f->{key}) . ', e) FROM (SELECT '
+	send_to($session, "SELECT bf_redis_contains_each('$f->{server}', " . quoted($f->{key}) . ', e) FROM (SELECT '
 		. typed($type, @values) . " AS e FROM generate_series(1, 20)) AS e");
 	sleep rand(0.01);
 	any(\&evict, \&delete_all, \&move)->($f);
@@ -1169,7 +1182,7 @@ sub add_meanwhile
 	end_transaction($session, 'COMMIT');
 	attempt($f, $session, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
 	my $kind = kind_added($f, $type, @values);
-	send_to($session, "SELECT bf_redis_add('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ")");
+	send_to($session, "SELECT bf_redis_add_each('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ")");
 	sleep rand(0.003);
 	if (!$server->{cluster} && chance(0.3))
 	{
@@ -1198,8 +1211,8 @@ sub cancel
 	my @values = some_elements($f, $type) or return;
 	end_transaction($session, 'COMMIT');
 	run($session, 'SET statement_timeout = ' . any(1, 1, 2));
-	my ($state) = run($session, any("SELECT bf_redis_add('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ')',
-		"SELECT count(*) FROM bf_redis_contains('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ')'));
+	my ($state) = run($session, any("SELECT bf_redis_add_each('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ')',
+		"SELECT count(*) FROM bf_redis_contains_each('$f->{server}', " . quoted($f->{key}) . ', ' . typed($type, @values) . ')'));
 	# Which may be cancelled, too.
 	1 until (run($session, 'RESET statement_timeout'))[0] eq '00000';
 	$tally{cancelled}++ if $state eq '57014';
@@ -1222,7 +1235,7 @@ sub swap
 	my ($one, $other) = shuffle @sessions;
 	end_transaction($_, 'COMMIT') foreach $one, $other;
 	attempt($f, $_, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')') foreach $one, $other;
-	send_to($one, "SELECT bf_redis_contains('$f->{server}', " . quoted($f->{key}) . ', e) FROM (SELECT '
+	send_to($one, "SELECT bf_redis_contains_each('$f->{server}', " . quoted($f->{key}) . ', e) FROM (SELECT '
 		. typed($type, @values) . " AS e FROM generate_series(1, 20)) AS e");
 	my ($state) = run($other, "SELECT bf_mirror(bf_add_all(bf_create($spec->{expected}, $spec->{fpp}, '$spec->{strategy}', NULL, $spec->{expansion}), "
 		. typed($type, @values) . "), '$f->{server}', " . quoted($f->{key}) . ", '$spec->{layout}')");

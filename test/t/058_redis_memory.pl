@@ -52,7 +52,7 @@ sub leave
 sub pieces { return info('commandstats', 'cmdstat_setrange'); }
 sub temporary { return split /\n/, $redis->cli('--scan', '--pattern', '*bloomext-tmp*'); }
 sub mirror { my ($layout, $element, $server) = @_; return sprintf "SELECT bf_mirror(large('$layout', '$element'), '%s', '$layout', '$layout') > 0", $server // 'cache'; }
-sub asked { my ($layout) = @_; return sql("SELECT bf_redis_contains('cache', '$layout', '{old1,new1}'::text[])"); }
+sub asked { my ($layout) = @_; return sql("SELECT bf_redis_contains_each('cache', '$layout', '{old1,new1}'::text[])"); }
 
 # What a filter's keys hold; the LRU clock aside.
 sub contents
@@ -94,7 +94,7 @@ for my $layout (@layouts)
 			new bool := false;
 		BEGIN
 			WHILE NOT bf_redis_contains('cache', 'stop', '$layout') LOOP
-				answer := bf_redis_contains('cache', '$layout', '{old1,new1}'::text[]);
+				answer := bf_redis_contains_each('cache', '$layout', '{old1,new1}'::text[]);
 				IF answer[1] = answer[2] THEN RAISE 'answers %', answer; END IF;
 				old := old OR answer[1];
 				new := new OR answer[2];

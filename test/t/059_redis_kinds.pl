@@ -45,16 +45,16 @@ for my $layout (grep { $layouts{$_}[0] eq 'guava' } sort keys %layouts)
 	my $expansion = $layouts{$layout}[1];
 	$redis->cli('FLUSHALL');
 	sql("SELECT bf_mirror(bf_agg(i, 1000, 0.01, 'guava', $expansion), 'cache', 'ids', '$layout') FROM generate_series(1::bigint, 500) i;
-		 SELECT bf_redis_add('cache', 'ids', ARRAY($literals))");
+		 SELECT bf_redis_add_each('cache', 'ids', ARRAY($literals))");
 	is(missed('ids', $literals), 0, "$layout: what a mirror of bigints is added is added as bigint");
-	sql("SELECT @{[ create($layout, 'made', \", funnel => 'long'\") ]}, bf_redis_add('cache', 'made', ARRAY($literals))");
+	sql("SELECT @{[ create($layout, 'made', \", funnel => 'long'\") ]}, bf_redis_add_each('cache', 'made', ARRAY($literals))");
 	is(missed('made', $literals), 0, "$layout: and to a filter of longs");
 	sql("SELECT @{[ create($layout, 'first') ]}, bf_redis_add('cache', 'first', 1::bigint), bf_redis_add('cache', 'first', 2)");
 	is(missed('first', 'SELECT 1 UNION SELECT 2'), 0, "$layout: and where the first element is a bigint");
 	sql("SELECT @{[ create($layout, 'int') ]}, bf_redis_add('cache', 'int', 1), bf_redis_add('cache', 'int', 2::bigint)");
 	is(sql("SELECT bf_contains_each(bf_fetch('cache', 'int', NULL, 'int'), '{1,2}'::int[])"), '{t,t}', "$layout: or an int");
 	is(state_of("SELECT bf_redis_add('cache', 'int', 5000000000)"), '22023', "$layout: which has no room for a wide one");
-	is(sql("SELECT bf_redis_contains('cache', 'int', '{1,5000000000}'::bigint[])"), '{t,f}', "$layout: and surely has none");
+	is(sql("SELECT bf_redis_contains_each('cache', 'int', '{1,5000000000}'::bigint[])"), '{t,f}', "$layout: and surely has none");
 }
 
 # The first element decides, bf_redis_create, or the mirror.
@@ -103,7 +103,7 @@ sub service_makes
 }
 $redis->cli('FLUSHALL');
 service_makes('generate_series(1::bigint, 100) i');
-is(sql("SELECT funnel IS NULL, (SELECT count(*) FROM unnest(bf_redis_contains('cache', 'service', ARRAY(SELECT generate_series(1, 100)))) c WHERE NOT c)
+is(sql("SELECT funnel IS NULL, (SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'service', ARRAY(SELECT generate_series(1, 100)))) c WHERE NOT c)
 		FROM bf_redis_info('cache', 'service')"), 't|0', 'longs of a service are found as integers');
 is(state_of("SELECT bf_redis_add('cache', 'service', 101)"), '22023', 'and none is added');
 is(sql("SELECT bf_redis_add('cache', 'service', 'x'), bf_redis_contains('cache', 'service', 'x')"), 't|t', 'but text is');
@@ -114,7 +114,7 @@ is(missed('service', 'SELECT generate_series(1, 101)'), 0, 'for services, too');
 is(state_of("SELECT bf_redis_create('cache', 'service', 1000, 0.01, funnel => 'int')"), '22023', 'it is said once');
 
 # A note that was lost, or left over from another filter, makes no "no".
-sub all_found { return outcome("SELECT bool_and(c) FROM unnest(bf_redis_contains('cache', 'service', ARRAY(SELECT generate_series(1, 100)))) c") }
+sub all_found { return outcome("SELECT bool_and(c) FROM unnest(bf_redis_contains_each('cache', 'service', ARRAY(SELECT generate_series(1, 100)))) c") }
 $redis->cli('HSET', '{service}:bloomext', 'funnel', 'int');
 is(all_found(), 't', 'a note of the wrong width');
 $redis->cli('HSET', '{service}:bloomext', 'bits', '64', 'funnel', 'utf8');
@@ -123,11 +123,11 @@ is(sql("SELECT funnel IS NULL FROM bf_redis_info('cache', 'service')"), 't', 'is
 $redis->cli('DEL', '{service}:bloomext');
 is(all_found(), 't', 'none');
 sql("SELECT bf_mirror(bf_agg('x' || i, 1000, 0.01, 'guava', 0) , 'cache', 'text') FROM generate_series(1, 100) i");
-sql("SELECT bf_mirror(bf_create(1000, 0.01, 'guava', 'utf16') || 'x16', 'cache', 'utf16')");
+sql("SELECT bf_mirror(bf_create(1000, 0.01, 'guava', 'utf16') + 'x16', 'cache', 'utf16')");
 $redis->cli('DEL', '{utf16}:bloomext');
 is(sql("SELECT bf_redis_contains('cache', 'utf16', 'x16')"), 't', 'nor does UTF-16 get lost with it');
 
-sql("SELECT @{[ create('guava;shards=3', 'utf16 shards', \", funnel => 'utf16'\") ]}; SELECT bf_redis_add('cache', 'utf16 shards', array_agg('x' || i)) FROM generate_series(1, 100) i");
+sql("SELECT @{[ create('guava;shards=3', 'utf16 shards', \", funnel => 'utf16'\") ]}; SELECT bf_redis_add_each('cache', 'utf16 shards', array_agg('x' || i)) FROM generate_series(1, 100) i");
 $redis->cli('DEL', '{utf16 shards:0}:bloomext');
 is(sql("SELECT bool_and(bf_redis_contains('cache', 'utf16 shards', 'x' || i)) FROM generate_series(1, 100) i"), 't', 'nor which shard it is in');
 is(state_of("SELECT bf_fetch('cache', 'text', NULL, 'utf16')"), '22023', 'who fetches text as what it is not noted to be, is told');
@@ -136,17 +136,17 @@ is(state_of("SELECT bf_fetch('cache', 'text', NULL, 'utf16')"), '22023', 'who fe
 for my $layout (sort keys %layouts)
 {
 	my ($strategy, $expansion) = @{ $layouts{$layout} };
-	my ($old, $new) = $strategy eq 'guava' ? ('1', '1::bigint') : ("'x'::text", "'x'::text");
+	my ($old, $new, $more) = $strategy eq 'guava' ? ('1', '1::bigint', '2') : ("'x'::text", "'x'::text", "'2'");
 	$redis->cli('FLUSHALL');
 	sql("SELECT @{[ create($layout, 'warm') ]}, bf_redis_add('cache', 'warm', $old)");
 	is(session("CREATE FUNCTION pg_temp.ask() RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN RETURN bf_redis_contains('cache', 'warm', $old); END \$\$;
-				CREATE FUNCTION pg_temp.add() RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN RETURN bf_redis_add('cache', 'warm', 2); END \$\$;
+				CREATE FUNCTION pg_temp.add() RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN RETURN bf_redis_add('cache', 'warm', $more); END \$\$;
 				BEGIN;
 				SELECT pg_temp.ask(), pg_temp.add();
 				SELECT bf_redis_drop('cache', 'warm'), @{[ create($layout, 'warm') ]}, bf_redis_add('cache', 'warm', $new);
 				SELECT pg_temp.ask(), pg_temp.add();
 				COMMIT;
-				SELECT bf_redis_contains('cache', 'warm', 2::bigint)"),
+				SELECT bf_redis_contains('cache', 'warm', $more)"),
 		"t|t t|t|t t|t t", "$layout: a session that knew the filter before it");
 }
 
@@ -158,12 +158,12 @@ for my $layout (sort keys %layouts)
 	my ($few, $many) = map { my ($n, $shards) = @$_; create("$layout;shards=$shards", 'sharded') =~ s/1000/$n/r } [ 1000, 2 ], [ 2000, 4 ];
 	my $x = "(SELECT array_agg('x' || j) FROM generate_series(1, 50) j)";
 	is(session("CREATE FUNCTION pg_temp.ask() RETURNS bigint LANGUAGE plpgsql AS \$\$ DECLARE r boolean[]; BEGIN
-					r := bf_redis_contains('cache', 'sharded', $x); RETURN (SELECT count(*) FROM unnest(r) c WHERE NOT c); END \$\$;
-				CREATE FUNCTION pg_temp.add(y text[]) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN RETURN cardinality(bf_redis_add('cache', 'sharded', y)); END \$\$;
+					r := bf_redis_contains_each('cache', 'sharded', $x); RETURN (SELECT count(*) FROM unnest(r) c WHERE NOT c); END \$\$;
+				CREATE FUNCTION pg_temp.add(y text[]) RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN RETURN cardinality(bf_redis_add_each('cache', 'sharded', y)); END \$\$;
 				SELECT $few;
 				BEGIN;
 				SELECT pg_temp.add($x), pg_temp.ask();
-				SELECT bf_redis_drop('cache', 'sharded'), $many, cardinality(bf_redis_add('cache', 'sharded', $x));
+				SELECT bf_redis_drop('cache', 'sharded'), $many, cardinality(bf_redis_add_each('cache', 'sharded', $x));
 				SELECT pg_temp.ask(), pg_temp.add(array_agg('y' || j)) FROM generate_series(1, 50) j;
 				COMMIT;
 				SELECT count(*) FROM generate_series(1, 50) j WHERE NOT bf_redis_contains('cache', 'sharded', 'y' || j)"),
@@ -206,9 +206,9 @@ for my $layout (sort keys %layouts)
 			# What the hash beside Redisson's says is lost with it.
 			next if $layout eq 'redisson' && "@lost" eq 'lost {lost}:bloomext';
 			$redis->cli('FLUSHALL');
-			sql("SELECT @{[ create($layout, 'lost') ]}; SELECT bf_redis_add('cache', 'lost', array_agg('x' || i)) FROM generate_series(1, " . ($grown ? 2500 : 300) . ") i");
+			sql("SELECT @{[ create($layout, 'lost') ]}; SELECT bf_redis_add_each('cache', 'lost', array_agg('x' || i)) FROM generate_series(1, " . ($grown ? 2500 : 300) . ") i");
 			$redis->cli('DEL', @lost);
-			my $seen = session("SELECT count(*) FROM unnest(bf_redis_contains('cache', 'lost', ARRAY(SELECT 'x' || generate_series(1, 300)))) c WHERE NOT c;
+			my $seen = session("SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'lost', ARRAY(SELECT 'x' || generate_series(1, 300)))) c WHERE NOT c;
 					SELECT bf_redis_add('cache', 'lost', 'x1');
 					SELECT count(*) FROM unnest(bf_contains_each(bf_fetch('cache', 'lost'), ARRAY(SELECT 'x' || generate_series(1, 300)))) c WHERE NOT c");
 			# All but a note must be there.
@@ -230,7 +230,7 @@ for my $layout (sort keys %layouts)
 {
 	my ($strategy, $expansion, $string) = @{ $layouts{$layout} };
 	my $key = $string =~ s/K/theirs/r;
-	my $mirror = "bf_mirror(bf_create(1000, 0.01, '$strategy', 'utf8', $expansion) || 'x', 'cache', 'theirs', '$layout')";
+	my $mirror = "bf_mirror(bf_create(1000, 0.01, '$strategy', 'utf8', $expansion) + 'x', 'cache', 'theirs', '$layout')";
 	for my $what (sort keys %foreign)
 	{
 		$redis->cli('FLUSHALL');
@@ -285,12 +285,12 @@ for my $pair ([ 'x', '{x}' ], [ '{x}', 'x' ])
 {
 	my ($one, $other) = @$pair;
 	$redis->cli('FLUSHALL');
-	sql("SELECT bf_redis_create('cache', '$one', 100, 0.01, 'magnuss'), bf_redis_add('cache', '$one', '{a,b}'::text[])");
+	sql("SELECT bf_redis_create('cache', '$one', 100, 0.01, 'magnuss'), bf_redis_add_each('cache', '$one', '{a,b}'::text[])");
 	is(state_of("SELECT $_"), '22023', "$other beside $one: $_")
 	  for "bf_redis_create('cache', '$other', 5000, 0.0001, 'magnuss')", "bf_mirror(bf_create(100), 'cache', '$other')";
-	is(sql("SELECT bf_redis_contains('cache', '$one', '{a,b}'::text[])"), '{t,t}', "$one: is as it was");
+	is(sql("SELECT bf_redis_contains_each('cache', '$one', '{a,b}'::text[])"), '{t,t}', "$one: is as it was");
 	$redis->cli('FLUSHALL');
-	sql("SELECT bf_mirror(bf_create(100) || 'a'::text, 'cache', '$one'), bf_mirror(bf_create(100, expansion => 1) || 'b'::text, 'cache', '$other')");
+	sql("SELECT bf_mirror(bf_create(100) + 'a'::text, 'cache', '$one'), bf_mirror(bf_create(100, expansion => 1) + 'b'::text, 'cache', '$other')");
 	is(sql("SELECT bf_redis_contains('cache', '$one', 'a'), bf_redis_contains('cache', '$other', 'b')"), 't|t', "a growing one has another: $other");
 }
 
@@ -323,7 +323,7 @@ for my $layout ('growing', 'redisson')
 	$redis->cli('FLUSHALL');
 	sql('SELECT ' . create($layout, 'twice'));
 	$redis->cli('COPY', $_, "kept $_") for qw(twice-0 twice-config twice-cursor {twice}:config);
-	sql("SELECT bf_redis_drop('cache', 'twice'), bf_mirror(bf_create(1000, 0.01) || 'x'::text, 'cache', 'twice')");
+	sql("SELECT bf_redis_drop('cache', 'twice'), bf_mirror(bf_create(1000, 0.01) + 'x'::text, 'cache', 'twice')");
 	$redis->cli('COPY', "kept $_", $_) for qw(twice-0 twice-config twice-cursor {twice}:config);
 	is(state_of("SELECT bf_redis_contains('cache', 'twice', 'x')"), '22023', "$layout: and a stream at the same key");
 	$redis->cli('DEL', '{twice}:bloomext');
@@ -341,7 +341,7 @@ for my $layout ('guava', 'redisson', 'bitmap', 'guava;shards=2')
 for my $strategy (qw(tale2009 cassandra magnuss guava))
 {
 	$redis->cli('FLUSHALL');
-	sql("SELECT bf_mirror(bf_create(1000, 0.01, '$strategy') || 'x'::text, 'cache', 'bare', 'bitmap')");
+	sql("SELECT bf_mirror(bf_create(1000, 0.01, '$strategy') + 'x'::text, 'cache', 'bare', 'bitmap')");
 	$redis->cli('DEL', '{bare}:bloomext');
 	is(sql("SELECT bf_contains(bf_fetch('cache', 'bare', 'bitmap', 1000, 0.01, '$strategy'), 'x'::text)"), 't', "$strategy: its own funnel");
 }

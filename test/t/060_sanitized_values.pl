@@ -70,7 +70,7 @@ my @element_calls = map { my ($s, $f) = @$_; my $filter = "bf_create(100, 0.1, '
 	("bf_contains($filter, ELEM)", "bf_add($filter, ELEM)", "$filter || ELEM", "ELEM <@ $filter", "bf_positions($filter, ELEM)", "bf_contains($filter, (ELEM)::varchar)",
 		"bf_add_all($filter, ARRAY[ELEM, 'x', NULL, ELEM])", "bf_contains_all($filter, ARRAY[ELEM])", "bf_contains_each($filter, ARRAY[ELEM, ELEM])",
 		"bf_contains($filter, (ELEM)::name)", "$filter @> ANY (ARRAY[ELEM, ELEM])") } @filters;
-push @element_calls, map { ("bf_agg(ELEM || i, 10, 0.1, '$_')", "bf_agg(ELEM || i, 10, 0.1, '$_', 1)", "bf_remove(bf_create(10, 0.1, 'guava', counting => true) || 'x', ELEM)") } @strategies;
+push @element_calls, map { ("bf_agg(ELEM || i, 10, 0.1, '$_')", "bf_agg(ELEM || i, 10, 0.1, '$_', 1)", "bf_remove(bf_create(10, 0.1, 'guava', counting => true) + 'x', ELEM)") } @strategies;
 push @element_calls, 'bf_agg(ELEM || i)', 'bf_agg(ELEM, 10)', map { "bf_live_contains('$_', ELEM)" } @tables;
 my @text_calls = ('bf_create(10, 0.1, ELEM)', q(bf_create(10, 0.1, 'guava', ELEM)), 'bf_export(bf_create(10), ELEM)', 'bf_import(NULL, ELEM)', q(bf_import('\x00', ELEM)), '(ELEM)::bloomfilter', '(ELEM)::bytea::bloomfilter');
 
@@ -106,16 +106,16 @@ sub invalid_text
 
 # Sound ones of all kinds, as hexadecimal digits.
 my @sound = split /\n/, $node->safe_psql('postgres', join ' UNION ALL ', (
-	map({ "SELECT substr((bf_create(20, 0.1, '$_') || 'x' || 'y')::text, 3)" } @strategies),
+	map({ "SELECT substr((bf_create(20, 0.1, '$_') + 'x' + 'y')::text, 3)" } @strategies),
 	map({ "SELECT substr(bf_create(20, 0.1, '$_', expansion => 2)::text, 3)" } @strategies),
 	map({ "SELECT substr(bf_agg(i::text, 5, 0.1, '$_', 1)::text, 3) FROM generate_series(1, 40) i" } qw(guava redisbloom)),
-	"SELECT substr((bf_create(20, 0.1, counting => true) || 'x')::text, 3)",
+	"SELECT substr((bf_create(20, 0.1, counting => true) + 'x')::text, 3)",
 	"SELECT substr(bf_create_bits(64, 255, 'magnuss')::text, 3)",
-	"SELECT substr((bf_create(5, 0.1) || 7)::text, 3)"));
+	"SELECT substr((bf_create(5, 0.1) + 7)::text, 3)"));
 my @streams = split /\n/, $node->safe_psql('postgres', join ' UNION ALL ',
-	q(SELECT encode(bf_export(bf_create(20, 0.1) || 'x'), 'hex')),
-	q(SELECT encode(bf_export(bf_create(20, 0.1, 'guava32') || 'x'), 'hex')),
-	(map { "SELECT encode(bf_export(bf_create(20, 0.1, '$_') || 'x'), 'hex')" } qw(redisbloom spark1 spark2 bitsandblooms)),
+	q(SELECT encode(bf_export(bf_create(20, 0.1) + 'x'), 'hex')),
+	q(SELECT encode(bf_export(bf_create(20, 0.1, 'guava32') + 'x'), 'hex')),
+	(map { "SELECT encode(bf_export(bf_create(20, 0.1, '$_') + 'x'), 'hex')" } qw(redisbloom spark1 spark2 bitsandblooms)),
 	q(SELECT encode(bf_export(bf_agg(i::text, 5, 0.1, 'redisbloom', 2)), 'hex') FROM generate_series(1, 60) i));
 my @numbers = map { pack 'Q<', $_ } 0, 1, 2, 63, 64, 65, 255, 256, 1024, 1025, 134_219_265, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**48, 2**62, 9_223_372_036_854_775_807, ~0;
 push @numbers, map { pack 'd<', $_ } 0, 1, -1, 0.5, 1e-300, 5e-324, 9**9**9, -9**9**9, -sin(9**9**9), 0.999999999;
@@ -158,7 +158,7 @@ my @calls = (
 	map({ ("bf_contains(f, $_)", "bf_add(f, $_)", "bf_positions(f, $_)", "bf_remove(f, $_)") } q('x'::text), '7', '7::bigint', q('\x00'::bytea)),
 	q(bf_add_all(f, ARRAY['a', NULL, 'b'])), 'bf_add_all(f, ARRAY[1, 2, 3])', q(bf_contains_all(f, ARRAY['a', 'b'])), 'bf_contains_each(f, ARRAY[1, NULL])',
 	'bf_union(f, f)', 'bf_union(f, bf_create(20, 0.1))', 'bf_intersection(f, f)', 'bf_compatible(f, bf_create(20, 0.1))', 'bf_plain(f)', 'f = f', 'f <> bf_create(1)',
-	'bf_hash(f)', 'bf_hash_extended(f, 1)', 'bf_count(f)', 'bf_fpp(f)', 'bf_info(f)', 'bf_layers(f)', 'bf_measure_fpp(f, 50)', 'bf_export(f)', 'f::bytea', 'f::text', 'bloomfilter_send(f)',
+	'bloomfilter_hash(f)', 'bloomfilter_hash_extended(f, 1)', 'bf_count(f)', 'bf_fpp(f)', 'bf_info(f)', 'bf_layers(f)', 'bf_measure_fpp(f, 50)', 'bf_export(f)', 'f::bytea', 'f::text', 'bloomfilter_send(f)',
 	map({ "bf_export(f, '$_')" } qw(guava redisbloom redis bitset)), 'bf_export_layer(f, 0)', q(bf_export_layer(f, 1, 'redis')), 'bf_union_agg(f)', 'bf_intersection_agg(f)');
 
 # The ways in: text in both notations, a client's bytes, streams, a cast.

@@ -117,9 +117,9 @@ my @names = map { "'$_'" } qw(guava guava32 redisson magnuss tale2009 cassandra 
 my @integers = qw(0 1 -1 2 7 10 63 64 65 255 256 1000 65536 1000000 2147483647 -2147483648);
 my @bigints = (@integers, '2147483648', '4294967296', '1099511627776', '9000000000000000000', '9223372036854775807', '-9223372036854775807 - 1');
 my @floats = ((map { "'$_'" } qw(NaN Infinity -Infinity 0 -0 5e-324 1e-308 1e-300 1e-15 0.999999999999 1 1.0000001 -1 1e308)), qw(0.5 0.03 0.1 0.01));
-my @filters = ('bf_create(10)', q(bf_create(100, 0.1, 'magnuss') || 'x'), q(bf_create(10, 0.1, 'redisbloom', expansion => 2)), 'bf_create(10, counting => true) || 3', q(bf_create(10, 0.1, 'guava', 'utf16')),
-	q(bf_create_bits(64, 255, 'tale2009')), q(bf_create(5, 0.01, 'cassandra')), q(bf_create(5, 0.1, expansion => 1) || '\x01'::bytea), q(bf_create(1000, 0.5, 'redisson') || 'a'),
-	q(bf_create(10, 0.1, 'spark1') || 7), q(bf_create(100, 0.01, 'spark2', expansion => 2) || 'a'), q(bf_create(10, 0.1, 'bitsandblooms') || 'x'));
+my @filters = ('bf_create(10)', q(bf_create(100, 0.1, 'magnuss') + 'x'), q(bf_create(10, 0.1, 'redisbloom', expansion => 2)), 'bf_create(10, counting => true) + 3', q(bf_create(10, 0.1, 'guava', 'utf16')),
+	q(bf_create_bits(64, 255, 'tale2009')), q(bf_create(5, 0.01, 'cassandra')), q(bf_create(5, 0.1, expansion => 1) + '\x01'::bytea), q(bf_create(1000, 0.5, 'redisson') + 'a'),
+	q(bf_create(10, 0.1, 'spark1') + 7), q(bf_create(100, 0.01, 'spark2', expansion => 2) + 'a'), q(bf_create(10, 0.1, 'bitsandblooms') + 'x'));
 my @elements = (q('a'::text), q(''::text), 'title', 'n', 'id', '7', '7::smallint', '7::bigint', q('\x00ff'::bytea), q('c0ffee00-0000-0000-0000-000000000000'::uuid), q('a'::name), q('a'::varchar), q('a'::char(5)), '5::small', q('w'::word),
 	map({ "'$_'::date" } '2020-02-02', 'infinity', '4714-11-24 BC', '5874897-12-31'), 'now()', map({ ("'$_'::timestamp", "'$_'::timestamptz") } 'infinity', '-infinity', '1970-01-01 00:00:00', '294276-12-31 23:59:59.999999'),
 	'true', 'false', q('1'::"char"), q('\377'::"char"), q(''::"char"), map({ "'$_'::inet" } '10.0.0.1', '10.0.0.1/8', '::', 'fe80::1/64'), q('10.0.0.0/8'::cidr), q('::/0'::cidr), q('08:00:2b:01:02:03'::macaddr), '0::oid', '4294967295::oid', q('a '::bpchar), q(''::name),

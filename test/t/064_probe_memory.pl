@@ -22,8 +22,8 @@ $node->start;
 # 10,000 filters of 20 kB, and four of 12 MB.
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bloomext;
-	CREATE TABLE tenants AS SELECT i AS id, bf_create(16000, 0.01) || ('own' || i) AS f FROM generate_series(1, 10000) i;
-	CREATE TABLE shards AS SELECT i AS id, bf_create(10000000, 0.01) || ('own' || i) AS f FROM generate_series(1, 4) i;
+	CREATE TABLE tenants AS SELECT i AS id, bf_create(16000, 0.01) + ('own' || i) AS f FROM generate_series(1, 10000) i;
+	CREATE TABLE shards AS SELECT i AS id, bf_create(10000000, 0.01) + ('own' || i) AS f FROM generate_series(1, 4) i;
 	ANALYZE});
 
 # The most memory of its own (not shared buffers) a backend has had, in

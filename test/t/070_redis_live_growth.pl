@@ -31,7 +31,7 @@ $test->sql(qq{
 	-- How many elements of a table Redis does not find.
 	CREATE FUNCTION missing(tab regclass, key text, OUT missing bigint) LANGUAGE plpgsql AS \$\$
 	BEGIN
-		EXECUTE format('SELECT count(*) FROM (SELECT unnest(bf_redis_contains(''cache'', %L, array_agg(title))) FROM %s) AS t (found)
+		EXECUTE format('SELECT count(*) FROM (SELECT unnest(bf_redis_contains_each(''cache'', %L, array_agg(title))) FROM %s) AS t (found)
 			WHERE NOT found', key, tab) INTO missing;
 	END \$\$;
 	-- What the two sides say of a mirror, as far as it differs.
@@ -99,7 +99,7 @@ for my $table (sort keys %kinds)
 	cmp_ok($test->sql("SELECT layers FROM bf_live_info('$table')"), '>=', 3, "$table: it has grown");
 	is(found($table, 8000), 8000, "$table: a reader in Redis finds all") if $type eq 'text' && $options !~ /spark/;
 	# What has no row is found until the mirror is written again.
-	$test->sql("SELECT bf_redis_add('cache', '$table', array_agg(@{[$element // q('Title ' || i)]})) FROM generate_series(10001, 20000) AS i");
+	$test->sql("SELECT bf_redis_add_each('cache', '$table', array_agg(@{[$element // q('Title ' || i)]})) FROM generate_series(10001, 20000) AS i");
 	$test->sql("SELECT bf_live_mirror('$table', 'cache', '$table')");
 	is($test->sql("SELECT * FROM differences('$table', '$table')"), '', "$table: what a service added is out, and nothing else");
 	# Fewer layers take the place of many.

@@ -54,7 +54,7 @@ sub mirror
 sub missed
 {
 	my ($key, $element) = @_;
-	return outcome("SELECT count(*) FROM unnest(bf_redis_contains('cache', '$key', ARRAY(SELECT $element FROM generate_series(1, 300) i))) c WHERE NOT c");
+	return outcome("SELECT count(*) FROM unnest(bf_redis_contains_each('cache', '$key', ARRAY(SELECT $element FROM generate_series(1, 300) i))) c WHERE NOT c");
 }
 
 my %elements = (
@@ -153,8 +153,8 @@ is(missed('made', $titles), '22023', 'or, where shards do not say whose they are
 # What any shard holds, the others do: not only the first, which may hold nothing.
 $redis->cli('FLUSHALL');
 sql("SELECT bf_mirror(bf_create(500), 'cache', 'kind', 'guava;shards=2/0'), bf_mirror(bf_add(bf_create(500), 1::bigint), 'cache', 'kind', 'guava;shards=2/1')");
-is(state_of("SELECT bf_redis_add('cache', 'kind', ARRAY(SELECT 'Title ' || i FROM generate_series(1, 20) i))"), '22023', 'not another kind');
-is(sql("SELECT bool_and(a) FROM unnest(bf_redis_add('cache', 'kind', ARRAY(SELECT generate_series(1000, 1020)))) a"), 't', 'but the same');
+is(state_of("SELECT bf_redis_add_each('cache', 'kind', ARRAY(SELECT 'Title ' || i FROM generate_series(1, 20) i))"), '22023', 'not another kind');
+is(sql("SELECT bool_and(a) FROM unnest(bf_redis_add_each('cache', 'kind', ARRAY(SELECT generate_series(1000, 1020)))) a"), 't', 'but the same');
 mirror('key', 'guava', 4, 0 .. 3);
 
 # All that a filter has expires.
@@ -170,7 +170,7 @@ my $reader = IPC::Run::start([ 'psql', '-X', '-At', '-d', $node->connstr('postgr
 	BEGIN
 		WHILE (SELECT count(*) FROM pg_class WHERE relname = 'stop') > 0 LOOP
 			BEGIN
-				IF (SELECT bool_and(c) FROM generate_series(1, 4) n, unnest(bf_redis_contains('cache', 'busy', (ARRAY(SELECT 'Title ' || i FROM generate_series(1, 300) i))[n:])) c)
+				IF (SELECT bool_and(c) FROM generate_series(1, 4) n, unnest(bf_redis_contains_each('cache', 'busy', (ARRAY(SELECT 'Title ' || i FROM generate_series(1, 300) i))[n:])) c)
 				THEN yes := yes + 1; ELSE no := no + 1; END IF;
 			EXCEPTION WHEN undefined_object OR object_in_use THEN none := none + 1;
 			END;
@@ -262,7 +262,7 @@ sub make_three
 	make($element, 3, $strategy, $expansion);
 	return mirror('late', $layout, 3, 0 .. 2) if $how eq 'mirrored';
 	sql("SELECT bf_redis_create('cache', 'late', 1500, 0.001, '$strategy', '$layout;shards=3', $expansion);
-		 SELECT count(*) FROM unnest(bf_redis_add('cache', 'late', ARRAY(SELECT $element FROM generate_series(1, 300) i)))");
+		 SELECT count(*) FROM unnest(bf_redis_add_each('cache', 'late', ARRAY(SELECT $element FROM generate_series(1, 300) i)))");
 }
 for my $case ([ 'guava', 'guava', 0 ], [ 'bitmap', 'guava', 0 ], [ 'growing', 'guava', 1 ], [ 'redisson', 'redisson', 0 ], RedisServer->bloom ? [ 'redisbloom', 'redisbloom', 0 ] : ())
 {
@@ -291,7 +291,7 @@ for my $case ([ 'guava', 'guava', 0 ], [ 'bitmap', 'guava', 0 ], [ 'growing', 'g
 $redis->cli('FLUSHALL');
 make_three('created', $titles, 'guava', 'guava', 0);
 sql("SELECT bf_mirror(bf_agg($titles, 5000), 'cache', 'other') FROM generate_series(1, 300) i");
-my $held = start_held("SELECT count(*) FROM generate_series(1, 300) i WHERE NOT bf_redis_contains('relay', 'late', $titles)", qr/BITFIELD_RO|function found/);
+my $held = start_held("SELECT count(*) FROM generate_series(1, 300) i WHERE NOT bf_redis_contains_each('relay', 'late', $titles)", qr/BITFIELD_RO|function found/);
 $redis->cli('RENAME', 'other', 'late:1');
 is($held->(), "0\n", 'another size is looked at anew');
 
@@ -301,7 +301,7 @@ sub make_alike
 	my ($shards) = @_;
 	sql("SELECT bf_redis_drop('cache', 'alike');
 		 SELECT bf_redis_create('cache', 'alike', 500 * $shards, 0.001, 'guava', 'guava;shards=$shards', 0);
-		 SELECT bf_redis_add('cache', 'alike', ARRAY(SELECT $titles FROM generate_series(1, 300) i))");
+		 SELECT bf_redis_add_each('cache', 'alike', ARRAY(SELECT $titles FROM generate_series(1, 300) i))");
 }
 make_alike(4);
 $held = start_held("SELECT bf_redis_contains('relay', 'alike', (SELECT $titles FROM generate_series(1, 300) i WHERE bf_shard($titles, 4) <> bf_shard($titles, 5) LIMIT 1))",

@@ -56,7 +56,7 @@ $warm->ask('CREATE FUNCTION asked(x text) RETURNS boolean STABLE LANGUAGE plpgsq
 is($warm->ask(q(PREPARE q AS SELECT count(*) FILTER (WHERE NOT asked(title)), asked('absent') FROM articles; EXECUTE q)), '0|f', 'asked by a session');
 $test->is_sql('a chunk that is compressed', 'SELECT compress_chunk(oldest()) IS NOT NULL; SELECT chunks()', "t; $maybe");
 is($warm->ask('EXECUTE q'), '0|t', 'to the session that asked before');
-$test->is_sql('is named', q(SELECT count(*) FROM bf_live_info('articles') WHERE maybe ~ 'compressed' AND "table" = oldest()), '1');
+$test->is_sql('is named', q(SELECT count(*) FROM bf_live_info('articles') WHERE maybe ~ 'compressed' AND relation = oldest()), '1');
 $test->fails("refused: $_", "SELECT $_('articles')", '0A000') foreach 'bf_live_filter', 'bf_live_verify';
 $test->is_sql('a filter over it', $aggregate, $made);
 $test->is_sql('rows that come later, and go', q(

@@ -761,7 +761,7 @@ sub mirrorer
 	my @of = @{ $mirrored{$index} } or return;
 	my %elements = map { element($f, $_->[0], 1 + int(rand($_->[1]))) => 1 } map { any(@of) } 1 .. 300;
 	my $array = literal($f, keys %elements);
-	my @denied = run($server, "SELECT e FROM unnest($array, bf_redis_contains('cache', '$index', $array)) AS u (e, found) WHERE NOT found;");
+	my @denied = run($server, "SELECT e FROM unnest($array, bf_redis_contains_each('cache', '$index', $array)) AS u (e, found) WHERE NOT found;");
 	if ($state eq '42704') { $count{'mirrors gone'}++; delete $mirrored{$index}; }
 	return if $state ne '00000';
 	$count{'asked in Redis'} += keys %elements;

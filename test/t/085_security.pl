@@ -120,7 +120,7 @@ SKIP:
 sql('GRANT SELECT ON planned TO peeper; ALTER TABLE planned ENABLE ROW LEVEL SECURITY');
 my $estimate = q{SET ROLE %s; EXPLAIN SELECT FROM planned WHERE bf_contains('%s', title)};
 sub rows_estimated { return $node->safe_psql('postgres', sprintf $estimate, @_) =~ /rows=(\d+)/ ? $1 : -1; }
-my @filters = split /\n/, sql(q{SELECT bf_create(10) || 'common'; SELECT bf_create(10) || 'rare'});
+my @filters = split /\n/, sql(q{SELECT bf_create(10) + 'common'; SELECT bf_create(10) + 'rare'});
 is(rows_estimated('peeper', $filters[0]), rows_estimated('peeper', $filters[1]), 'nor do estimates tell of common values');
 cmp_ok(rows_estimated('postgres', $filters[0]), '>', 2 * rows_estimated('postgres', $filters[1]), 'as they do to others');
 is(sql(q{SELECT count(*) FROM pg_proc WHERE (proleakproof OR prosecdef) AND probin LIKE '%bloomext%'}), 0, 'no function is leakproof, or somebody else\'s');
@@ -146,7 +146,7 @@ my $planted = q{SET ROLE owner; CREATE SCHEMA mine; SET search_path = mine;
 	CREATE OPERATOR = (LEFTARG = "char", RIGHTARG = text, PROCEDURE = trap);
 	CREATE FUNCTION trap(l oid, r oid) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM mine.trap(); RETURN true; END';
 	CREATE OPERATOR = (LEFTARG = oid, RIGHTARG = oid, PROCEDURE = trap);
-	CREATE FUNCTION bf_live_state(anyelement, OUT "column" text, OUT due text) LANGUAGE plpgsql AS 'BEGIN PERFORM mine.trap(); END';
+	CREATE FUNCTION bf_live_state(anyelement, OUT col text, OUT due text) LANGUAGE plpgsql AS 'BEGIN PERFORM mine.trap(); END';
 	CREATE TABLE pg_am (oid oid, amhandler regproc); CREATE TABLE pg_class (oid oid, relam oid, relkind "char"); CREATE TABLE pg_index (indexrelid oid);};
 my ($status, $out, $err) = $node->psql('theirs', "$planted CREATE EXTENSION bloomext SCHEMA mine");
 is($status, 0, 'the owner of a database creates it among his objects') or diag $err;
@@ -217,10 +217,10 @@ sub array { return "ARRAY[" . join(',', map { "'\\x" . unpack('H*', $_) . "'" } 
 my ($bits, $position) = split /\|/, sql(q{SELECT bits, (bf_positions(f, 'known'::bytea))[1] FROM (SELECT bf_create(1000000, 0.0001, funnel => 'bytes')) AS x (f), bf_info(f)});
 my @forged = map { element($position + $bits * $_, $bits * $_) } 1 .. 1000;
 is(sql('SELECT count(DISTINCT e), count(*) FILTER (WHERE bf_contains(f, e)), max(bf_count(f)) FROM unnest(' . array(@forged) .
-		q{) AS e, LATERAL (SELECT bf_create(1000000, 0.0001, funnel => 'bytes') || 'known'::bytea) AS x (f)}), '1000|1000|1', 'false positives on purpose');
+		q{) AS e, LATERAL (SELECT bf_create(1000000, 0.0001, funnel => 'bytes') + 'known'::bytea) AS x (f)}), '1000|1000|1', 'false positives on purpose');
 my $key = '00' x 31 . '01';
 is(sql("CREATE EXTENSION pgcrypto; SELECT count(*) FILTER (WHERE bf_contains(f, hmac(e, '\\x$key', 'sha256'))) FROM unnest(" . array(@forged) .
-		qq{) AS e, LATERAL (SELECT bf_create(1000000, 0.0001, funnel => 'bytes') || hmac('known', '\\x$key', 'sha256')) AS x (f)}), 0, 'which a secret prevents');
+		qq{) AS e, LATERAL (SELECT bf_create(1000000, 0.0001, funnel => 'bytes') + hmac('known', '\\x$key', 'sha256')) AS x (f)}), 0, 'which a secret prevents');
 
 my ($size, $hashes) = split /\|/, sql('SELECT bits, hashes FROM bf_info(bf_create(1000, 0.01))');
 my $count = int(($size + $hashes - 1) / $hashes);
@@ -239,9 +239,9 @@ is(outcome(q{SET statement_timeout = '1min'; SET work_mem = '64kB'; SELECT expec
 is(outcome(q{SET work_mem = '64kB'; SET temp_file_limit = '100kB'; SELECT bf_agg(e) FROM made}), '53400', 'what it files has a limit');
 
 # What is another element.
-is(sql(q{SELECT bf_contains(f, U&'e\0301'), bf_contains(f, U&'\00c9'), bf_contains(f, normalize(lower(U&'E\0301'), NFKC)) FROM (SELECT bf_create(10) || U&'\00e9') AS x (f)}),
+is(sql(q{SELECT bf_contains(f, U&'e\0301'), bf_contains(f, U&'\00c9'), bf_contains(f, normalize(lower(U&'E\0301'), NFKC)) FROM (SELECT bf_create(10) + U&'\00e9') AS x (f)}),
 	'f|f|t', 'an accent in two code points, and in upper case');
-is(sql(q{SELECT bf_contains(f, '\x61'::bytea), bf_contains(f, '\x610062'::bytea) FROM (SELECT bf_create(10) || '\x610062'::bytea) AS x (f)}), 'f|t', 'a NUL byte and what follows');
+is(sql(q{SELECT bf_contains(f, '\x61'::bytea), bf_contains(f, '\x610062'::bytea) FROM (SELECT bf_create(10) + '\x610062'::bytea) AS x (f)}), 'f|t', 'a NUL byte and what follows');
 
 # What was deleted stays until the filter is made anew.
 sql(q{CREATE TABLE people (mail text); CREATE INDEX people_bf ON people USING bloomfilter (mail) WITH (fpp = 0.000001);

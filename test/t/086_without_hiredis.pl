@@ -136,9 +136,9 @@ my %calls = (
 	bloomext_live_mirror => q(bf_live_mirror('titles_bf', 'cache', 'k')),
 	bloomext_mirror => q(bf_mirror(f, 'cache', 'k')),
 	bloomext_redis_add => q(bf_redis_add('cache', 'k', 'x'::text)),
-	bloomext_redis_add_all => q(bf_redis_add('cache', 'k', ARRAY['x'])),
+	bloomext_redis_add_all => q(bf_redis_add_each('cache', 'k', ARRAY['x'])),
 	bloomext_redis_contains => q(bf_redis_contains('cache', 'k', 'x'::text)),
-	bloomext_redis_contains_each => q(bf_redis_contains('cache', 'k', ARRAY['x'])),
+	bloomext_redis_contains_each => q(bf_redis_contains_each('cache', 'k', ARRAY['x'])),
 	bloomext_redis_create => q(bf_redis_create('cache', 'k', 1000)),
 	bloomext_redis_drop => q(bf_redis_drop('cache', 'k')),
 	bloomext_redis_info => q(bf_redis_info('cache', 'k')));
@@ -202,7 +202,7 @@ is(outcome("DO \$\$ BEGIN PERFORM $mapping; EXCEPTION WHEN feature_not_supported
 			\\! mv '$library.later' '$library'
 			SELECT bf_live_contains('titles_bf', 'caught'), $mapping"),
 	't|t', 'caught, and then installed, in one session');
-is(outcome("SELECT bf_mirror(f, 'cache', 'k') > 0, later(), bf_redis_contains('cache', 'k', ARRAY['title 1', 'x']), bf_fetch('cache', 'k') = f FROM filters"),
+is(outcome("SELECT bf_mirror(f, 'cache', 'k') > 0, later(), bf_redis_contains_each('cache', 'k', ARRAY['title 1', 'x']), bf_fetch('cache', 'k') = f FROM filters"),
 	't|t|{t,f}|t', 'a new session');
 
 $node->stop;

@@ -521,7 +521,7 @@ sub create
 	my ($strategy, $layout, $funnel) = @{ $keys{$key} };
 	return "SELECT bf_redis_create('$where', '{$key}', 200, 0.01, '$strategy', " . ($layout ? "'$layout'" : 'NULL') . ', ' . ($key =~ /growing/ ? 1 : 0) . ', NULL' . ($funnel ? ", '$funnel'" : '') . ');';
 }
-sub fill { my ($key) = @_; return "SELECT bf_redis_drop('cache', '{$key}'); " . create('cache', $key) . " SELECT bf_redis_add('cache', '{$key}', held());" }
+sub fill { my ($key) = @_; return "SELECT bf_redis_drop('cache', '{$key}'); " . create('cache', $key) . " SELECT bf_redis_add_each('cache', '{$key}', held());" }
 $node->safe_psql('postgres', join ' ', map { fill($_) } sort keys %keys);
 
 # What is asked of a filter; where the answers are told apart, also what may not be.
@@ -535,8 +535,8 @@ sub redis_statements
 	my $filter = "bf_add_all(bf_create(" . any(200, 1000, 100_000) . ", 0.01, '$strategy', expansion => " . ($key =~ /growing/ ? 1 : 0) . '), held())';
 	my $to = $layout ? "'$layout'" : 'NULL';
 	my @statements = (
-		map({ $tells ? "SELECT must($_);" : "SELECT $_;" } "bf_redis_contains($at, $element)", "(SELECT bool_and(a) FROM unnest(bf_redis_contains($at, held())) a)", "NOT bf_redis_add($at, $element)",
-			"(SELECT NOT bool_or(a) FROM unnest(bf_redis_add($at, ARRAY[$element, 'held 1', NULL])) a)", $key =~ /shards/ ? () : "bf_contains_all(bf_fetch($at), held())"),
+		map({ $tells ? "SELECT must($_);" : "SELECT $_;" } "bf_redis_contains($at, $element)", "(SELECT bool_and(a) FROM unnest(bf_redis_contains_each($at, held())) a)", "NOT bf_redis_add($at, $element)",
+			"(SELECT NOT bool_or(a) FROM unnest(bf_redis_add_each($at, ARRAY[$element, 'held 1', NULL])) a)", $key =~ /shards/ ? () : "bf_contains_all(bf_fetch($at), held())"),
 		"SELECT * FROM bf_redis_info($at);", create(any('hostile', 'cluster', 'sentinel'), $key),
 		"SELECT bf_redis_contains($at, 'absent ' || g) FROM generate_series(1, 5) g;", "SELECT bf_redis_contains($at, 7);", "SELECT bf_fetch($at, '" . any(qw(guava growing redisson bitmap redisbloom)) . "');",
 		"SELECT bf_fetch($at, 'bitmap', 200, 0.01, '$strategy');", "SELECT bf_redis_create($at, 10, 0.5, '" . any('guava', 'redisson', 'magnuss') . "');",
@@ -561,7 +561,7 @@ for my $key (grep { /^tell/ } sort keys %keys)
 		for my $turn (1 .. 4)
 		{
 			my $at = "'hostile', '{sweep-$way-$turn-$key}'";
-			push @statements, any("SELECT must((SELECT bool_and(a) FROM unnest(bf_redis_contains($at, held())) a));", "SELECT must((SELECT NOT bool_or(a) FROM unnest(bf_redis_add($at, held())) a));");
+			push @statements, any("SELECT must((SELECT bool_and(a) FROM unnest(bf_redis_contains_each($at, held())) a));", "SELECT must((SELECT NOT bool_or(a) FROM unnest(bf_redis_add_each($at, held())) a));");
 			push @statements, "SELECT bf_live_mirror('held', $at, 'guava');" if $key eq 'tell-guava';
 		}
 	}
@@ -575,7 +575,7 @@ while (time < $end_of_answers && $wrong < 20)
 	my @chosen = map { any(sort keys %keys) } 1 .. 6;
 	run_bounded($redis_states, map { redis_statements($_) } @chosen);
 	# What lies have done to a filter is undone; what was told apart has done nothing.
-	$node->safe_psql('postgres', join ' ', map { /^lie/ ? fill($_) : "SELECT must(bool_and(a)) FROM unnest(bf_redis_contains('cache', '{$_}', held())) a;" } uniq @chosen);
+	$node->safe_psql('postgres', join ' ', map { /^lie/ ? fill($_) : "SELECT must(bool_and(a)) FROM unnest(bf_redis_contains_each('cache', '{$_}', held())) a;" } uniq @chosen);
 }
 is($wrong, 0, 'hostile answers');
 $asked = $server->{statements} - $asked;

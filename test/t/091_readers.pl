@@ -94,10 +94,10 @@ sql(q{
 		(SELECT element FROM bigint_elements WHERE i % 2 = 0 UNION ALL SELECT 1000000000000000 + generate_series(1, 700000)) AS elements;
 	SELECT bf_mirror(f, 'cache', 'other') FROM other_filter;
 	SELECT bf_redis_create('cache', 'huge', 330000000, 0.03);
-	SELECT bf_redis_add('cache', 'huge', array_agg(element)) FROM bigint_elements WHERE i % 2 = 0;
+	SELECT bf_redis_add_each('cache', 'huge', array_agg(element)) FROM bigint_elements WHERE i % 2 = 0;
 });
 my $of_other = sql('SELECT bf_contains(f, element)::int FROM bigint_elements, other_filter ORDER BY i') . "\n";
-my $of_huge = sql(q{SELECT unnest(bf_redis_contains('cache', 'huge', array_agg(element ORDER BY i)))::int FROM bigint_elements}) . "\n";
+my $of_huge = sql(q{SELECT unnest(bf_redis_contains_each('cache', 'huge', array_agg(element ORDER BY i)))::int FROM bigint_elements}) . "\n";
 
 # What is there instead of a filter: nothing, strings of other layouts, a filter of another
 # strategy, and what begins like a filter: of other lengths, without words, without hashes.

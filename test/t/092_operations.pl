@@ -203,7 +203,7 @@ SKIP:
 	$redis->start;
 	$test->sql($enable);
 	is($insert->('after'), '', 'then they go on');
-	is($test->sql(q(SELECT bf_redis_contains('cache', 'titles', ARRAY['before', 'refused', 'meanwhile', 'still', 'after']))),
+	is($test->sql(q(SELECT bf_redis_contains_each('cache', 'titles', ARRAY['before', 'refused', 'meanwhile', 'still', 'after']))),
 		'{t,f,t,t,t}', 'and the filter has all rows');
 }
 

@@ -40,8 +40,8 @@ foreach my $version (UpgradeTest->versions)
 {
 	my $name = $version =~ s/\W/_/gr;
 	@version{"filled_$name", "kept_$name"} = ($version, $version);
-	UpgradeTest->new($old, "filled_$name", $version, $version);
-	my $kept = UpgradeTest->new($old, "kept_$name", $version, $version);
+	UpgradeTest->new($old, "filled_$name", $version);
+	my $kept = UpgradeTest->new($old, "kept_$name", $version);
 	$kept->restore;
 	is_same($kept->answers, $kept->kept_answers, "$version: what was kept is there");
 }

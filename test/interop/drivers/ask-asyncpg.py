@@ -44,6 +44,7 @@ async def main():
     print(await careless("SELECT f FROM filters"))
     print(await careless("SELECT $1::bloomfilter IS NOT NULL", stream))
     print(await careless("SELECT bf_contains_each(f, $1) FROM filters", ["plain"]))
+    print(await careless("SELECT bf_contains_each(f, $1) FROM filters", "{plain}"))
     print(await careless("SELECT bf_contains(f, $1) FROM numbers", 5))
     print(await careless("SELECT (bf_info(bf_add(bf_create(100), $1))).funnel", 5))
     await connection.close()

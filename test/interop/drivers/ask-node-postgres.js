@@ -42,6 +42,7 @@ const show = answers => console.log(answers.map(answer => answer === null ? '-' 
 	await careless('SELECT f FROM filters');
 	await careless('SELECT $1::bloomfilter IS NOT NULL', stream);
 	await careless('SELECT bf_contains_each(f, $1) FROM filters', ['plain']);
+	await careless('SELECT bf_contains_each(f, $1) FROM filters', '{plain}');
 	await careless('SELECT bf_contains(f, $1) FROM numbers', 5);
 	await careless('SELECT (bf_info(bf_add(bf_create(100), $1))).funnel', 5);
 	await client.end();

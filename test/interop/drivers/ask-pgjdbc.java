@@ -86,6 +86,7 @@ public class Ask {
 		careless("SELECT f FROM filters");
 		careless("SELECT ?::bloomfilter IS NOT NULL", stream);
 		careless("SELECT bf_contains_each(f, ?) FROM filters", (Object) new String[] {"plain"});
+		careless("SELECT bf_contains_each(f, ?) FROM filters", "{plain}");
 		careless("SELECT bf_contains(f, ?) FROM numbers", 5);
 		careless("SELECT (bf_info(bf_add(bf_create(100), ?))).funnel", 5);
 		db.close();

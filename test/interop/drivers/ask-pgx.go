@@ -92,6 +92,7 @@ func main() {
 	careless[[]byte](c, "SELECT f FROM filters")
 	careless[bool](c, "SELECT $1::bloomfilter IS NOT NULL", stream)
 	careless[[]bool](c, "SELECT bf_contains_each(f, $1) FROM filters", []string{"plain"})
+	careless[[]bool](c, "SELECT bf_contains_each(f, $1) FROM filters", "{plain}")
 	careless[bool](c, "SELECT bf_contains(f, $1) FROM numbers", 5)
 	careless[string](c, "SELECT (bf_info(bf_add(bf_create(100), $1))).funnel", 5)
 }

@@ -41,5 +41,6 @@ with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     print(careless("SELECT f FROM filters"))
     print(careless("SELECT %s::bloomfilter IS NOT NULL", stream))
     print(careless("SELECT bf_contains_each(f, %s) FROM filters", ["plain"]))
+    print(careless("SELECT bf_contains_each(f, %s) FROM filters", "{plain}"))
     print(careless("SELECT bf_contains(f, %s) FROM numbers", 5))
     print(careless("SELECT (bf_info(bf_add(bf_create(100), %s))).funnel", 5))

@@ -59,6 +59,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     careless::<Vec<u8>>(&db, "SELECT f FROM filters", &[]).await;
     careless::<bool>(&db, "SELECT $1::bloomfilter IS NOT NULL", &[&stream]).await;
     careless::<Vec<bool>>(&db, "SELECT bf_contains_each(f, $1) FROM filters", &[&vec!["plain"]]).await;
+    careless::<Vec<bool>>(&db, "SELECT bf_contains_each(f, $1) FROM filters", &[&"{plain}"]).await;
     careless::<bool>(&db, "SELECT bf_contains(f, $1) FROM numbers", &[&5i64]).await;
     careless::<String>(&db, "SELECT (bf_info(bf_add(bf_create(100), $1))).funnel", &[&5i64]).await;
     Ok(())

@@ -51,12 +51,12 @@ CREATE MATERIALIZED VIEW united AS SELECT bf_union_agg(f) AS f FROM made WHERE n
 CREATE FUNCTION has(f bloomfilter, e text) RETURNS boolean LANGUAGE sql IMMUTABLE BEGIN ATOMIC SELECT e <@ f; END;
 CREATE DOMAIN small_filter AS bloomfilter CHECK (octet_length(bf_export(VALUE)) < 1000);
 CREATE TYPE named_filter AS (name text, f bloomfilter);
-CREATE TABLE derived (d small_filter DEFAULT bf_create(10), c named_filter, a bloomfilter[], hash int GENERATED ALWAYS AS (bf_hash(d)) STORED);
+CREATE TABLE derived (d small_filter DEFAULT bf_create(10), c named_filter, a bloomfilter[], hash int GENERATED ALWAYS AS (bloomfilter_hash(d)) STORED);
 INSERT INTO derived SELECT f, ROW(name, f)::named_filter, ARRAY[f, NULL] FROM made WHERE name IN ('guava fixed', 'redisson fixed');
 CREATE INDEX by_value ON made USING hash (f);
 SELECT bf_create(40) AS none \gset
 CREATE AGGREGATE seen(text) (SFUNC = bf_add, STYPE = bloomfilter, INITCOND = :'none');
-CREATE OPERATOR ?? (LEFTARG = bloomfilter, RIGHTARG = text, FUNCTION = bf_contains);
+CREATE OPERATOR ?? (LEFTARG = bloomfilter, RIGHTARG = anycompatible, FUNCTION = bf_contains);
 CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1');
 CREATE USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (password 'secret');
 REVOKE EXECUTE ON FUNCTION bf_mirror(bloomfilter, name, text, text, interval) FROM PUBLIC;

@@ -10,7 +10,7 @@
 SELECT name, md5(f::text), translate(of_elements('bf_contains_each(f, $1)', element, 100, f), 'tf{},', '10'),
 	(SELECT row(strategy, funnel, expected, fpp, hashes, bits, bits_set, layers, expansion, counting, bytes) FROM bf_info(f)),
 	md5(bf_export_layer(CASE WHEN name LIKE '%counting' THEN bf_plain(f) ELSE f END, 0, 'redis')),
-	f::text = of_elements(maker, element, 30, NULL)
+	f = of_elements(maker, element, 30, NULL)::bloomfilter
 FROM made ORDER BY name COLLATE "C";
 
 -- What needs the extension's objects.
