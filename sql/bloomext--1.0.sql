@@ -159,6 +159,16 @@ CREATE FUNCTION bf_contains_each(bloomfilter, anycompatiblearray) RETURNS boolea
 COMMENT ON FUNCTION bf_contains_each(bloomfilter, anycompatiblearray) IS
 	'an answer of bf_contains for each element of the array, NULL for NULL';
 
+CREATE FUNCTION bf_add_each(
+	bloomfilter,
+	anycompatiblearray,
+	OUT filter bloomfilter, OUT added boolean[]
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bloomext_add_each'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_add_each(bloomfilter, anycompatiblearray) IS
+	'the filter with all elements of the array added, and for each whether it was surely new, NULL for NULL: an element that the array has twice is new once';
+
 -- Which of several filters an element is in
 
 CREATE FUNCTION bf_shard(anycompatible, shards int) RETURNS int

@@ -106,6 +106,14 @@ add_to_newest(BfValue *value, BfHash *hashes, Size count)
 	}
 }
 
+/* Whether elements go into the newest layer, for as long as there is room. */
+static inline bool
+takes_newest(const BfFilter *filter)
+{
+	return filter->plan.header.expansion > 0 ||
+		filter->plan.strategy->counts_elements;
+}
+
 /* Add up to BF_BATCH elements. */
 static void
 add_batch(BfValue *value, BfHash *hashes, Size count)
@@ -113,7 +121,7 @@ add_batch(BfValue *value, BfHash *hashes, Size count)
 	BfFilter   *filter = &value->filter;
 	bool		counting = filter->plan.header.cell_bits == BF_CELL_COUNTER;
 
-	if (filter->plan.header.expansion > 0 || filter->plan.strategy->counts_elements)
+	if (takes_newest(filter))
 	{
 		add_to_newest(value, hashes, count);
 		return;
@@ -138,6 +146,34 @@ bf_value_add(BfValue *value, BfHash *hashes, Size count)
 		CHECK_FOR_INTERRUPTS();
 		add_batch(value, hashes + done, Min(count - done, BF_BATCH));
 	}
+}
+
+/* Add an element to a plain filter of fixed size; whether that set a bit. */
+static bool
+put_in_bits(BfFilter *filter, BfHash *hash)
+{
+	BfLayer    *layer = &filter->plan.first;
+	uint64		room = PG_UINT64_MAX;
+	bool		held = false;
+
+	bf_hash_reach(filter->plan.strategy, hash, layer->hashes);
+	(void) bf_layer_add(filter, layer, hash, 1, &held, &room);
+	return room < PG_UINT64_MAX;
+}
+
+/* Add an element; whether it was surely not there. */
+bool
+bf_value_put(BfValue *value, BfHash *hash)
+{
+	bool		counting = value->filter.plan.header.cell_bits == BF_CELL_COUNTER;
+	bool		held;
+
+	if (!counting && !takes_newest(&value->filter))
+		return put_in_bits(&value->filter, hash);
+	held = bf_filter_contains(&value->filter, hash);
+	if (!held || counting)
+		bf_value_add(value, hash, 1);
+	return !held;
 }
 
 /* Add what is listed. */

@@ -29,6 +29,7 @@ PG_FUNCTION_INFO_V1(bloomext_create_buckets);
 PG_FUNCTION_INFO_V1(bloomext_create_bits);
 PG_FUNCTION_INFO_V1(bloomext_add);
 PG_FUNCTION_INFO_V1(bloomext_add_all);
+PG_FUNCTION_INFO_V1(bloomext_add_each);
 PG_FUNCTION_INFO_V1(bloomext_remove);
 PG_FUNCTION_INFO_V1(bloomext_plain);
 PG_FUNCTION_INFO_V1(bloomext_union);
@@ -239,31 +240,43 @@ bloomext_add(PG_FUNCTION_ARGS)
 	return change(fcinfo, add_element, false);
 }
 
-/* Add those of an array that are not NULL, all or none. */
+/*
+ * Hash the next piece of an array that is to be added, all of it or nothing, and
+ * copy the filter to add it to, once; false after the last.
+ */
+static bool
+take_piece(FunctionCallInfo fcinfo, BfElements *elements, BfValue *value)
+{
+	BfCall	   *call = elements->call;
+
+	if (!bf_elements_hash(elements))
+		return false;
+	if (elements->hashed < elements->count)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filter holds integer elements, and some of the array are out of their range"),
+				 errhint("Build the filter of bigint elements.")));
+	if (value->varlena == NULL)
+	{
+		bf_value_copy(PG_GETARG_DATUM(0), value);
+		bf_value_bind(value, call->funnel,
+					  bf_element_meaning_in(&call->element,
+											&call->probe.filter->plan.header));
+	}
+	return true;
+}
+
+/* Add those of an array that are not NULL. */
 static Datum
 add_elements(PG_FUNCTION_ARGS)
 {
-	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
 	BfElements	elements;
 	BfValue		value = {0};
 
-	bf_elements_start(&elements, call, PG_GETARG_ARRAYTYPE_P(1));
-	while (bf_elements_hash(&elements))
-	{
-		if (elements.hashed < elements.count)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("filter holds integer elements, and some of the array are out of their range"),
-					 errhint("Build the filter of bigint elements.")));
-		if (elements.hashed > 0 && value.varlena == NULL)
-		{
-			bf_value_copy(PG_GETARG_DATUM(0), &value);
-			bf_value_bind(&value, call->funnel,
-						  bf_element_meaning_in(&call->element,
-												&call->probe.filter->plan.header));
-		}
+	bf_elements_start(&elements, bf_call(fcinfo, 0, 1, true),
+					  PG_GETARG_ARRAYTYPE_P(1));
+	while (take_piece(fcinfo, &elements, &value))
 		bf_value_add(&value, elements.hashes, elements.hashed);
-	}
 	if (value.varlena == NULL)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	PG_RETURN_POINTER(value.varlena);
@@ -274,6 +287,65 @@ Datum
 bloomext_add_all(PG_FUNCTION_ARGS)
 {
 	return change(fcinfo, add_elements, true);
+}
+
+/*
+ * Add a piece of an array, with an answer for each element whether it was surely
+ * new.  What the filter held before needs no second look.
+ */
+static void
+put_piece(const BfElements *elements, BfValue *value, char *answers)
+{
+	bool		counting = value->filter.plan.header.cell_bits == BF_CELL_COUNTER;
+	bool		held[BF_PIECE_ELEMENTS];
+
+	bf_filter_contains_batch(&value->filter, elements->hashes,
+							 elements->hashed, held);
+	for (uint32 i = 0; i < elements->hashed; i++)
+	{
+		if (!held[i] || counting)
+			answers[i] = bf_value_put(value, &elements->hashes[i]);
+	}
+}
+
+/* Add an array's elements to the filter, whose place the sum takes. */
+static ArrayType *
+put_elements(FunctionCallInfo fcinfo, Datum *filter)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	ArrayType  *answers = bf_answers_make(array);
+	char	   *answer = ARR_DATA_PTR(answers);
+	BfElements	elements;
+	BfValue		value = {0};
+
+	bf_elements_start(&elements, bf_call(fcinfo, 0, 1, true), array);
+	while (take_piece(fcinfo, &elements, &value))
+	{
+		put_piece(&elements, &value, answer);
+		answer += elements.count;
+	}
+	if (value.varlena != NULL)
+		*filter = PointerGetDatum(value.varlena);
+	return answers;
+}
+
+/*
+ * bf_add_each(bloomfilter, elements): the filter that bf_add_all gives, and a
+ * boolean[] of the array's shape: true for what was surely not in it, nor earlier
+ * in the array.
+ */
+Datum
+bloomext_add_each(PG_FUNCTION_ARGS)
+{
+	Datum		values[2] = {PG_GETARG_DATUM(0), (Datum) 0};
+	bool		nulls[2] = {PG_ARGISNULL(0), PG_ARGISNULL(0) || PG_ARGISNULL(1)};
+	BfElementType element;
+
+	if (!nulls[1])
+		values[1] = PointerGetDatum(put_elements(fcinfo, &values[0]));
+	else if (!nulls[0])
+		bf_element_type_of_argument(fcinfo, 1, true, &element);
+	return bf_row(fcinfo, values, nulls);
 }
 
 /* Take an element out, if it is there. */
