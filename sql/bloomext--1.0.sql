@@ -169,6 +169,12 @@ CREATE FUNCTION bf_add_each(
 COMMENT ON FUNCTION bf_add_each(bloomfilter, anycompatiblearray) IS
 	'the filter with all elements of the array added, and for each whether it was surely new, NULL for NULL: an element that the array has twice is new once';
 
+CREATE FUNCTION bf_new(bloomfilter, anycompatiblearray) RETURNS SETOF anycompatible
+	AS 'MODULE_PATHNAME', 'bloomext_new'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 100;
+COMMENT ON FUNCTION bf_new(bloomfilter, anycompatiblearray) IS
+	'the elements of the array that are surely not in the filter: each once, in the order of the array, no NULL';
+
 -- Which of several filters an element is in
 
 CREATE FUNCTION bf_shard(anycompatible, shards int) RETURNS int

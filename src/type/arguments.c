@@ -7,7 +7,9 @@
 
 #include "access/htup_details.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "type/arguments.h"
 
@@ -123,4 +125,29 @@ bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 {
 	return HeapTupleGetDatum(heap_form_tuple(bf_row_type(fcinfo), values,
 											 nulls));
+}
+
+/*
+ * Start to return values that are not rows, a set of them at once: they go into
+ * the tuplestore, as rows of a column.
+ */
+ReturnSetInfo *
+bf_set_start(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old;
+
+	if (set == NULL || !IsA(set, ReturnSetInfo) ||
+		(set->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	old = MemoryContextSwitchTo(set->econtext->ecxt_per_query_memory);
+	set->returnMode = SFRM_Materialize;
+	set->setDesc = CreateTupleDescCopy(set->expectedDesc);
+	set->setResult = tuplestore_begin_heap((set->allowedModes &
+											SFRM_Materialize_Random) != 0,
+										   false, work_mem);
+	MemoryContextSwitchTo(old);
+	return set;
 }

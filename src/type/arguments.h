@@ -9,7 +9,9 @@
 #include "access/tupdesc.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "nodes/execnodes.h"
 
+#include "compat.h"
 #include "strategy/strategy.h"
 
 extern void bf_append_name(StringInfo names, const char *name);
@@ -25,5 +27,6 @@ extern void bf_refuse_nulls(FunctionCallInfo fcinfo, int first,
 							const char *const *names, int count);
 extern TupleDesc bf_row_type(FunctionCallInfo fcinfo);
 extern Datum bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+extern ReturnSetInfo *bf_set_start(FunctionCallInfo fcinfo);
 
 #endif							/* BLOOMEXT_ARGUMENTS_H */

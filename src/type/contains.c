@@ -5,13 +5,17 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/tuplestore.h"
 
+#include "type/arguments.h"
 #include "type/elements.h"
+#include "type/once.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains);
 PG_FUNCTION_INFO_V1(bloomext_contained);
 PG_FUNCTION_INFO_V1(bloomext_contains_all);
 PG_FUNCTION_INFO_V1(bloomext_contains_each);
+PG_FUNCTION_INFO_V1(bloomext_new);
 
 /* Look an element of a call up in its filter. */
 static bool
@@ -101,4 +105,36 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 		answer += elements.count;
 	}
 	PG_RETURN_ARRAYTYPE_P(answers);
+}
+
+/* bf_new(bloomfilter, elements): those that are surely not in it, each once */
+Datum
+bloomext_new(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *set = bf_set_start(fcinfo);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	BfElements	elements;
+	BfOnce		once;
+	bool		found[BF_PIECE_ELEMENTS];
+	bool		nulls[1] = {false};
+	Datum		value;
+
+	start(fcinfo, array, &elements);
+	bf_once_start(&once, &elements.call->element, array);
+	while (look_up(&elements, found))
+	{
+		bool		is_new[BF_PIECE_ELEMENTS];
+
+		/* What the filter cannot hold is not in it. */
+		memset(is_new, true, elements.count);
+		for (uint32 i = 0; i < elements.hashed; i++)
+			is_new[elements.source[i]] = !found[i];
+		for (uint32 i = 0; i < elements.count; i++)
+		{
+			if (bf_once_next(&once, is_new[i], &value))
+				tuplestore_putvalues(set->setResult, set->setDesc, &value,
+									 nulls);
+		}
+	}
+	PG_RETURN_NULL();
 }
