@@ -203,6 +203,18 @@ CREATE FUNCTION bf_compatible(bloomfilter, bloomfilter) RETURNS boolean
 COMMENT ON FUNCTION bf_compatible(bloomfilter, bloomfilter) IS
 	'whether bf_union of the two works: same strategy, funnel, layers, bits and hashes, and both counting or neither';
 
+CREATE FUNCTION bf_covers(bloomfilter, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_covers'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bf_covers(bloomfilter, bloomfilter) IS
+	'whether all elements of the second filter are in the first one, as far as bits tell: false where one is surely not; both must be compatible, but one may have grown further';
+
+CREATE FUNCTION bf_only_grows() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'bloomext_only_grows'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bf_only_grows() IS
+	'trigger function, FOR EACH ROW, BEFORE or AFTER UPDATE: refuses what takes elements out of a filter, or puts NULL in its place; INSERT and DELETE are free, and so are filters of another size or kind; arguments: none for all columns of filters, or a column, and then ''rebuild'' where any filter may take the place of another';
+
 CREATE FUNCTION bf_plain(bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_plain'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;

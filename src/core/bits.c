@@ -88,6 +88,40 @@ bf_counters_to_bits(const uint8_t *cells, uint64_t count, uint8_t *bits)
 	}
 }
 
+/* The lowest bit of each counter of a word that is not zero. */
+static inline uint64_t
+nonzero_counters(uint64_t word)
+{
+	word |= word >> 1;
+	word |= word >> 2;
+	return word & UINT64_C(0x1111111111111111);
+}
+
+/*
+ * Whether each cell that is not zero in another array of the same size, a
+ * multiple of 8 bytes, is not zero in this one.
+ */
+bool
+bf_cells_cover(const uint8_t *cells, const uint8_t *others, size_t bytes,
+			   uint8_t cell_bits)
+{
+	uint64_t	missing = 0;
+
+	for (size_t i = 0; i < bytes; i += 8)
+	{
+		uint64_t	own = bf_load_le64(cells + i);
+		uint64_t	other = bf_load_le64(others + i);
+
+		if (cell_bits == BF_CELL_COUNTER)
+		{
+			own = nonzero_counters(own);
+			other = nonzero_counters(other);
+		}
+		missing |= other & ~own;
+	}
+	return missing == 0;
+}
+
 /* Add the bits of another array of the same size, a multiple of 8 bytes. */
 void
 bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes)

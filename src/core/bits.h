@@ -124,6 +124,8 @@ bf_bits_are_zero(const uint8_t *bits, size_t bytes)
 extern uint64_t bf_bits_count(const uint8_t *bits, size_t bytes);
 extern uint64_t bf_cells_count(const uint8_t *cells, size_t bytes,
 							   uint8_t cell_bits);
+extern bool bf_cells_cover(const uint8_t *cells, const uint8_t *others,
+						   size_t bytes, uint8_t cell_bits);
 extern void bf_counters_add(uint8_t *into, const uint8_t *from, size_t bytes);
 extern void bf_counters_min(uint8_t *into, const uint8_t *from, size_t bytes);
 extern void bf_counters_to_bits(const uint8_t *cells, uint64_t count,

@@ -16,23 +16,35 @@
 #include "type/merge.h"
 #include "type/slices.h"
 
-/* Whether two filters have the same strategy, cells, layers, m and k. */
-bool
-bf_value_same_shape(const BfFilter *left, const BfFilter *right)
+/*
+ * Whether two filters have the same strategy and cells, and the same m and k in
+ * the layers that both have.
+ */
+static bool
+start_alike(const BfFilter *left, const BfFilter *right)
 {
 	BfLayer		b = right->plan.first;
 
 	if (left->plan.strategy != right->plan.strategy ||
-		left->plan.header.cell_bits != right->plan.header.cell_bits ||
-		left->plan.header.layers != right->plan.header.layers)
+		left->plan.header.cell_bits != right->plan.header.cell_bits)
 		return false;
 	bf_foreach_layer(a, left)
 	{
+		if (b.index == right->plan.header.layers)
+			break;
 		if (a.bits != b.bits || a.hashes != b.hashes)
 			return false;
 		bf_filter_next_layer(right, &b);
 	}
 	return true;
+}
+
+/* Whether two filters have the same strategy, cells, layers, m and k. */
+bool
+bf_value_same_shape(const BfFilter *left, const BfFilter *right)
+{
+	return left->plan.header.layers == right->plan.header.layers &&
+		start_alike(left, right);
 }
 
 /* Whether a filter holds nothing, so that any funnel could still be its own. */
@@ -53,13 +65,31 @@ same_kind(const BfHeader *left, const BfHeader *right)
 		 left->meaning == BF_MEANING_OPEN || right->meaning == BF_MEANING_OPEN);
 }
 
+/* Whether an element of one filter may be an element of another. */
+static bool
+may_share(const BfFilter *left, const BfFilter *right)
+{
+	return is_unbound(left) || is_unbound(right) ||
+		same_kind(&left->plan.header, &right->plan.header);
+}
+
 /* Whether two filters can be merged. */
 bool
 bf_value_compatible(const BfFilter *left, const BfFilter *right)
 {
-	return bf_value_same_shape(left, right) &&
-		(is_unbound(left) || is_unbound(right) ||
-		 same_kind(&left->plan.header, &right->plan.header));
+	return bf_value_same_shape(left, right) && may_share(left, right);
+}
+
+/*
+ * Whether what two filters hold can be compared: one may have grown further than
+ * the other.
+ */
+bool
+bf_value_comparable(const BfFilter *left, const BfFilter *right)
+{
+	return start_alike(left, right) && may_share(left, right) &&
+		(left->plan.header.layers == right->plan.header.layers ||
+		 left->plan.header.expansion == right->plan.header.expansion);
 }
 
 /* Describe a filter where it differs from another, for a message. */
@@ -101,17 +131,24 @@ merge_counted(BfValue *into, const BfFilter *from, bool adds)
 	}
 }
 
+/* Raise that two filters are not compatible. */
+void
+bf_value_refuse(const BfFilter *left, const BfFilter *right)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("bloom filters are not compatible"),
+			 errdetail("Left: %s. Right: %s.",
+					   describe_shape(left), describe_shape(right)),
+			 errhint("Filters combine when strategy, funnel, elements, layers, bits and hashes are the same: create them with the same parameters.")));
+}
+
 /* Raise where two filters are not compatible. */
 static void
 check_compatible(const BfValue *into, const BfFilter *from)
 {
 	if (!bf_value_compatible(&into->filter, from))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bloom filters are not compatible"),
-				 errdetail("Left: %s. Right: %s.",
-						   describe_shape(&into->filter), describe_shape(from)),
-				 errhint("Filters combine when strategy, funnel, elements, layers, bits and hashes are the same: create them with the same parameters.")));
+		bf_value_refuse(&into->filter, from);
 }
 
 /* Whether two filters can be merged only if they hold the same. */

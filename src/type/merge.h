@@ -21,6 +21,9 @@ extern const BfMerge bf_merge_intersection;
 
 extern bool bf_value_same_shape(const BfFilter *left, const BfFilter *right);
 extern bool bf_value_compatible(const BfFilter *left, const BfFilter *right);
+extern bool bf_value_comparable(const BfFilter *left, const BfFilter *right);
+pg_noreturn extern void bf_value_refuse(const BfFilter *left,
+										const BfFilter *right);
 extern void bf_value_merge(BfValue *into, const BfFilter *from,
 						   const BfMerge *merge);
 extern void bf_value_merge_datum(BfValue *into, Datum from,

@@ -80,6 +80,35 @@ test_sets(void)
 	}
 }
 
+/* What has a cell more than another array is not covered by it. */
+static void
+test_covers(uint8_t width)
+{
+	uint8_t		cells[64];
+	uint8_t		others[64];
+	uint64_t	count = 8 * sizeof(cells) / width;
+
+	for (size_t i = 0; i < sizeof(cells); i++)
+	{
+		cells[i] = (uint8_t) (next_random() & next_random());
+		others[i] = cells[i] & (uint8_t) next_random();
+	}
+	CHECK(bf_cells_cover(cells, others, sizeof(cells), width), "part of it");
+	for (uint64_t i = 0; i < count; i++)
+	{
+		uint8_t		one[64] = {0};
+		uint64_t	bit = i * width + next_random() % width;
+
+		bf_bit_set(one, bit);
+		CHECK(bf_cells_cover(cells, one, sizeof(one), width) ==
+			  bf_cell_get(cells, i, width), "cell %" PRIu64, i);
+		memcpy(one, others, sizeof(one));
+		bf_bit_set(one, bit);
+		CHECK(bf_cells_cover(cells, one, sizeof(one), width) ==
+			  bf_cell_get(cells, i, width), "cell %" PRIu64 " and others", i);
+	}
+}
+
 /*
  * Whether any bit at or beyond `used` is set, for every `used`; and where an array
  * ends in other orders.
@@ -225,6 +254,11 @@ void
 test_bits(void)
 {
 	test_sets();
+	for (int round = 0; round < 20; round++)
+	{
+		test_covers(BF_CELL_BIT);
+		test_covers(BF_CELL_COUNTER);
+	}
 	test_tail();
 	test_packing();
 	test_orders();

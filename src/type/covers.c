@@ -1,0 +1,315 @@
+/*
+ * covers.c
+ *	  Whether a filter has all elements of another, and a trigger that keeps
+ *	  UPDATEs from taking elements out of filters.
+ *
+ * A filter covers another one whose bits are all set in it, layer by layer: an
+ * element is in a filter if one of its layers has all of its bits, and the layer
+ * of the same number has them, too.  Either may have grown further.  Of counters
+ * it matters only which are not zero.
+ *
+ * The trigger is for who writes back what was read earlier: an application that
+ * saves all columns of a row puts a filter's older self in the place of one that
+ * others have added to since.  A filter that was not written is told by its toast
+ * pointer, and not read.
+ */
+#include "postgres.h"
+
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "type/merge.h"
+#include "type/slices.h"
+
+PG_FUNCTION_INFO_V1(bloomext_covers);
+PG_FUNCTION_INFO_V1(bloomext_only_grows);
+
+/* A filter to compare: in memory, or its prefix, and where the rest is stored. */
+typedef struct Compared
+{
+	Datum		datum;
+	BfFilter	filter;
+} Compared;
+
+/* What a call site of bf_only_grows keeps. */
+typedef struct Guard
+{
+	bool		rebuilds;		/* may filters be replaced by any others? */
+	int			count;
+	AttrNumber	columns[FLEXIBLE_ARRAY_MEMBER];
+} Guard;
+
+/* Open a filter to compare it with another. */
+static void
+open_compared(Compared *compared, Datum datum)
+{
+	compared->datum = datum;
+	if (bf_slices_are_stored(datum))
+		bf_slice_read_prefix(datum, &compared->filter);
+	else
+		bf_value_open(datum, &compared->filter);
+}
+
+/* Some bytes of a filter, and what to free after use, or NULL. */
+static const uint8 *
+read_part(const Compared *compared, uint64 offset, Size length,
+		  struct varlena **slice)
+{
+	*slice = NULL;
+	if (compared->filter.whole)
+		return compared->filter.bytes + offset;
+	*slice = bf_slice_read(compared->datum, offset, length);
+	return DatumGetBfBytes(*slice);
+}
+
+/* Whether a part of a layer covers, from `at` on, that of another filter's. */
+static bool
+part_covers(const Compared *a, uint64 at, const Compared *b, uint64 other_at,
+			Size length)
+{
+	struct varlena *slices[2];
+	const uint8 *cells = read_part(a, at, length, &slices[0]);
+	const uint8 *others = read_part(b, other_at, length, &slices[1]);
+	bool		covers = bf_cells_cover(cells, others, length,
+										b->filter.plan.header.cell_bits);
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (slices[i] != NULL)
+			pfree(slices[i]);
+	}
+	return covers;
+}
+
+/* Whether a part of a layer holds nothing. */
+static bool
+part_is_empty(const Compared *compared, uint64 at, Size length)
+{
+	struct varlena *slice;
+	const uint8 *cells = read_part(compared, at, length, &slice);
+	bool		empty = bf_bits_are_zero(cells, length);
+
+	if (slice != NULL)
+		pfree(slice);
+	return empty;
+}
+
+/*
+ * Whether all that is in a layer of b is in that of a, or in none, where a has no
+ * such layer.
+ */
+static bool
+layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
+				 const BfLayer *layer)
+{
+	for (uint64 done = 0; done < layer->bytes; done += BF_PIECE)
+	{
+		Size		length = Min(BF_PIECE, layer->bytes - done);
+		uint64		at = layer->offset + done;
+
+		CHECK_FOR_INTERRUPTS();
+		if (own->index == layer->index ?
+			!part_covers(a, own->offset + done, b, at, length) :
+			!part_is_empty(b, at, length))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether a comparable filter a has all that b has.  One of char(n) looks for texts
+ * without their blanks: not for such as b may hold if nobody knows what it holds.
+ */
+static bool
+is_covered(const Compared *a, const Compared *b)
+{
+	BfLayer		own = a->filter.plan.first;
+
+	if (a->filter.plan.header.meaning == BF_MEANING_BPCHAR &&
+		b->filter.plan.header.meaning == BF_MEANING_UNKNOWN)
+		return false;
+	bf_foreach_layer(layer, &b->filter)
+	{
+		if (!layer_is_covered(a, &own, b, &layer))
+			return false;
+		if (own.index < a->filter.plan.header.layers)
+			bf_filter_next_layer(&a->filter, &own);
+	}
+	return true;
+}
+
+/* bf_covers(bloomfilter, bloomfilter): are all elements of the second in the first? */
+Datum
+bloomext_covers(PG_FUNCTION_ARGS)
+{
+	Compared	a;
+	Compared	b;
+
+	open_compared(&a, PG_GETARG_DATUM(0));
+	open_compared(&b, PG_GETARG_DATUM(1));
+	if (!bf_value_comparable(&a.filter, &b.filter))
+		bf_value_refuse(&a.filter, &b.filter);
+	PG_RETURN_BOOL(is_covered(&a, &b));
+}
+
+/* Whether a filter may take another's place: it covers it, or is made anew. */
+static bool
+may_replace(Datum new_filter, Datum old_filter)
+{
+	Compared	a;
+	Compared	b;
+
+	open_compared(&a, new_filter);
+	open_compared(&b, old_filter);
+	return !bf_value_comparable(&a.filter, &b.filter) || is_covered(&a, &b);
+}
+
+/* Whether a column is one of filters, or of a domain over them. */
+static bool
+holds_filters(TupleDesc row, AttrNumber column, Oid filters)
+{
+	const FormData_pg_attribute *attribute = TupleDescAttr(row, column - 1);
+
+	return !attribute->attisdropped && OidIsValid(filters) &&
+		getBaseType(attribute->atttypid) == filters;
+}
+
+/* Whether a column is generated: a trigger BEFORE an UPDATE does not see it. */
+static bool
+is_generated(TupleDesc row, AttrNumber column)
+{
+	return TupleDescAttr(row, column - 1)->attgenerated != '\0';
+}
+
+/* The column that a trigger's argument names, which must be one of filters. */
+static AttrNumber
+named_column(const TriggerData *trigger, Oid filters)
+{
+	const char *name = trigger->tg_trigger->tgargs[0];
+	TupleDesc	row = RelationGetDescr(trigger->tg_relation);
+	int			column = SPI_fnumber(row, name);
+
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(trigger->tg_relation))));
+	if (!holds_filters(row, column, filters))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is not of type bloomfilter", name)));
+	if (is_generated(row, column))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" is generated", name),
+				 errhint("Guard the columns that it is generated from.")));
+	return column;
+}
+
+/* Find all columns of filters that UPDATEs write: not those that are generated. */
+static void
+find_columns(const TriggerData *trigger, Oid filters, Guard *guard)
+{
+	TupleDesc	row = RelationGetDescr(trigger->tg_relation);
+
+	for (AttrNumber i = 1; i <= row->natts; i++)
+	{
+		if (holds_filters(row, i, filters) && !is_generated(row, i))
+			guard->columns[guard->count++] = i;
+	}
+	if (guard->count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" has no column of type bloomfilter that is written",
+						RelationGetRelationName(trigger->tg_relation))));
+}
+
+/* Find out what a trigger's arguments want. */
+static Guard *
+make_guard(FunctionCallInfo fcinfo, const TriggerData *trigger)
+{
+	const Trigger *definition = trigger->tg_trigger;
+	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Oid			filters = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+										  CStringGetDatum("bloomfilter"),
+										  ObjectIdGetDatum(schema));
+	int			natts = RelationGetNumberOfAttributes(trigger->tg_relation);
+	Guard	   *guard = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+											   offsetof(Guard, columns) +
+											   natts * sizeof(AttrNumber));
+
+	if (definition->tgnargs > 2 ||
+		(definition->tgnargs == 2 && strcmp(definition->tgargs[1], "rebuild") != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid arguments of trigger \"%s\"", definition->tgname),
+				 errhint("They are none, the name of a column, or that and 'rebuild'.")));
+	guard->rebuilds = definition->tgnargs == 2;
+	if (definition->tgnargs == 0)
+		find_columns(trigger, filters, guard);
+	else
+		guard->columns[guard->count++] = named_column(trigger, filters);
+	return guard;
+}
+
+/* Raise where an UPDATE takes elements out of a column's filter. */
+static void
+check_column(const TriggerData *trigger, AttrNumber column, bool rebuilds)
+{
+	Relation	table = trigger->tg_relation;
+	bool		was_null;
+	bool		is_null;
+	Datum		old_filter = slot_getattr(trigger->tg_trigslot, column, &was_null);
+	Datum		new_filter = slot_getattr(trigger->tg_newslot, column, &is_null);
+
+	if (was_null ||
+		(!is_null && (rebuilds ||
+					  datumIsEqual(new_filter, old_filter, false, -1) ||
+					  may_replace(new_filter, old_filter))))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("UPDATE takes elements out of the bloom filter in column \"%s\" of table \"%s\"",
+					NameStr(TupleDescAttr(RelationGetDescr(table), column - 1)->attname),
+					RelationGetRelationName(table)),
+			 is_null ? 0 :
+			 errdetail("The filter that is there has elements that the new one has not: perhaps that one is an older copy."),
+			 errhint("Change the filter where it is, as in SET f = bf_add(f, ...), or leave its column out of the UPDATE."),
+			 errtablecol(table, column)));
+}
+
+/* Raise that a trigger calls for what its function is not for. */
+pg_noreturn static void
+refuse_trigger(const char *message)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("function \"%s\" %s", "bf_only_grows", message)));
+}
+
+/* bf_only_grows([column [, 'rebuild']]): a trigger of rows that are updated */
+Datum
+bloomext_only_grows(PG_FUNCTION_ARGS)
+{
+	const TriggerData *trigger = (const TriggerData *) fcinfo->context;
+	const Guard *guard;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		refuse_trigger("was not called by trigger manager");
+	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
+		refuse_trigger("must be fired for row");
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		refuse_trigger("must be fired by UPDATE");
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra = make_guard(fcinfo, trigger);
+	guard = fcinfo->flinfo->fn_extra;
+	for (int i = 0; i < guard->count; i++)
+		check_column(trigger, guard->columns[i], guard->rebuilds);
+	return PointerGetDatum(trigger->tg_newtuple);
+}
