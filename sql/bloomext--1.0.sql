@@ -539,6 +539,18 @@ CREATE AGGREGATE bf_agg(anycompatible, expected bigint, fpp float8, strategy tex
 COMMENT ON AGGREGATE bf_agg(anycompatible, bigint, float8, text, int) IS
 	'filter of the elements of that strategy, sized for that many elements at that false positive probability, growing as expansion says';
 
+CREATE FUNCTION bf_put(anycompatible, expected bigint, fpp float8) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_put'
+	LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_put(anycompatible, bigint, float8) IS
+	'window function: whether the element surely came for the first time in the order of the partition, by a filter for that many elements at that false positive probability, which it is then added to; NULL for NULL';
+
+CREATE FUNCTION bf_put(anycompatible, expected bigint, fpp float8, strategy text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_put'
+	LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bf_put(anycompatible, bigint, float8, text) IS
+	'window function: whether the element surely came for the first time in the order of the partition, by a filter of that strategy for that many elements at that false positive probability, which it is then added to; NULL for NULL';
+
 CREATE FUNCTION bloomfilter_agg_distinct_add(internal, anycompatible) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomext_agg_distinct_add'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 20;

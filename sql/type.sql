@@ -63,11 +63,11 @@ order by 1;
 
 -- The interface, by name; ELEM forms accept each listed type.
 select name
-from unnest(array['bf_add', 'bf_add_all', 'bf_advise', 'bf_agg', 'bf_agg_distinct', 'bf_agg_into', 'bf_compatible', 'bf_contains',
-    'bf_contains_all', 'bf_contains_each', 'bf_count', 'bf_create', 'bf_create_bits',
+from unnest(array['bf_add', 'bf_add_all', 'bf_add_each', 'bf_advise', 'bf_agg', 'bf_agg_distinct', 'bf_agg_into', 'bf_compatible', 'bf_contains',
+    'bf_contains_all', 'bf_contains_each', 'bf_count', 'bf_covers', 'bf_create', 'bf_create_bits',
     'bf_export', 'bf_export_layer', 'bf_fpp', 'bf_import', 'bf_import_bits', 'bf_info',
-    'bf_intersection', 'bf_intersection_agg', 'bf_layers', 'bf_measure_fpp', 'bf_plain',
-    'bf_positions', 'bf_remove', 'bf_union', 'bf_union_agg']) name
+    'bf_intersection', 'bf_intersection_agg', 'bf_layers', 'bf_measure_fpp', 'bf_new', 'bf_only_grows',
+    'bf_plain', 'bf_positions', 'bf_put', 'bf_remove', 'bf_union', 'bf_union_agg']) name
 where name not in ('bf_advise', 'bf_measure_fpp', 'bf_plain', 'bf_remove')
   and not exists (select from pg_proc where proname = name)
 order by 1;

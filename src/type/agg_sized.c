@@ -592,9 +592,9 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 }
 
 /* Make the plan of the parameters' datums: one to four. */
-static void
-plan_parameters(const Datum *values, int count, const BfElementType *element,
-				BfPlan *plan)
+void
+bf_sized_plan(const Datum *values, int count, const BfElementType *element,
+			  BfPlan *plan)
 {
 	const BfStrategy *strategy = count > 2 ?
 		bf_strategy_named(TextDatumGetCString(values[2])) :
@@ -624,7 +624,7 @@ plan_sized(FunctionCallInfo fcinfo, List *arguments, BfPlan *plan)
 	}
 	bf_element_type_of(exprType(linitial(arguments)), linitial(arguments),
 					   InvalidOid, &element);
-	plan_parameters(values, count, &element, plan);
+	bf_sized_plan(values, count, &element, plan);
 	return true;
 }
 
@@ -698,7 +698,7 @@ bloomext_agg_add(PG_FUNCTION_ARGS)
 
 		for (int i = 2; i < PG_NARGS(); i++)
 			values[i - 2] = PG_GETARG_DATUM(i);
-		plan_parameters(values, PG_NARGS() - 2, &site->element, &plan);
+		bf_sized_plan(values, PG_NARGS() - 2, &site->element, &plan);
 		state = bf_sized_state(fcinfo, &plan, (BfElementType *) site);
 	}
 	else if (site->varies)

@@ -1,7 +1,8 @@
 /*
  * agg_sized.h
- *	  A filter of known size over rows: what bf_agg(element, expected, ...) and
- *	  bf_agg_into(filter, element) have in common.
+ *	  A filter of known size over rows: what bf_agg(element, expected, ...),
+ *	  bf_agg_into(filter, element) and bf_put(element, expected, ...) have in
+ *	  common.
  */
 #ifndef BLOOMEXT_AGG_SIZED_H
 #define BLOOMEXT_AGG_SIZED_H
@@ -18,6 +19,8 @@ typedef struct BfSizedState BfSizedState;
 typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
 								BfPlan *plan);
 
+extern void bf_sized_plan(const Datum *values, int count,
+						  const BfElementType *element, BfPlan *plan);
 extern BfSizedState *bf_sized_state(FunctionCallInfo fcinfo,
 									const BfPlan *plan,
 									BfElementType *site);

@@ -86,14 +86,21 @@ bf_funnel_argument(FunctionCallInfo fcinfo, int argument,
 						   strategy);
 }
 
-/* Raise 22004 where a parameter that has no NULL meaning is NULL. */
+/* Raise 22004: a parameter that has no NULL meaning is NULL. */
+void
+bf_raise_null(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("parameter \"%s\" must not be null", name)));
+}
+
+/* Raise that where an argument is NULL. */
 void
 bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
 {
 	if (PG_ARGISNULL(argument))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("parameter \"%s\" must not be null", name)));
+		bf_raise_null(name);
 }
 
 /* The same for several in a row, of which those without a name may be NULL. */

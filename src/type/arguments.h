@@ -21,6 +21,7 @@ extern const BfStrategy *bf_strategy_argument(FunctionCallInfo fcinfo,
 extern BfFunnel bf_funnel_named(const char *name, const BfStrategy *strategy);
 extern BfFunnel bf_funnel_argument(FunctionCallInfo fcinfo, int argument,
 								   const BfStrategy *strategy);
+pg_noreturn extern void bf_raise_null(const char *name);
 extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 						   const char *name);
 extern void bf_refuse_nulls(FunctionCallInfo fcinfo, int first,

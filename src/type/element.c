@@ -245,6 +245,8 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 		arguments = ((OpExpr *) call)->args;
 	else if (IsA(call, ScalarArrayOpExpr))
 		arguments = ((ScalarArrayOpExpr *) call)->args;
+	else if (IsA(call, WindowFunc))
+		arguments = ((WindowFunc *) call)->args;
 	Assert(argument >= 0);
 	bf_element_type_of(type,
 					   argument < list_length(arguments) ?
