@@ -826,6 +826,12 @@ CREATE FUNCTION bf_live_contains_all(rel regclass, elems anycompatiblearray, col
 COMMENT ON FUNCTION bf_live_contains_all(regclass, anycompatiblearray, name) IS
 	'false: surely not every element of the array is in a row of the table; NULL elements are skipped';
 
+CREATE FUNCTION bf_live_new(rel regclass, elems anycompatiblearray, col name DEFAULT NULL) RETURNS SETOF anycompatible
+	AS 'MODULE_PATHNAME', 'bloomext_live_new'
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 100;
+COMMENT ON FUNCTION bf_live_new(regclass, anycompatiblearray, name) IS
+	'the elements of the array that are surely in no row of the table, each once, in the order given; an error where that cannot be sure. It takes no lock against other sessions, which may insert them meanwhile';
+
 CREATE FUNCTION bf_live_filter(rel regclass) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_live_filter'
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;

@@ -19,8 +19,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
 
 #include "live/live.h"
+#include "type/arguments.h"
+#include "type/once.h"
 
 /* Leaves that are asked before the one whose memory is requested. */
 #define LOOK_AHEAD	4
@@ -28,6 +31,7 @@
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_all);
+PG_FUNCTION_INFO_V1(bloomext_live_new);
 
 /* What a call site keeps. */
 typedef struct Site
@@ -199,23 +203,35 @@ any_leaf_contains(const Site *site, Datum value)
 }
 
 /*
- * The call site of a function of (relation, element or elements, column), ready
- * to be asked; NULL where one of the first two is.
+ * The call site of a function of (relation, element or elements, column), and
+ * what it asks; NULL where one of the first two is.
  */
 static Site *
-site_of_call(FunctionCallInfo fcinfo, bool array)
+question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
 {
-	BfQuestion	question = {0};
 	Site	   *site;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
 	site = bf_call_site(fcinfo, 1, array, sizeof(Site));
-	question.rel = PG_GETARG_OID(0);
-	question.element = &site->element;
+	*question = (BfQuestion) {
+		.rel = PG_GETARG_OID(0),
+		.element = &site->element
+	};
 	if (!PG_ARGISNULL(2) && NameStr(*PG_GETARG_NAME(2))[0] != '\0')
-		question.column = NameStr(*PG_GETARG_NAME(2));
-	site->leaves = bf_known_leaves(&question, &site->known);
+		question->column = NameStr(*PG_GETARG_NAME(2));
+	return site;
+}
+
+/* The same, ready to be asked. */
+static Site *
+site_of_call(FunctionCallInfo fcinfo, bool array)
+{
+	BfQuestion	question;
+	Site	   *site = question_of_call(fcinfo, array, &question);
+
+	if (site != NULL)
+		site->leaves = bf_known_leaves(&question, &site->known);
 	return site;
 }
 
@@ -304,4 +320,36 @@ bloomext_live_contains_all(PG_FUNCTION_ARGS)
 			PG_RETURN_BOOL(false);
 	}
 	PG_RETURN_BOOL(true);
+}
+
+/*
+ * bf_live_new(table or index, elements, column): those that are surely in no row,
+ * each once.  Where no "no" would be sure it raises, as an answer of nothing would
+ * be taken for one: 0A000 where rows are elsewhere, 55000 for other reasons.
+ */
+Datum
+bloomext_live_new(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *set = bf_set_start(fcinfo);
+	bool		nulls[1] = {false};
+	BfQuestion	question;
+	Site	   *site = question_of_call(fcinfo, true, &question);
+	ArrayType  *array;
+	BfOnce		once;
+	Walk		walk;
+	bool		answer;
+	Datum		value;
+
+	if (site == NULL)
+		PG_RETURN_NULL();
+	array = PG_GETARG_ARRAYTYPE_P(1);
+	site->leaves = bf_resolve_certain(&question);
+	bf_once_start(&once, &site->element, array);
+	start_walk(&walk, site, array);
+	while (ask_next(&walk, &answer))
+	{
+		if (bf_once_next(&once, !answer, &value))
+			tuplestore_putvalues(set->setResult, set->setDesc, &value, nulls);
+	}
+	PG_RETURN_NULL();
 }
