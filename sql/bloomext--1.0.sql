@@ -889,13 +889,14 @@ COMMENT ON FUNCTION bf_live_layers(regclass) IS
 
 CREATE FUNCTION bf_live_verify(
 	rel regclass,
+	sample float8 DEFAULT 1,
 	OUT rows_checked bigint,
 	OUT missing bigint
 )
 	AS 'MODULE_PATHNAME', 'bloomext_live_verify'
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bf_live_verify(regclass) IS
-	'look every row of the table up in its live filter; missing must be 0';
+COMMENT ON FUNCTION bf_live_verify(regclass, float8) IS
+	'look every row of the table up in its live filter, or those of a part of its blocks (sample: 0.01 is a hundredth); missing must be 0. It tells every ten seconds how far it is';
 
 /*
  * It looks at a filter in a subtransaction, which there is none of in parallel

@@ -18,6 +18,15 @@
 #define PG_MODULE_MAGIC_EXT(...)	PG_MODULE_MAGIC
 #endif
 
+/* 19 is told options of a scan. */
+#if PG_VERSION_NUM >= 190000
+#define compat_beginscan_tidrange(table, snapshot, first, last) \
+	table_beginscan_tidrange(table, snapshot, first, last, 0)
+#else
+#define compat_beginscan_tidrange(table, snapshot, first, last) \
+	table_beginscan_tidrange(table, snapshot, first, last)
+#endif
+
 /* 15 reserves the prefix of a module's settings; before, it only warned. */
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved	EmitWarningsOnPlaceholders

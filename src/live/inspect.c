@@ -19,6 +19,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "core/estimate.h"
 #include "live/live.h"
@@ -354,9 +355,31 @@ typedef struct Verification
 {
 	Relation	index;
 	BfLive		live;
+	double		part;			/* of the tables' blocks that is looked at */
+	TimestampTz told;			/* when the caller was told how far it is */
 	int64		checked;
 	int64		missing;
 } Verification;
+
+/* Rows between looks at the clock, and ms between what the caller is told. */
+#define ROWS_A_LOOK		1024
+#define TELL_EVERY		10000
+
+/* Tell how far a verification is, from time to time. */
+static void
+tell_progress(Verification *verification, BlockNumber block)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (!TimestampDifferenceExceeds(verification->told, now, TELL_EVERY))
+		return;
+	verification->told = now;
+	ereport(NOTICE,
+			(errmsg("verifying live filter \"%s\": at block %u of its table, %lld rows checked, %lld missing",
+					RelationGetRelationName(verification->index), block,
+					(long long) verification->checked,
+					(long long) verification->missing)));
+}
 
 /* Look a row's element up. */
 static void
@@ -368,7 +391,8 @@ verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 	BfHashPair	pair;
 	bool		found;
 
-	verification->checked++;
+	if (++verification->checked % ROWS_A_LOOK == 0)
+		tell_progress(verification, ItemPointerGetBlockNumber(&slot->tts_tid));
 	if (isnull)
 		return;
 	found = bf_element_hash(live->plan.strategy, live->plan.header.funnel,
@@ -398,25 +422,37 @@ verify_index(Oid oid, Verification *verification)
 	PredicateLockRelation(index, GetActiveSnapshot());
 	verification->index = index;
 	bf_live_open(index, &verification->live);
-	bf_scan_rows(table, BuildIndexInfo(index), GetActiveSnapshot(), verify_row,
-				 verification);
+	if (verification->part < 1)
+		bf_scan_sample(table, BuildIndexInfo(index), GetActiveSnapshot(),
+					   verification->part, verify_row, verification);
+	else
+		bf_scan_rows(table, BuildIndexInfo(index), GetActiveSnapshot(),
+					 verify_row, verification);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
 	relation_close(table, NoLock);
 	relation_close(index, NoLock);
 }
 
-/* bf_live_verify(table or index) */
+/* bf_live_verify(table or index, part of its blocks) */
 Datum
 bloomext_live_verify(PG_FUNCTION_ARGS)
 {
-	Verification verification = {0};
+	Verification verification = {
+		.part = PG_GETARG_FLOAT8(1),
+		.told = GetCurrentTimestamp()
+	};
 	List	   *leaves;
 	ListCell   *cell;
 	ListCell   *inner;
 	Datum		values[2];
 	bool		nulls[2] = {false};
 
+	if (!(verification.part > 0 && verification.part <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sample must be more than 0 and at most 1, but is %g",
+						verification.part)));
 	leaves = bf_resolve_sure(PG_GETARG_OID(0));
 	foreach(cell, leaves)
 	{

@@ -474,6 +474,8 @@ typedef void (*BfTakeRow) (TupleTableSlot *slot, Datum value, bool isnull,
 
 extern void bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 						 BfTakeRow take, void *state);
+extern void bf_scan_sample(Relation table, IndexInfo *info, Snapshot snapshot,
+						   double part, BfTakeRow take, void *state);
 
 /* subject.c */
 typedef struct BfSubject

@@ -237,7 +237,7 @@ SKIP:
 	fails('citext', q(CREATE INDEX ON c USING bloomfilter (a)), '0A000');
 	fails('a domain over it', q(CREATE INDEX ON c USING bloomfilter (b)), '0A000');
 	$sql->(q(CREATE TABLE stored (f bloomfilter, a citext, b ci, c citext[], d ci[]); INSERT INTO stored VALUES (bf_create(10) + 'x', 'X', 'X', '{X}', '{X}')));
-	foreach my $call ('f @> a', 'f || b', 'a <@ f', q(f @> 'X'::citext), 'f @> any (c)', 'f @> all (d)', 'f @> any (array[a, a])',
+	foreach my $call ('f @> a', 'f + b', 'a <@ f', q(f @> 'X'::citext), 'f @> any (c)', 'f @> all (d)', 'f @> any (array[a, a])',
 		q(f @> 'a' or f @> any (array['X']::citext[])), 'bf_contains_all(f, c)', 'bf_contains_each(f, d)', 'bf_add_all(f, c)',
 		q(bf_live_contains('t', a)), q(bf_live_contains_all('t', c)), q(bf_live_contains_each('t', d)))
 	{
