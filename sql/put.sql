@@ -75,4 +75,8 @@ select bf_put(id, -1, 0.001) over () from rows;
 select bf_put(id, 100, 1) over () from rows;
 select bf_put(id, 100, 0.001, 'none') over () from rows;
 select bf_put(1.5, 100, 0.001) over () from rows;
+-- As a collation of ICU's is, which not every server has.
+create collation pg_temp.folding (provider = libc, locale = 'C');
+update pg_collation set collisdeterministic = false where oid = 'pg_temp.folding'::regcollation;
+select bf_put(title collate pg_temp.folding, 100, 0.001) over () from rows;
 select bf_put(id, 100, 0.001) from rows;

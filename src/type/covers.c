@@ -127,7 +127,7 @@ layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
  * without their blanks: not for such as b may hold if nobody knows what it holds.
  */
 static bool
-is_covered(const Compared *a, const Compared *b)
+covers_layers(const Compared *a, const Compared *b)
 {
 	BfLayer		own = a->filter.plan.first;
 
@@ -144,7 +144,7 @@ is_covered(const Compared *a, const Compared *b)
 	return true;
 }
 
-/* bf_covers(bloomfilter, bloomfilter): are all elements of the second in the first? */
+/* bf_covers(bloomfilter, bloomfilter): is all of the second in the first? */
 Datum
 bloomext_covers(PG_FUNCTION_ARGS)
 {
@@ -155,7 +155,7 @@ bloomext_covers(PG_FUNCTION_ARGS)
 	open_compared(&b, PG_GETARG_DATUM(1));
 	if (!bf_value_comparable(&a.filter, &b.filter))
 		bf_value_refuse(&a.filter, &b.filter);
-	PG_RETURN_BOOL(is_covered(&a, &b));
+	PG_RETURN_BOOL(covers_layers(&a, &b));
 }
 
 /* Whether a filter may take another's place: it covers it, or is made anew. */
@@ -167,7 +167,7 @@ may_replace(Datum new_filter, Datum old_filter)
 
 	open_compared(&a, new_filter);
 	open_compared(&b, old_filter);
-	return !bf_value_comparable(&a.filter, &b.filter) || is_covered(&a, &b);
+	return !bf_value_comparable(&a.filter, &b.filter) || covers_layers(&a, &b);
 }
 
 /* Whether a column is one of filters, or of a domain over them. */
@@ -214,7 +214,7 @@ named_column(const TriggerData *trigger, Oid filters)
 
 /* Find all columns of filters that UPDATEs write: not those that are generated. */
 static void
-find_columns(const TriggerData *trigger, Oid filters, Guard *guard)
+guard_columns(const TriggerData *trigger, Oid filters, Guard *guard)
 {
 	TupleDesc	row = RelationGetDescr(trigger->tg_relation);
 
@@ -245,14 +245,15 @@ make_guard(FunctionCallInfo fcinfo, const TriggerData *trigger)
 											   natts * sizeof(AttrNumber));
 
 	if (definition->tgnargs > 2 ||
-		(definition->tgnargs == 2 && strcmp(definition->tgargs[1], "rebuild") != 0))
+		(definition->tgnargs == 2 &&
+		 strcmp(definition->tgargs[1], "rebuild") != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid arguments of trigger \"%s\"", definition->tgname),
 				 errhint("They are none, the name of a column, or that and 'rebuild'.")));
 	guard->rebuilds = definition->tgnargs == 2;
 	if (definition->tgnargs == 0)
-		find_columns(trigger, filters, guard);
+		guard_columns(trigger, filters, guard);
 	else
 		guard->columns[guard->count++] = named_column(trigger, filters);
 	return guard;
@@ -263,6 +264,7 @@ static void
 check_column(const TriggerData *trigger, AttrNumber column, bool rebuilds)
 {
 	Relation	table = trigger->tg_relation;
+	TupleDesc	row = RelationGetDescr(table);
 	bool		was_null;
 	bool		is_null;
 	Datum		old_filter = slot_getattr(trigger->tg_trigslot, column, &was_null);
@@ -276,7 +278,7 @@ check_column(const TriggerData *trigger, AttrNumber column, bool rebuilds)
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("UPDATE takes elements out of the bloom filter in column \"%s\" of table \"%s\"",
-					NameStr(TupleDescAttr(RelationGetDescr(table), column - 1)->attname),
+					NameStr(TupleDescAttr(row, column - 1)->attname),
 					RelationGetRelationName(table)),
 			 is_null ? 0 :
 			 errdetail("The filter that is there has elements that the new one has not: perhaps that one is an older copy."),

@@ -110,7 +110,7 @@ sub said
 sub session
 {
 	my ($self, $database) = @_;
-	my $session = bless { in => "\\set VERBOSITY sqlstate\n", out => '', count => 0 }, 'LiveTest::Session';
+	my $session = bless { in => "\\set VERBOSITY sqlstate\nSET client_min_messages = error;\n", out => '', count => 0 }, 'LiveTest::Session';
 	$session->{run} = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $self->{node}->connstr($database // 'postgres') ],
 		'<', \$session->{in}, '>&', \$session->{out}, IPC::Run::timeout(300));

@@ -67,7 +67,7 @@ cmp_ok(scalar @tables, '>=', 2, "live filters: @tables");
 
 # Calls with an element, ELEM; and with any text.
 my @element_calls = map { my ($s, $f) = @$_; my $filter = "bf_create(100, 0.1, '$s', '$f')";
-	("bf_contains($filter, ELEM)", "bf_add($filter, ELEM)", "$filter || ELEM", "ELEM <@ $filter", "bf_positions($filter, ELEM)", "bf_contains($filter, (ELEM)::varchar)",
+	("bf_contains($filter, ELEM)", "bf_add($filter, ELEM)", "$filter + ELEM", "ELEM <@ $filter", "bf_positions($filter, ELEM)", "bf_contains($filter, (ELEM)::varchar)",
 		"bf_add_all($filter, ARRAY[ELEM, 'x', NULL, ELEM])", "bf_contains_all($filter, ARRAY[ELEM])", "bf_contains_each($filter, ARRAY[ELEM, ELEM])",
 		"bf_contains($filter, (ELEM)::name)", "$filter @> ANY (ARRAY[ELEM, ELEM])") } @filters;
 push @element_calls, map { ("bf_agg(ELEM || i, 10, 0.1, '$_')", "bf_agg(ELEM || i, 10, 0.1, '$_', 1)", "bf_remove(bf_create(10, 0.1, 'guava', counting => true) + 'x', ELEM)") } @strategies;
