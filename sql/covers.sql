@@ -24,6 +24,21 @@ from grown a join grown b using (strategy, kind) group by 1 order by 1;
 select a.strategy, a.kind, a.n, b.n from grown a join grown b using (strategy, kind)
 where a.n <> b.n and bf_covers(a.f, b.f) and exists (select from generate_series(1, 3000) i where b.f @> ('x' || i) and not a.f @> ('x' || i));
 
+-- The element that made a filter grow is in the new layer alone.
+do $$
+declare
+    f bloomfilter := bf_create(10, 0.001, 'redisbloom', expansion => 2);
+    before bloomfilter;
+begin
+    for i in 1 .. 100 loop
+        before := f;
+        f := f + i;
+        exit when (bf_info(f)).layers = 2;
+    end loop;
+    assert (bf_info(f)).layers = 2 and bf_covers(f, before), 'an older filter has more';
+    assert not bf_covers(before, f), 'a layer was left out';
+end $$;
+
 -- A union covers both, and an intersection is covered.
 select bf_covers(f | g, f) and bf_covers(f | g, g) as union, bf_covers(f, f & g) and bf_covers(g, f & g) as intersection, bf_covers(f, g) as apart, bf_covers(f, f) as itself
 from (select bf_agg(i, 1000) as f, bf_agg(-i, 1000) as g from generate_series(1, 500) i) s;

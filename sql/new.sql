@@ -55,6 +55,8 @@ drop table stored;
 set work_mem = '64kB';
 select count(*), sum(n), min(n), max(n) from bf_new(bf_create(10), array(select i % 150000 from generate_series(1, 300000) i)) n;
 reset work_mem;
+-- So many that some share a hash.
+select count(*) from bf_new(bf_create(10), array(select md5((i % 200000)::text) from generate_series(1, 400000) i)) n;
 
 \set VERBOSITY sqlstate
 select * from bf_new(bf_create(10) + 'a', array[1]);

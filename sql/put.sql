@@ -79,4 +79,7 @@ select bf_put(1.5, 100, 0.001) over () from rows;
 create collation pg_temp.folding (provider = libc, locale = 'C');
 update pg_collation set collisdeterministic = false where oid = 'pg_temp.folding'::regcollation;
 select bf_put(title collate pg_temp.folding, 100, 0.001) over () from rows;
+alter table rows alter title type text collate pg_temp.folding;
+select bf_put(title, 100, 0.001, 'guava' collate "C") over () from rows;
+select count(new) from (select bf_put(title collate "C", 100, 0.001) over () as new from rows) s;
 select bf_put(id, 100, 0.001) from rows;

@@ -150,3 +150,39 @@ bf_funnel_by_name(const char *name, BfFunnel *funnel)
 	}
 	return false;
 }
+
+/* What elements of a meaning are, in SQL's words; NULL where that is not known. */
+const char *
+bf_meaning_name(BfMeaning meaning)
+{
+	static const char *const names[] = {
+		[BF_MEANING_DATE] = "date",
+		[BF_MEANING_TIMESTAMP] = "timestamp",
+		[BF_MEANING_TIMESTAMPTZ] = "timestamptz",
+		[BF_MEANING_OID] = "oid",
+		[BF_MEANING_BOOLEAN] = "boolean",
+		[BF_MEANING_CHAR] = "\"char\"",
+		[BF_MEANING_INET] = "inet",
+		[BF_MEANING_MACADDR] = "macaddr",
+		[BF_MEANING_TEXT] = "text",
+		[BF_MEANING_BPCHAR] = "char(n)",
+		[BF_MEANING_BYTEA] = "bytea",
+		[BF_MEANING_UUID] = "uuid",
+		[BF_MEANING_INTEGER] = "integer",
+		[BF_MEANING_OPEN] = NULL
+	};
+
+	return names[meaning];
+}
+
+/* The meaning of a name; false where there is none. */
+bool
+bf_meaning_by_name(const char *name, BfMeaning *meaning)
+{
+	for (*meaning = BF_MEANING_UNKNOWN + 1; *meaning < BF_MEANING_OPEN; ++*meaning)
+	{
+		if (strcmp(bf_meaning_name(*meaning), name) == 0)
+			return true;
+	}
+	return false;
+}

@@ -309,5 +309,7 @@ extern bool bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits,
 								BfError *error);
 extern const char *bf_funnel_name(BfFunnel funnel);
 extern bool bf_funnel_by_name(const char *name, BfFunnel *funnel);
+extern const char *bf_meaning_name(BfMeaning meaning);
+extern bool bf_meaning_by_name(const char *name, BfMeaning *meaning);
 
 #endif							/* BLOOMEXT_STRATEGY_H */

@@ -61,8 +61,6 @@ extern bool bf_element_is_alike(const BfElementType *left,
 extern bool bf_type_can_be_element(Oid type);
 extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element);
-extern const char *bf_meaning_name(BfMeaning meaning);
-extern bool bf_meaning_by_name(const char *name, BfMeaning *meaning);
 extern bool bf_element_has_meaning(const BfElementType *element,
 								   const BfHeader *header);
 extern BfMeaning bf_element_meaning_in(const BfElementType *element,

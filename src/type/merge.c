@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "type/element.h"
 #include "type/merge.h"
 #include "type/slices.h"
 
