@@ -52,7 +52,8 @@ select bf_covers(bf_create(100) + 'a', bf_create(100)) as unbound, bf_covers(bf_
 select bf_covers(bf_create(100) + 'a', null) as none, bf_covers(null, bf_create(100)) as no_filter;
 
 -- A filter of char(n) looks up no blanks, which one of nobody knows what may have.
-select bf_covers(c, u) as unknown, bf_covers(u, c) as char
+select bf_covers(c, u) as unknown, bf_covers(u, c) as char, bf_covers(c, bf_create(100)) as unbound,
+       bf_covers(c, bf_create(100, funnel => 'utf8')) as empty
 from (select c, bf_import(bf_export(c)) as u from (select bf_create(100) + 'x'::char(3) as c) s) s;
 
 -- Stored filters: all pairs of where they are, with one bit that differs at an end.

@@ -114,7 +114,7 @@ layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
 		uint64		at = layer->offset + done;
 
 		CHECK_FOR_INTERRUPTS();
-		if (own->index == layer->index ?
+		if (own->index < a->filter.plan.header.layers ?
 			!part_covers(a, own->offset + done, b, at, length) :
 			!part_is_empty(b, at, length))
 			return false;
@@ -123,23 +123,30 @@ layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
 }
 
 /*
- * Whether a comparable filter a has all that b has.  One of char(n) looks for texts
- * without their blanks: not for such as b may hold if nobody knows what it holds.
+ * Whether one filter looks for texts without their trailing blanks, as those of
+ * char(n) are, while nobody knows what another one holds.
  */
 static bool
-covers_layers(const Compared *a, const Compared *b)
+drops_blanks(const BfHeader *own, const BfHeader *other)
+{
+	return own->meaning == BF_MEANING_BPCHAR &&
+		other->meaning == BF_MEANING_UNKNOWN &&
+		other->funnel != BF_FUNNEL_UNBOUND;
+}
+
+/* Whether a comparable filter a has all that b has. */
+static bool
+covers_all(const Compared *a, const Compared *b)
 {
 	BfLayer		own = a->filter.plan.first;
 
-	if (a->filter.plan.header.meaning == BF_MEANING_BPCHAR &&
-		b->filter.plan.header.meaning == BF_MEANING_UNKNOWN)
+	if (drops_blanks(&a->filter.plan.header, &b->filter.plan.header))
 		return false;
 	bf_foreach_layer(layer, &b->filter)
 	{
 		if (!layer_is_covered(a, &own, b, &layer))
 			return false;
-		if (own.index < a->filter.plan.header.layers)
-			bf_filter_next_layer(&a->filter, &own);
+		bf_filter_next_layer(&a->filter, &own);
 	}
 	return true;
 }
@@ -155,7 +162,7 @@ bloomext_covers(PG_FUNCTION_ARGS)
 	open_compared(&b, PG_GETARG_DATUM(1));
 	if (!bf_value_comparable(&a.filter, &b.filter))
 		bf_value_refuse(&a.filter, &b.filter);
-	PG_RETURN_BOOL(covers_layers(&a, &b));
+	PG_RETURN_BOOL(covers_all(&a, &b));
 }
 
 /* Whether a filter may take another's place: it covers it, or is made anew. */
@@ -167,7 +174,7 @@ may_replace(Datum new_filter, Datum old_filter)
 
 	open_compared(&a, new_filter);
 	open_compared(&b, old_filter);
-	return !bf_value_comparable(&a.filter, &b.filter) || covers_layers(&a, &b);
+	return !bf_value_comparable(&a.filter, &b.filter) || covers_all(&a, &b);
 }
 
 /* Whether a column is one of filters, or of a domain over them. */
