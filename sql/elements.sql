@@ -12,6 +12,7 @@ begin
 exception when others then
     return sqlstate;
 end $$;
+-- From 19 on PostgreSQL's own hint for a function that is not there is shorter.
 create function pg_temp.hint(query text) returns text language plpgsql as $$
 declare
     hint text;
@@ -20,7 +21,7 @@ begin
     return 'none';
 exception when others then
     get stacked diagnostics hint = pg_exception_hint;
-    return hint;
+    return replace(hint, 'No function matches the given name and argument types. ', '');
 end $$;
 
 -- ---------------------------------------------------------------------------

@@ -497,6 +497,7 @@ select bf_add_all(e, '{a,b}'::titles) = f as domain, bf_add_all(e, '{a,b}'::text
        bf_contains_each(n, '{1,3}'::smallint[]) as smallint, bf_contains_all(n, '{1,2}'::numbers) as numbers
 from (select bf_create(10) as e, bf_create(10) + 'a' + 'b' as f, bf_create(10) + 1 + 2 as n) v;
 select name, bf_contains_each(f, '{one,two}'), bf_contains_all(f, '{one,NULL}') from vals where name like 'utf%' order by name;
+-- From 19 on PostgreSQL's own hint for a function that is not there is shorter.
 create function pg_temp.hinted(query text) returns text language plpgsql as $$
 declare hint text;
 begin
@@ -504,7 +505,7 @@ begin
     return 'ok';
 exception when others then
     get stacked diagnostics hint = pg_exception_hint;
-    return concat_ws(': ', sqlstate, hint);
+    return concat_ws(': ', sqlstate, replace(hint, 'No function matches the given name and argument types. ', ''));
 end $$;
 select q, pg_temp.hinted('select ' || q)
 from unnest(array['bf_add_all(bf_create(10), ''a'')', 'bf_add_all(bf_create(10), '''')', 'bf_contains_all(bf_create(10), ''a,b'')',

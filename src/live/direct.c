@@ -21,6 +21,9 @@
 
 #include "live/live.h"
 
+/* Elements between looks for a cancel. */
+#define PAIRS_A_LOOK	1024
+
 /* Positions sorted at once: 8 MB, and as much for the sort to work in. */
 #define KEYS_AT_ONCE	(1024 * 1024)
 
@@ -135,6 +138,8 @@ bf_direct_add(Relation index, BfLive *live, const BfLiveLayer *layer,
 			BfHash		hash = bf_hash_of(&pairs[i]);
 			uint64	   *positions = keys.keys + keys.count;
 
+			if (i % PAIRS_A_LOOK == 0)
+				CHECK_FOR_INTERRUPTS();
 			live->plan.strategy->positions(&hash, bits, 0, hashes, positions);
 			keys.count += ranges == 1 ? hashes :
 				keep_in_range(positions, hashes, first, range);

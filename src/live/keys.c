@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "live/live.h"
 
 /* Fewer keys are sorted by comparison. */
@@ -72,6 +74,7 @@ bf_keys_sort(BfKeys *keys, int shift, uint64 maximum)
 	{
 		uint64	   *sorted = keys->scratch;
 
+		CHECK_FOR_INTERRUPTS();
 		sort_by_digit(keys->keys, sorted, keys->count, shift);
 		keys->scratch = keys->keys;
 		keys->keys = sorted;

@@ -138,7 +138,7 @@ hash(void *arg)
 		REQUIRE(bf_filter_contains(&filter.filter, &second));
 		bf_filter_contains_batch(&filter.filter, (BfHash[]) {first, second}, 2, found);
 		REQUIRE(found[0] && found[1]);
-		REQUIRE(bf_element_bind_to(&filter.filter, &described) == funnel);
+		REQUIRE(bf_element_bind_to(&filter.filter.plan, &described) == funnel);
 	}
 	(void) bf_shard_find(element->strategy, &described, value, 7);
 }

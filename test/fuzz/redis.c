@@ -80,7 +80,7 @@ extern Datum bloomext_live_mirror(PG_FUNCTION_ARGS);
 extern Datum bloomext_redis_contains(PG_FUNCTION_ARGS);
 extern Datum bloomext_redis_contains_each(PG_FUNCTION_ARGS);
 extern Datum bloomext_redis_add(PG_FUNCTION_ARGS);
-extern Datum bloomext_redis_add_all(PG_FUNCTION_ARGS);
+extern Datum bloomext_redis_add_each(PG_FUNCTION_ARGS);
 
 extern redisContext *__wrap_redisConnectNonBlock(const char *host, int port);
 extern int	__wrap_redisBufferRead(redisContext *context);
@@ -289,11 +289,12 @@ check_hashes(const BfRemote *remote)
 
 		REQUIRE(!hash->there || hash->key != NULL);
 		for (int i = 0; hash->there && i < remote->layout->hash[role]->guards; i++)
-			REQUIRE(hash->values[i] != NULL || i == bf_layout_kind_field() ||
+			REQUIRE(hash->values[i] != NULL || bf_layout_is_kind_field(i) ||
 					strcmp(remote->layout->hash[role]->fields[i], "whole") == 0);
 	}
 	REQUIRE(!bf_remote_is_unbound(remote) ||
-			remote->plan.header.funnel == remote->bind);
+			remote->plan.header.funnel == remote->bind.funnel ||
+			remote->plan.header.meaning == BF_MEANING_OPEN);
 }
 
 /* What a description says can be relied on. */
@@ -390,7 +391,11 @@ bind_filter(BfShards *shards)
 
 	if (!bf_remote_is_unbound(first))
 		return true;
-	bf_shards_bind(shards, first->plan.strategy->funnels[BF_KIND_TEXT]);
+	bf_shards_bind(shards, (BfBinding) {
+		first->plan.header.funnel != BF_FUNNEL_UNBOUND ?
+		first->plan.header.funnel : first->plan.strategy->funnels[BF_KIND_TEXT],
+		BF_MEANING_TEXT
+	});
 	return shards->count == 1 || bf_remote_note(first);
 }
 
@@ -404,7 +409,7 @@ add(void)
 	if (!bind_filter(&shards) || !remote->layout->driver->add(remote, &items))
 		return;
 	bf_remote_noted(remote);
-	REQUIRE(remote->bind == BF_FUNNEL_UNBOUND);
+	REQUIRE(remote->bind.funnel == BF_FUNNEL_UNBOUND);
 	check_description(remote);
 	check_answers(&shards, &items);
 }
@@ -546,7 +551,7 @@ contains_each(void)
 static void
 add_all(void)
 {
-	(void) call_of_elements(bloomext_redis_add_all, TEXTOID, array_datum());
+	(void) call_of_elements(bloomext_redis_add_each, TEXTOID, array_datum());
 }
 
 /* What was fetched is a value. */

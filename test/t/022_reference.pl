@@ -94,7 +94,7 @@ sub readable
 	my ($signature) = @_;
 	$signature =~ s/(?:(?<=\()|, )OUT (.*)\) → (SETOF )?record/') → ' . lc($2 \/\/ '') . "($1)"/e;
 	return $signature =~ s/\bOUT //gr =~ s/ DEFAULT ([^,:)]*)(?:::\w+)?/ = $1/gr =~ s/double precision/float8/gr =~ s/\binteger\b/int/gr
-	  =~ s/\banycompatible\b/ELEM/gr =~ s/\banycompatiblearray\b/ELEM[]/gr;
+	  =~ s/→ SETOF /→ setof /r =~ s/\banycompatible\b/ELEM/gr =~ s/\banycompatiblearray\b/ELEM[]/gr;
 }
 my %catalog = map { readable($_) => 1 } grep { !/^(\w+)\(/ || !$called_by_none{$1} } rows("
 	SELECT proname || '(' || pg_get_function_arguments(oid) || ') → ' || pg_get_function_result(oid)

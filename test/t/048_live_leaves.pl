@@ -80,7 +80,7 @@ my $alice = 'SET ROLE alice;';
 $test->fails("is no column of its parent: $_", "$alice SELECT bf_live_contains('par', $_)", '42704')
   foreach "'topsecret'", "'topsecret', 'secret'";
 $test->fails('nor in a value', "$alice SELECT bf_live_filter('par')", '42704');
-$test->is_sql('nor listed', "$alice SELECT index, \"table\" FROM bf_live_info('par')", 'par_title_idx|par; |chi');
+$test->is_sql('nor listed', "$alice SELECT index, relation FROM bf_live_info('par')", 'par_title_idx|par; |chi');
 $test->sql(q(CREATE INDEX chi_title ON chi USING bloomfilter (title)));
 $test->is_sql('what it inherits is', "$alice SELECT bf_live_contains('par', 'visible'), bf_live_contains('par', 'topsecret')", 't|f');
 $test->is_sql('and listed', "$alice SELECT index FROM bf_live_info('par')", 'par_title_idx; chi_title');

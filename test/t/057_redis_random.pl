@@ -239,6 +239,9 @@ sub fits
 # Whether a filter takes a type, by what it knows of its elements.
 sub takes { my ($f, $type) = @_; return !$f->{meaning} || $f->{meaning} eq $family{$type}; }
 
+# Whether its first element is still to decide what all of them are.
+sub is_undecided { my ($f) = @_; return ($f->{kind} // 'unknown') eq '' || ($f->{meaning} // 'unknown') eq ''; }
+
 # The types of a family that some values can be of.
 sub types_for
 {
@@ -476,7 +479,7 @@ sub check_unsure
 {
 	my ($f, $session) = @_;
 	return if !$f->{expansion} && keys %{ $f->{elements} } > $f->{expected};
-	my ($type) = grep { defined $f->{kind} && $f->{kind} ne '' && (kind_of($f->{strategy}, $_) // '') eq $f->{kind} } qw(text bigint integer bytea) or return;
+	my ($type) = grep { defined $f->{kind} && $f->{kind} ne '' && (kind_of($f->{strategy}, $_) // '') eq $f->{kind} && takes($f, $_) } qw(text bigint integer bytea uuid) or return;
 	my @values = grep { fits($type, $_) } map { new_element($family{$type}, 1) } 1 .. 50;
 	my ($state, @answers) = call($f, $session, 0, 'bf_redis_contains_each', $type, @values);
 	return check_error($f, $state, $session) if $state ne '00000';
@@ -650,7 +653,8 @@ sub take_kind
 	my $fits = ($note{strategy} // '') eq $f->{strategy} && ($f->{layout} eq 'redisbloom' || ($note{bits} == $f->{bits} && $note{hashes} == $f->{hashes}))
 	  && (!$own || ($note{layout} // '') eq $f->{layout});
 	$f->{kind} = $fits ? $note{funnel} : undef;
-	$f->{meaning} = $fits && defined $note{elements} ? $family_of{ $note{elements} } // '' : undef;
+	# Where no funnel is noted yet, the first element decides both.
+	$f->{meaning} = $fits && ($note{funnel} eq '' || defined $note{elements}) ? $family_of{ $note{elements} // '' } // '' : undef;
 	my $class = { utf8 => 'text', utf16 => 'text', bytes => 'bytes', int => 'int', long => 'int' };
 	# A hash that was left over may also be about to expire.
 	my $leaves = !$f->{expires} && redis($servers{ $f->{server} }, $f->{key}, 'PTTL', $hash) > 0;
@@ -801,7 +805,9 @@ sub added
 	if ($state ne '00000')
 	{
 		return if !defined $kind && $state =~ /22023|0A000/;
-		take_kind($f) if $f->{state} eq 'whole' && defined $f->{kind} && $f->{kind} eq '' && !$f->{shards} && !$servers{ $f->{server} }{unsettled};
+		# Of shards, each has its own hash.
+		$f->{shards} ? $f->{confused} = 1 : take_kind($f)
+		  if $f->{state} eq 'whole' && is_undecided($f) && !$servers{ $f->{server} }{unsettled};
 		return check_error($f, $state, $session, warm => $warm, writes => 1);
 	}
 	if (!defined $kind)
@@ -867,7 +873,7 @@ sub lose
 	}
 	elsif ($f->{layout} =~ /guava|redisbloom|redisson/ && !$f->{shards} && $note)
 	{
-		@$f{ 'kind', 'filled' } = (undef, 0);
+		@$f{ 'kind', 'meaning', 'filled' } = (undef, undef, 0);
 		# Of a string that is gone, nobody knows any more that it was not empty.
 		$f->{elements} = {} if $f->{state} eq 'damaged';
 	}
@@ -1131,12 +1137,12 @@ sub add_twice
 		# Whoever was cut off learns of that.
 		attempt($f, $call->{session}, "SELECT bf_redis_info('$f->{server}', " . quoted($f->{key}) . ')');
 	}
-	my $bound = $f->{kind};
+	my $undecided = is_undecided($f);
 	send_to($_->{session}, "SELECT bf_redis_add_each('$f->{server}', " . quoted($f->{key}) . ', ' . typed($_->{type}, @{ $_->{values} }) . ")") foreach @calls;
 	($_->{state}, $_->{line}) = answer_of($_->{session}) foreach @calls;
 	# Who came first has bound it.
 	my ($first) = grep { $_->{state} eq '00000' } @calls;
-	if (defined $bound && $bound eq '' && $first)
+	if ($undecided && $first)
 	{
 		take_kind($f) unless $f->{shards};
 		my ($state, $said) = !$f->{shards} ? 'none' :
@@ -1256,7 +1262,7 @@ sub swap
 sub bind_unknown
 {
 	my ($server) = @_;
-	foreach my $f (grep { $_->{state} eq 'whole' && defined $_->{kind} && $_->{kind} eq '' } filters($server))
+	foreach my $f (grep { $_->{state} eq 'whole' && is_undecided($_) } filters($server))
 	{
 		# Of shards, each has its own hash.
 		$f->{shards} ? delete_all($f) : take_kind($f);

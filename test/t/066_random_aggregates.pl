@@ -46,7 +46,7 @@ END
 $node->start;
 my $module = getcwd() . '/test/nodes/build/nodes.so';
 $node->safe_psql('postgres', <<"END");
-CREATE EXTENSION bloomext;
+CREATE EXTENSION bloomext_citus CASCADE;
 CREATE FUNCTION nodes_add(internal, regprocedure, int, VARIADIC "any") RETURNS internal AS '$module', 'nodes_add' LANGUAGE C;
 CREATE FUNCTION nodes_filter(internal) RETURNS bloomfilter AS '$module', 'nodes_filter' LANGUAGE C;
 CREATE AGGREGATE by_nodes(regprocedure, int, VARIADIC "any") (SFUNC = nodes_add, STYPE = internal, FINALFUNC = nodes_filter);
@@ -125,7 +125,7 @@ sub call
 	my $counting = $strategy =~ /^guava|^spark/ && !$expansion && chance(0.1) ? 'true' : 'false';
 	my $empty = "bf_create($expected, $fpp, '$strategy', expansion => $expansion, counting => $counting)";
 	my $arguments = "$element, $expected, $fpp" . ($expansion ? ", '$strategy', $expansion" : chance(0.2) && $strategy eq 'guava' ? '' : ", '$strategy'");
-	return ($counting eq 'true' || chance(0.2) ? "bf_agg_into($empty, $element" : "bf_agg($arguments", $empty, !$expansion && $strategy ne 'redisbloom');
+	return ($counting eq 'true' || !$expansion && chance(0.2) ? "bf_agg_into($empty, $element" : "bf_agg($arguments", $empty, !$expansion && $strategy ne 'redisbloom');
 }
 
 # Checks: queries that give a row for each mistake.
@@ -165,7 +165,7 @@ my %checks = (
 		my ($expected, $fpp, $strategy) = split /, /, $1;
 		my $nodes = any(1, 2, 3, 8);
 		my $by = any('', 'GROUP BY g', 'GROUP BY ROLLUP (g, id % 2)');
-		return "SELECT coalesce(wrong(f, e), 'not as one by one') FROM (SELECT by_nodes('bf_agg($type, bigint, float8, text)', $nodes, " .
+		return "SELECT coalesce(wrong(f, e), 'not as one by one') FROM (SELECT by_nodes('bf_agg_$type($type, bigint, float8, text)', $nodes, " .
 		  "$element, ${expected}::bigint, ${fpp}::float8, ${strategy}::text) AS f, array_agg($element) AS e FROM t $by) s " .
 		  "WHERE wrong(f, e) IS NOT NULL OR f <> one_by_one($empty, e) AND array_remove(e, NULL) <> '{}'";
 	},

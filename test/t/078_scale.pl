@@ -95,7 +95,8 @@ SKIP:
 	$test->is_sql('and lets pass what it holds', $where, '2000');
 	$test->is_sql("and $_ does, written here", "SELECT count(*) FROM $_ WHERE bf_contains(bf_create(1000, 0.0001) + 'west \xc3\xa9 7'::text, title)", $_ eq 'articles_west' ? '1' : '0')
 	  foreach 'articles_east', 'articles_west';
-	like(plan_of(q(SELECT count(*) FROM articles_east WHERE title <@ (bf_create(10) + 'x'::text))),
+	my $constant = $test->sql(q(SELECT bf_create(10) + 'x'::text));
+	like(plan_of(qq(SELECT count(*) FROM articles_east WHERE title <@ '$constant'::bloomfilter)),
 		qr/Remote SQL: SELECT count\(\*\) FROM public\.articles WHERE \(\(title OPERATOR\(public\.<@\) E'/s, 'a constant is part of the text');
 	like(plan_of('SELECT count(*) FROM articles_east JOIN filters ON bf_contains(f, title)'), qr/Join Filter: bf_contains.*Remote SQL: SELECT title FROM/s,
 		'in a join rows come here');
@@ -114,7 +115,7 @@ SKIP:
 	$test->sql(q(CREATE FOREIGN TABLE padded (title text) SERVER east));
 	$test->is_sql('elements are of the type where they are computed', q(
 		SELECT bf_contains(bf_agg(title, 10, 0.0001), 'abc') FROM padded; SELECT bf_contains((SELECT bf_agg(title, 10, 0.0001) FROM padded), title) FROM padded),
-		't; f');
+		't; t');
 
 	# An error, never another answer, where the other server has no bloomext.
 	$test->sql('CREATE DATABASE bare');

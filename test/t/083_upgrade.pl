@@ -40,6 +40,7 @@ foreach my $version (UpgradeTest->versions)
 # What is still to come.
 my $test = LiveTest->new($node);
 $test->sql(q(
+	CREATE EXTENSION bloomext;
 	CREATE FUNCTION stored(bytea) RETURNS bloomfilter LANGUAGE internal IMMUTABLE STRICT AS 'numeric_uplus';
 	CREATE TABLE later AS SELECT stored(set_byte(bloomfilter_send(bf_create(10) + 'one'), 2, 2)) AS f;
 	CREATE TABLE ahead (title text);

@@ -13,17 +13,18 @@ SELECT name, md5(f::text), translate(of_elements('bf_contains_each(f, $1)', elem
 	f = of_elements(maker, element, 30, NULL)::bloomfilter
 FROM made ORDER BY name COLLATE "C";
 
--- What needs the extension's objects.
+-- What needs the extension's objects.  Filters that are made today know their elements,
+-- so of them what they export is compared.
 SELECT * FROM asked ORDER BY name COLLATE "C";
-SELECT md5(f::text) FROM united;
-SELECT has(d, '标题 1'), has(d, '标题 99'), md5(d::text), md5(c::text), md5(a::text), hash FROM derived ORDER BY hash;
+SELECT md5(bf_export(f)) FROM united;
+SELECT has(d, '标题 1'), has(d, '标题 99'), md5(bf_export(d)), md5(bf_export((c).f)), md5(bf_export(a[1])), hash FROM derived ORDER BY hash;
 BEGIN;
-INSERT INTO derived DEFAULT VALUES RETURNING md5(d::text), hash;
+INSERT INTO derived DEFAULT VALUES RETURNING md5(bf_export(d)), hash;
 ROLLBACK;
 SET enable_seqscan = off;
 SELECT b.name FROM made AS a JOIN made AS b ON a.f = b.f WHERE a.name = 'guava fixed' ORDER BY b.name COLLATE "C";
 RESET enable_seqscan;
-SELECT md5(seen(title)::text), seen(title) ?? '标题 1' FROM (SELECT '标题 ' || i AS title FROM generate_series(1, 30) AS i) AS s;
+SELECT md5(bf_export(seen(title))), seen(title) ?? '标题 1' FROM (SELECT '标题 ' || i AS title FROM generate_series(1, 30) AS i) AS s;
 SELECT srvoptions, umoptions FROM pg_user_mappings JOIN pg_foreign_server USING (srvname);
 SELECT count(*) FROM made JOIN pg_proc ON proname = 'bf_mirror' AND proacl::text !~ '[{,]=' WHERE name = 'text';
 
