@@ -186,6 +186,11 @@ from (select pg_temp.base64(f) as b from vals where name = 'utf8') b,
         ('hexadecimal', '\x' || substr(b, 8)), ('in base64', 'base64:' || substr((select f::text from vals where name = 'utf8'), 3))) c(change, changed)
 order by 2, 1;
 
+-- Padding is at its end only.
+select count(*) > 100 as places, count(*) filter (where pg_temp.outcome(format('select %L::bloomfilter', overlay(b placing '=' from place for 1))) <> '22P02') as taken
+from (select pg_temp.base64(f) as b from vals) v, generate_series(8, length(b) - 2) place
+where length(b) < 1000 and b like '%==';
+
 -- ---------------------------------------------------------------------------
 -- Casts to and from bytea are Guava's stream, explicit only
 -- ---------------------------------------------------------------------------

@@ -88,7 +88,9 @@ decode_base64(const char *text, int length, char *bytes)
 	int			padding = (text[length - 1] == '=') + (text[length - 2] == '=');
 	int			wanted = length / 4 * 3 - padding;
 
-	/* It would also take characters after padding. */
+	/* It would also take padding, and characters after it, in the middle. */
+	if (memchr(text, '=', length - padding) != NULL)
+		return -1;
 	return pg_b64_decode(text, length, (void *) bytes,
 						 length / 4 * 3) == wanted ? wanted : -1;
 }
