@@ -265,7 +265,7 @@ CREATE TABLE sampled_live AS SELECT 'Title ' || i AS t FROM generate_series(1, 2
 CREATE INDEX ON sampled_live USING bloomfilter (lower(t));
 SELECT rows_checked BETWEEN 1500 AND 2500 AS a_tenth, missing FROM bf_live_verify('sampled_live', 0.1);
 SELECT * FROM bf_live_verify('sampled_live', sample => 1);
-SELECT rows_checked BETWEEN 1 AND 400 AS least, missing FROM bf_live_verify('sampled_live', 1e-9);
+SELECT rows_checked < 400 AS a_block, missing FROM bf_live_verify('sampled_live', 1e-9);
 SELECT bf_live_verify('sampled_live', 0), 'NaN'::float8 AS nothing;
 SELECT bf_live_contains('sampled_live', 'title 5', 'lower(t)'), bf_live_contains('sampled_live', 'Title 5', 'lower(t)');
 CREATE INDEX ON sampled_live USING bloomfilter (t) WITH (fpp = 0);
