@@ -305,6 +305,26 @@ CREATE FUNCTION bf_measure_fpp(
 COMMENT ON FUNCTION bf_measure_fpp(bloomfilter, int, bigint) IS
 	'false positive probability measured on random elements that were not added';
 
+-- It reads columns in subtransactions, which there are none of in parallel mode.
+CREATE FUNCTION bf_stored_filters(
+	OUT relation regclass,
+	OUT col name,
+	OUT filters bigint,
+	OUT missing bigint,
+	OUT over_full bigint,
+	OUT fill float8,
+	OUT estimated_fpp float8,
+	OUT bytes bigint,
+	OUT due text,
+	OUT reason text,
+	OUT action text[]
+)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bloomext_stored_filters'
+	LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION bf_stored_filters() IS
+	'a row for each column of filters that the caller may read: how many there are, in how many rows it is NULL, the highest fill and false positive probability, and what is due: rebuild, nothing, or NULL where it could not be read. It reads them all, waits for no lock and fails for no column';
+
 -- Exchange with other systems
 
 CREATE FUNCTION bf_export(bloomfilter, format text DEFAULT NULL) RETURNS bytea
@@ -914,6 +934,7 @@ CREATE FUNCTION bf_live_state(
 	OUT expansion int,
 	OUT bytes bigint,
 	OUT due text,
+	OUT maybe text,
 	OUT reason text,
 	OUT action text[]
 )
@@ -928,15 +949,15 @@ COMMENT ON FUNCTION bf_live_state(regclass) IS
 CREATE VIEW bf_live_filters AS
 	SELECT c.oid::regclass AS index, i.indrelid::regclass AS relation, s.col,
 		s.estimated_count, s.expected, s.fill, s.fpp, s.estimated_fpp,
-		s.layers, s.expansion, s.bytes, s.due, s.reason, s.action
+		s.layers, s.expansion, s.bytes, s.due, s.maybe, s.reason, s.action
 	FROM pg_am AS a
-	JOIN pg_class AS c ON c.relam = a.oid AND c.relkind = 'i'
+	JOIN pg_class AS c ON c.relam = a.oid AND c.relkind IN ('i', 'I')
 	JOIN pg_index AS i ON i.indexrelid = c.oid
 	CROSS JOIN LATERAL bf_live_state(c.oid::regclass) AS s
 	WHERE a.amhandler::oid = 'bloomfilter_handler(internal)'::regprocedure::oid AND NOT s IS NULL;
 GRANT SELECT ON bf_live_filters TO PUBLIC;
 COMMENT ON VIEW bf_live_filters IS
-	'every live filter of this database that the caller may know of, how full it is, by some of its pages, and what is due; waits for nobody and fails for none';
+	'every live filter of this database that the caller may know of, partitioned ones, too; how full it is, by some of its pages, and what is due; waits for nobody and fails for none';
 COMMENT ON COLUMN bf_live_filters.index IS
 	'the live filter';
 COMMENT ON COLUMN bf_live_filters.relation IS
@@ -961,8 +982,10 @@ COMMENT ON COLUMN bf_live_filters.bytes IS
 	'length of its file, parts that take no space included';
 COMMENT ON COLUMN bf_live_filters.due IS
 	'nothing; growth, which comes by itself; REINDEX; or NULL where that cannot be told now';
+COMMENT ON COLUMN bf_live_filters.maybe IS
+	'why every answer of the filter is "maybe" now, and what to do; NULL where it is sure, or cannot be told';
 COMMENT ON COLUMN bf_live_filters.reason IS
-	'why that is due, or why the filter could not be read';
+	'why that is due, or why it cannot be told';
 COMMENT ON COLUMN bf_live_filters.action IS
 	'statements that do what is due, to be run one by one, outside a transaction';
 

@@ -84,7 +84,7 @@ SELECT index, due, reason FROM seen WHERE index::text ~ 'some_layers|large' ORDE
 SELECT unnest(action) FROM bf_live_filters WHERE relation = 'layered'::regclass AND due = 'REINDEX' ORDER BY index \gexec
 SELECT index, layers, expected, estimated_count BETWEEN 490 AND 510 AS counted, due FROM seen WHERE index::text ~ 'layers|alike|large|more' ORDER BY 1;
 
--- A row for each partition's filter, none for what has no bits itself.
+-- A row for each partition's filter, and one for the whole.
 CREATE TABLE parted (id int) PARTITION BY LIST (id);
 CREATE TABLE part1 PARTITION OF parted FOR VALUES IN (1);
 CREATE TABLE part2 PARTITION OF parted FOR VALUES IN (2);
@@ -94,6 +94,56 @@ CREATE INDEX own_id ON own USING bloomfilter (id);
 CREATE UNLOGGED TABLE unlogged (id int);
 CREATE INDEX unlogged_id ON unlogged USING bloomfilter (id);
 SELECT index, col, estimated_count, due FROM seen WHERE index::text ~ 'part|own|unlogged' ORDER BY index::text;
+
+-- What the view calls "maybe" is what is answered: a name and what is told, where
+-- they disagree.
+CREATE FUNCTION disagreements() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	f record;
+	answer boolean;
+BEGIN
+	SET LOCAL client_min_messages = error;
+	FOR f IN SELECT l.index, l.maybe IS NOT NULL AS maybe, a.atttypid = 'int'::regtype AS of_int FROM bf_live_filters AS l
+		JOIN pg_class AS c ON c.oid = l.index JOIN pg_attribute AS a ON a.attrelid = c.oid
+		WHERE c.relnamespace IN ('care'::regnamespace, pg_my_temp_schema()) AND l.estimated_fpp IS DISTINCT FROM 1 ORDER BY c.relname
+	LOOP
+		IF f.of_int THEN
+			answer := bf_live_contains(f.index, -3);
+		ELSE
+			answer := bf_live_contains(f.index, 'absent');
+		END IF;
+		IF answer IS DISTINCT FROM f.maybe THEN
+			RETURN NEXT format('%s: %s, told %s', f.index, answer, f.maybe);
+		END IF;
+	END LOOP;
+END $$;
+CREATE FOREIGN DATA WRAPPER nowhere;
+CREATE SERVER nowhere FOREIGN DATA WRAPPER nowhere;
+CREATE TABLE far (id int) PARTITION BY LIST (id);
+CREATE TABLE near PARTITION OF far FOR VALUES IN (1);
+CREATE INDEX far_id ON far USING bloomfilter (id);
+CREATE FOREIGN TABLE farther PARTITION OF far FOR VALUES IN (2) SERVER nowhere;
+CREATE TABLE half (id int, title text) PARTITION BY LIST (id);
+CREATE TABLE half1 PARTITION OF half FOR VALUES IN (1) PARTITION BY LIST (id);
+CREATE TABLE half11 PARTITION OF half1 FOR VALUES IN (1);
+CREATE TABLE half2 PARTITION OF half FOR VALUES IN (2);
+CREATE INDEX half_title ON ONLY half USING bloomfilter (title);
+CREATE INDEX half1_title ON half1 USING bloomfilter (title);
+ALTER INDEX half_title ATTACH PARTITION half1_title;
+CREATE VIEW unsure AS
+SELECT index, due, maybe, reason = maybe AS said FROM bf_live_filters WHERE relation::text ~ '^(far|near|half|part)' ORDER BY index::text;
+SELECT * FROM unsure;
+SELECT disagreements();
+CREATE INDEX half2_title ON half2 USING bloomfilter (title);
+ALTER INDEX half_title ATTACH PARTITION half2_title;
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'half2_title'::regclass;
+SELECT * FROM unsure WHERE maybe IS NOT NULL;
+SELECT disagreements();
+DROP FOREIGN TABLE farther;
+UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'half2_title'::regclass;
+SELECT * FROM unsure WHERE maybe IS NOT NULL;
+SELECT disagreements();
+DROP FOREIGN DATA WRAPPER nowhere CASCADE;
 
 -- What is no live filter has no state.
 CREATE TABLE other (id int PRIMARY KEY);

@@ -49,6 +49,7 @@
 
 #include "live/live.h"
 #include "live/origin.h"
+#include "type/attempt.h"
 #include "type/value.h"
 
 /*

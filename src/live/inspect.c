@@ -175,34 +175,24 @@ fill_columns(Oid index, Datum *values)
 	pfree(measured);
 }
 
-/* Why a filter's "no" is not sure, and what to do; or NULL. */
+/* Why a filter's "no" is not sure, if it is not; and whether it has pages yet. */
 static const char *
 explain(Oid oid, bool *is_built)
 {
 	/* Locks may have been given back since the first row. */
 	Relation	index = try_relation_open(oid, AccessShareLock);
-	BfDoubt		doubt;
-	char	   *text = NULL;
+	const char *maybe;
 
 	if (index == NULL)
 	{
 		*is_built = false;
 		return "the live filter was dropped";
 	}
-	doubt = bf_live_doubt(index);
-	/* One that is being built has no pages yet. */
+	maybe = bf_live_maybe(index);
 	*is_built = index->rd_rel->relkind == RELKIND_INDEX &&
 		bf_live_is_built(index);
-	if (!bf_live_holds_elements(index))
-		text = psprintf("live filter \"%s\" is of a type that cannot be an element. %s",
-						RelationGetRelationName(index),
-						bf_live_column_hint(index));
-	else if (doubt != BF_SURE)
-		text = psprintf("live filter \"%s\" %s. %s",
-						RelationGetRelationName(index), bf_doubt_text(doubt),
-						bf_doubt_hint(doubt));
 	relation_close(index, NoLock);
-	return text;
+	return maybe;
 }
 
 /*
@@ -243,12 +233,8 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 
 	if (OidIsValid(next->index))
 		maybe = explain(next->index, &is_built);
-	else if (next->leaf->place.elsewhere != NULL)
-		maybe = psprintf("rows of \"%s\" are %s. Ask for the tables that hold their rows themselves, one by one.",
-						 get_rel_name(next->leaf->place.table), next->leaf->place.elsewhere);
 	else
-		maybe = psprintf("\"%s\" has no such live filter. Create one with CREATE INDEX ... USING bloomfilter.",
-						 get_rel_name(next->leaf->place.table));
+		maybe = bf_rows_maybe(&next->leaf->place);
 	memset(nulls, !is_built, sizeof(nulls));
 	if (is_built)
 		fill_columns(next->index, values);

@@ -366,9 +366,6 @@ extern void bf_live_warn_over_full(Relation index, const BfLive *live,
 extern void bf_live_report_fill(Relation index, BfLive *live, double rows,
 								int level);
 
-/* attempt.c */
-extern ErrorData *bf_attempt(void (*what) (void *state), void *state);
-
 /* store.c */
 extern void bf_live_store(Relation index, BfHashPair *pairs, size_t count);
 
@@ -441,6 +438,7 @@ extern const char *bf_doubt_hint(BfDoubt doubt);
 extern bool bf_live_was_undone(Relation table, const BfLive *live);
 extern bool bf_live_holds_elements(Relation index);
 extern const char *bf_live_column_hint(Relation index);
+extern const char *bf_live_maybe(Relation index);
 extern void bf_live_check_column(Relation index);
 
 /* rows.c */
@@ -452,12 +450,13 @@ typedef struct BfPlace
 	bool		leaving;		/* being detached, itself or with a table above */
 } BfPlace;
 
-extern BfPlace *bf_rows_place(Oid table);
+extern BfPlace *bf_rows_place(Oid table, bool alone);
 extern bool bf_rows_are_out_of_reach(const BfPlace *place);
 extern List *bf_rows_tables(Oid root);
 extern List *bf_rows_places(Oid root);
 extern bool bf_rows_may_move(void);
 extern bool bf_rows_stayed(const List *leaves, bool alone);
+extern const char *bf_rows_maybe(const BfPlace *place);
 
 /* rights.c */
 extern bool bf_rights_check_table(Oid table);

@@ -28,16 +28,20 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "live/live.h"
 #include "type/arguments.h"
+#include "type/attempt.h"
 
 PG_FUNCTION_INFO_V1(bloomext_live_state);
 
@@ -45,7 +49,7 @@ PG_FUNCTION_INFO_V1(bloomext_live_state);
 enum
 {
 	COLUMN, ESTIMATED_COUNT, EXPECTED, FILL, FPP, ESTIMATED_FPP, LAYERS,
-	EXPANSION, BYTES, DUE, REASON, ACTION, COLUMNS
+	EXPANSION, BYTES, DUE, MAYBE, REASON, ACTION, COLUMNS
 };
 
 /* What is told of an index. */
@@ -148,6 +152,33 @@ tell_due(State *state, Relation index, const BfLive *live,
 	}
 }
 
+/*
+ * Say why every answer is "maybe", if it is.  Where nothing else is due, what is
+ * to be done for that is more than a monitor can tell.
+ */
+static void
+tell_maybe(State *state, const char *maybe)
+{
+	if (maybe == NULL)
+		return;
+	tell_text(state, MAYBE, maybe);
+	if (state->nulls[ACTION])
+	{
+		state->nulls[DUE] = true;
+		tell_text(state, REASON, maybe);
+	}
+}
+
+/* The same of a filter that can be read, and that stands for its table. */
+static void
+tell_whether_sure(State *state, Relation index)
+{
+	const BfPlace *place = bf_rows_place(state->table, false);
+
+	tell_maybe(state, place->elsewhere != NULL ? bf_rows_maybe(place) :
+			   bf_live_maybe(index));
+}
+
 /* Tell how full a filter is that can be read. */
 static void
 tell_fill(State *state, Relation index)
@@ -174,6 +205,7 @@ tell_fill(State *state, Relation index)
 	tell(state, ESTIMATED_FPP, Float8GetDatum(fill.all.fpp));
 	tell(state, LAYERS, Int32GetDatum((int32) fill.layers));
 	tell(state, EXPANSION, Int32GetDatum((int32) live.plan.header.expansion));
+	tell_whether_sure(state, index);
 }
 
 /* Whether this transaction makes, or has made, an index or its file. */
@@ -193,22 +225,111 @@ tell_index(State *state, Relation index)
 
 	state->reindex = psprintf("REINDEX INDEX CONCURRENTLY %s",
 							  bf_live_qualified_name(index));
-	tell_text(state, COLUMN, bf_subject_name(bf_subject_of(index)));
 	blocks = RelationGetNumberOfBlocks(index);
 	tell(state, BYTES, Int64GetDatum((int64) blocks * BLCKSZ));
 	if (!form->indislive || !form->indisready || !form->indisvalid ||
 		(blocks == 0 && is_new(index)))
-		tell_text(state, REASON,
-				  psprintf("%s. %s", bf_doubt_text(BF_NOT_VALID),
-						   bf_doubt_hint(BF_NOT_VALID)));
+		tell_maybe(state, bf_live_maybe(index));
 	else if (blocks == 0)
 		tell_reindex(state, "has lost its file's contents");
 	else if (!bf_live_holds_elements(index))
-		tell_text(state, REASON,
-				  psprintf("is of a type that cannot be an element. %s",
-						   bf_live_column_hint(index)));
+		tell_maybe(state, bf_live_maybe(index));
 	else
 		tell_fill(state, index);
+}
+
+/* Tell of an index of a locked partition; false where the whole is not sure. */
+static bool
+tell_below(State *state, Oid oid)
+{
+	const char *name = get_rel_name(oid);
+	const char *maybe;
+	Relation	index;
+
+	if (!ConditionalLockRelationOid(oid, AccessShareLock))
+	{
+		tell_text(state, REASON,
+				  psprintf("live filter \"%s\" is locked by another session", name));
+		return false;
+	}
+	index = relation_open(oid, NoLock);
+	maybe = bf_live_maybe(index);
+	tell_maybe(state, maybe);
+	relation_close(index, AccessShareLock);
+	return maybe == NULL;
+}
+
+/* A table's index that is in a list, or InvalidOid. */
+static Oid
+index_among(Relation table, const List *below)
+{
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+	{
+		if (list_member_oid(below, lfirst_oid(cell)))
+			return lfirst_oid(cell);
+	}
+	return InvalidOid;
+}
+
+/* The same of a locked partition and its part of a partitioned index. */
+static bool
+tell_partition(State *state, Oid oid, const List *below)
+{
+	const BfPlace *place = bf_rows_place(oid, false);
+	Relation	table = relation_open(oid, NoLock);
+	bool		has_rows = table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE;
+	Oid			index = index_among(table, below);
+
+	relation_close(table, NoLock);
+	if (place->elsewhere == NULL && !has_rows)
+		return true;
+	if (place->elsewhere == NULL && OidIsValid(index))
+		return tell_below(state, index);
+	tell_maybe(state, bf_rows_maybe(place));
+	return false;
+}
+
+/* The same of one that is not locked, and may be gone. */
+static bool
+lock_and_tell_partition(State *state, Oid table, const List *below)
+{
+	bool		is_sure = true;
+
+	if (!ConditionalLockRelationOid(table, AccessShareLock))
+	{
+		tell_text(state, REASON,
+				  psprintf("partition \"%s\" is locked by another session",
+						   get_rel_name(table)));
+		return false;
+	}
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(table)))
+		is_sure = tell_partition(state, table, below);
+	UnlockRelationOid(table, AccessShareLock);
+	return is_sure;
+}
+
+/*
+ * Tell whether the "no" of a partitioned index is sure: that of each partition is,
+ * one of which is locked at a time.  All else is told of the partitions' indexes.
+ */
+static void
+tell_partitioned(State *state)
+{
+	List	   *below = find_all_inheritors(state->index, NoLock, NULL);
+	List	   *tables = find_all_inheritors(state->table, NoLock, NULL);
+	ListCell   *cell;
+
+	foreach(cell, tables)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (lfirst_oid(cell) != state->table &&
+			!lock_and_tell_partition(state, lfirst_oid(cell), below))
+			return;
+	}
+	tell_text(state, DUE, "nothing");
 }
 
 /* Look at an index that is locked. */
@@ -222,7 +343,11 @@ look_at_locked(State *state)
 		tell_text(state, REASON, "was dropped");
 		return;
 	}
-	tell_index(state, index);
+	tell_text(state, COLUMN, bf_subject_name(bf_subject_of(index)));
+	if (index->rd_rel->relkind == RELKIND_INDEX)
+		tell_index(state, index);
+	else
+		tell_partitioned(state);
 	relation_close(index, NoLock);
 }
 
@@ -289,7 +414,8 @@ tell_by_catalogs(State *state)
 		if (heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
 			column = form->indkey.values[0];
 		reason = out_of_reach(class_form);
-		is_told = class_form->relkind == RELKIND_INDEX &&
+		is_told = (class_form->relkind == RELKIND_INDEX ||
+				   class_form->relkind == RELKIND_PARTITIONED_INDEX) &&
 			is_of_live_filters(class_form->relam);
 	}
 	else
@@ -301,21 +427,6 @@ tell_by_catalogs(State *state)
 	if (reason != NULL)
 		tell_text(state, REASON, reason);
 	return is_told && bf_rights_may_see_statistics(state->table, column);
-}
-
-/* Whether an error says nothing of the filter: a cancelled query, no memory. */
-static bool
-is_of_server(const ErrorData *error)
-{
-	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
-	{
-		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_OPERATOR_INTERVENTION:
-		case ERRCODE_TRANSACTION_ROLLBACK:
-			return true;
-		default:
-			return false;
-	}
 }
 
 /* bf_live_state(index): NULL of what is no live filter, or not the caller's */
@@ -330,7 +441,7 @@ bloomext_live_state(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (state.nulls[REASON])
 		error = bf_attempt(look, &state);
-	if (error != NULL && is_of_server(error))
+	if (error != NULL && bf_attempt_was_disturbed(error))
 		ReThrowError(error);
 	if (error != NULL)
 		tell_reindex(&state, error->message);

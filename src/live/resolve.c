@@ -369,7 +369,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 				 errmsg("live filter \"%s\" is not of column \"%s\"",
 						RelationGetRelationName(index), question->column)));
 	if (index->rd_rel->relkind == RELKIND_INDEX)
-		leaves = list_make1(make_leaf(bf_rows_place(table),
+		leaves = list_make1(make_leaf(bf_rows_place(table, true),
 									  list_make1_oid(question->rel)));
 	else
 	{

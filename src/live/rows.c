@@ -365,16 +365,19 @@ make_place(Oid table, bool leaving, const char *elsewhere)
 	return place;
 }
 
-/* Where the rows of a locked table are, without those that inherit from it. */
+/*
+ * Where the rows of a locked table are, not those of tables that inherit from it;
+ * it is alone where these are not asked beside it.
+ */
 BfPlace *
-bf_rows_place(Oid oid)
+bf_rows_place(Oid oid, bool alone)
 {
 	Relation	table = relation_open(oid, NoLock);
 	BfPlace    *place;
 	Found		found;
 
 	find_catalogs(&found);
-	place = make_place(oid, false, elsewhere(table, &found, true));
+	place = make_place(oid, false, elsewhere(table, &found, alone));
 	relation_close(table, NoLock);
 	return place;
 }
@@ -527,4 +530,17 @@ bf_rows_places(Oid root)
 		relation_close(table, NoLock);
 	}
 	return places;
+}
+
+/* Why no filter can tell of the rows of a table, and what to do. */
+const char *
+bf_rows_maybe(const BfPlace *place)
+{
+	const char *name = get_rel_name(place->table);
+
+	if (place->elsewhere != NULL)
+		return psprintf("rows of \"%s\" are %s. Ask for the tables that hold their rows themselves, one by one.",
+						name, place->elsewhere);
+	return psprintf("\"%s\" has no such live filter. Create one with CREATE INDEX ... USING bloomfilter.",
+					name);
 }

@@ -267,6 +267,22 @@ bf_live_column_hint(Relation index)
 										  quote_identifier(NameStr(column->attname))));
 }
 
+/* Why a filter's "no" is not sure, and what to do; NULL where it is sure. */
+const char *
+bf_live_maybe(Relation index)
+{
+	const char *name = RelationGetRelationName(index);
+	BfDoubt		doubt = bf_live_doubt(index);
+
+	if (!bf_live_holds_elements(index))
+		return psprintf("live filter \"%s\" is of a type that cannot be an element. %s",
+						name, bf_live_column_hint(index));
+	if (doubt != BF_SURE)
+		return psprintf("live filter \"%s\" %s. %s", name, bf_doubt_text(doubt),
+						bf_doubt_hint(doubt));
+	return NULL;
+}
+
 /*
  * Raise 0A000 where the column is of a type whose equality is not that of its
  * bytes.  To be asked whenever a filter is read.

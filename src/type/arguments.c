@@ -6,9 +6,12 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "type/arguments.h"
@@ -115,6 +118,17 @@ bf_refuse_nulls(FunctionCallInfo fcinfo, int first, const char *const *names,
 	}
 }
 
+/* The type bloomfilter of the extension that a function is of. */
+Oid
+bf_filter_type(FunctionCallInfo fcinfo)
+{
+	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+						   CStringGetDatum("bloomfilter"),
+						   ObjectIdGetDatum(schema));
+}
+
 /* The row type that a function was declared to return. */
 TupleDesc
 bf_row_type(FunctionCallInfo fcinfo)
@@ -134,10 +148,7 @@ bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 											 nulls));
 }
 
-/*
- * Start to return values that are not rows, a set of them at once: they go into
- * the tuplestore, as rows of a column.
- */
+/* Start to return a set at once: its rows, or values, go into the tuplestore. */
 ReturnSetInfo *
 bf_set_start(FunctionCallInfo fcinfo)
 {

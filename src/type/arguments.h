@@ -26,6 +26,7 @@ extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 						   const char *name);
 extern void bf_refuse_nulls(FunctionCallInfo fcinfo, int first,
 							const char *const *names, int count);
+extern Oid bf_filter_type(FunctionCallInfo fcinfo);
 extern TupleDesc bf_row_type(FunctionCallInfo fcinfo);
 extern Datum bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 extern ReturnSetInfo *bf_set_start(FunctionCallInfo fcinfo);

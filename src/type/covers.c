@@ -22,8 +22,8 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
+#include "type/arguments.h"
 #include "type/merge.h"
 #include "type/slices.h"
 
@@ -242,10 +242,7 @@ static Guard *
 make_guard(FunctionCallInfo fcinfo, const TriggerData *trigger)
 {
 	const Trigger *definition = trigger->tg_trigger;
-	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Oid			filters = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-										  CStringGetDatum("bloomfilter"),
-										  ObjectIdGetDatum(schema));
+	Oid			filters = bf_filter_type(fcinfo);
 	int			natts = RelationGetNumberOfAttributes(trigger->tg_relation);
 	Guard	   *guard = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
 											   offsetof(Guard, columns) +

@@ -34,8 +34,8 @@ PG_FUNCTION_INFO_V1(bloomext_positions);
 #define SAMPLE_BYTES	((uint64) 256 * 1024)
 
 /* How full a filter is, over all its layers. */
-static BfFill
-measure_fill(const BfFilter *filter)
+BfFill
+bf_value_fill(const BfFilter *filter)
 {
 	BfFill		fill = {0};
 
@@ -51,14 +51,14 @@ bloomext_count(PG_FUNCTION_ARGS)
 	BfFilter	filter;
 
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	PG_RETURN_INT64(measure_fill(&filter).count);
+	PG_RETURN_INT64(bf_value_fill(&filter).count);
 }
 
 /* The false positive probability of a filter at its present fill. */
 double
 bf_value_fpp(const BfFilter *filter)
 {
-	return measure_fill(filter).fpp;
+	return bf_value_fill(filter).fpp;
 }
 
 /* Estimate the cells of a layer that are not zero by the first of them. */
@@ -109,7 +109,7 @@ bloomext_info(PG_FUNCTION_ARGS)
 	bool		nulls[15] = {false};
 
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
-	fill = measure_fill(&filter);
+	fill = bf_value_fill(&filter);
 	funnel = bf_funnel_name(header->funnel);
 	elements = bf_meaning_name((BfMeaning) header->meaning);
 

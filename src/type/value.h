@@ -62,6 +62,7 @@ extern void bf_value_set_bits(BfValue *value, const BfLayer *layer,
 							  size_t length);
 extern void bf_value_of_stream(const BfStream *stream, const uint8 *bytes,
 							   Size length, BfValue *value);
+extern BfFill bf_value_fill(const BfFilter *filter);
 extern double bf_value_fpp(const BfFilter *filter);
 extern BfFill bf_value_sample(const BfFilter *filter);
 

@@ -1,4 +1,5 @@
-# The view of all live filters waits for nobody and fails for none: what is
+# The view of all live filters, and the function of all stored ones, wait for nobody
+# and fail for none: what is
 # locked, dropped, damaged, or not to be had from here has a reason, and all
 # others are told of as ever.
 use strict;
@@ -77,7 +78,7 @@ $two->ask("COMMIT");
 $one->ask("BEGIN; INSERT INTO c VALUES ('x')");
 $two->start("CREATE INDEX CONCURRENTLY built_bf ON c USING bloomfilter (title)");
 $test->wait_for_lock('%CONCURRENTLY built_bf%');
-like($test->sql("$impatient SELECT seen('built_bf')"), qr/^built_bf \| f \| is not valid\. Wait/, 'CREATE INDEX CONCURRENTLY');
+like($test->sql("$impatient SELECT seen('built_bf')"), qr/^built_bf \| f \| live filter "built_bf" is not valid\. Wait/, 'CREATE INDEX CONCURRENTLY');
 $one->ask('COMMIT');
 $two->finish;
 $is_sql->('it is built', q(SELECT seen('built_bf'); DROP INDEX built_bf), 'built_bf | t | nothing');
@@ -96,6 +97,23 @@ $is_sql->('and gone', q(SELECT seen('_bf')), 'a_bf | t | nothing; bystander_bf |
 $one->ask("CREATE TEMPORARY TABLE tmp (title text); CREATE INDEX tmp_bf ON tmp USING bloomfilter (title)");
 is($one->ask(q(SELECT seen('tmp_bf'))), 'tmp_bf | t | nothing', 'an own temporary table');
 like($test->sql(q(SELECT seen('tmp_bf'))), qr/\.tmp_bf \| f \| is of a temporary table of another session$/, 'another session\'s temporary table');
+
+# Stored filters: of a table that is locked, dropped meanwhile, or another session's.
+$test->sql("CREATE $_ (f bloomfilter)") foreach 'TABLE stored1', 'TABLE stored2', 'UNLOGGED TABLE stored3';
+my $stored = q(SELECT string_agg(concat_ws(' | ', relation, col, filters, due, reason), '; ' ORDER BY relation::oid) FROM bf_stored_filters());
+my $fine = 'stored2 | f | 0 | nothing; stored3 | f | 0 | nothing';
+$one->ask('CREATE TEMPORARY TABLE stored4 (f bloomfilter)');
+is($one->ask($stored), "stored1 | f | 0 | nothing; $fine; stored4 | f | 0 | nothing", 'an own temporary table of filters');
+$one->ask('BEGIN; LOCK TABLE stored1 IN ACCESS EXCLUSIVE MODE');
+is($test->sql("$impatient $stored"), "stored1 | f | is of a table that is locked by another session; $fine", 'a table of filters that is locked');
+$one->ask('ROLLBACK');
+$one->ask('BEGIN; ALTER TABLE stored2 ALTER f TYPE text USING NULL');
+is($test->sql("$impatient $stored"), 'stored1 | f | 0 | nothing; stored2 | f | is of a table that is locked by another session; stored3 | f | 0 | nothing', 'or altered');
+$one->ask('COMMIT');
+is($test->sql($stored), 'stored1 | f | 0 | nothing; stored3 | f | 0 | nothing', 'a column of filters no more');
+$test->fails('statement_timeout', q(INSERT INTO stored1 SELECT bf_create(1000000) FROM generate_series(1, 500);
+	SET statement_timeout = 5; SELECT count(*) FROM bf_stored_filters()), '57014');
+$test->sql('TRUNCATE stored1');
 
 # Emptied in place by what was rolled back.
 my $space = $node->basedir . '/space';
@@ -132,7 +150,7 @@ SKIP:
 	skip 'no citext', 1 unless $test->sql(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'));
 	$is_sql->('citext', fresh('ci', $small) . q(CREATE EXTENSION citext; ALTER TABLE ci ALTER title TYPE citext;
 		SELECT seen('ci_bf'); DROP TABLE ci),
-		'ci_bf | f | is of a type that cannot be an element. Drop it, and create one of an expression, e.g. lower(title::text).');
+		'ci_bf | f | live filter "ci_bf" is of a type that cannot be an element. Drop it, and create one of an expression, e.g. lower(title::text).');
 }
 
 # Damaged: each page, by what PostgreSQL checks and by what we do.
@@ -201,6 +219,7 @@ is($standby->safe_psql('postgres', $numbers), $test->sql($numbers), 'a standby s
 like($test->sql($numbers), qr/^growing_bf\|1[45]\d{4}\|\d+\|0\.\d+\|[\d.e-]+\|2\|nothing$/m, 'of layers, too');
 is($standby->safe_psql('postgres', q(SELECT seen('volatile'))), 'volatile_bf | f | is unlogged, and empty on a standby', 'an unlogged one');
 is($test->sql(q(SELECT seen('volatile'))), 'volatile_bf | t | nothing', 'which its primary can read');
+is($standby->safe_psql('postgres', $stored), 'stored1 | f | 0 | nothing; stored3 | f | is of an unlogged table, which is empty on a standby', 'stored filters on a standby');
 $standby->stop;
 
 # Cancelling is no filter's fault.

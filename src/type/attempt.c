@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "live/live.h"
+#include "type/attempt.h"
 
 /*
  * Call a function; returns the error that it raised, in the caller's memory, or
@@ -42,4 +42,19 @@ bf_attempt(void (*what) (void *state), void *state)
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	return error;
+}
+
+/* Whether an error tells nothing of what was done: a cancelled query, no memory. */
+bool
+bf_attempt_was_disturbed(const ErrorData *error)
+{
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+			return true;
+		default:
+			return false;
+	}
 }

@@ -1,0 +1,409 @@
+/*
+ * stored.c
+ *	  bf_stored_filters: what filters there are in the columns of this database.
+ *
+ * It is for monitors, and for the night when one of many filters is damaged or
+ * too small.  So it waits for no lock, and no column makes it fail: why one could
+ * not be read is what its row tells.  Each is read in a subtransaction, so this
+ * cannot be called in parallel mode.
+ *
+ * A table is scanned, not queried: nothing that its owner wrote is run with the
+ * caller's rights.  For the same reason, and as part of a table would be taken for
+ * all of it, one whose policies hide rows from the caller is not read.  Columns
+ * that the caller may not read are left out.
+ *
+ * Columns are found by their type, and domains over it: filters within arrays or
+ * rows of other types are not found.  Partitions are tables of their own here.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+
+#include "type/arguments.h"
+#include "type/attempt.h"
+#include "type/value.h"
+
+PG_FUNCTION_INFO_V1(bloomext_stored_filters);
+
+/* Too many false positives: this many times what was asked for. */
+#define TOO_MANY		2
+
+/* The same of a filter that was imported: nobody knows what was asked for. */
+#define TOO_LIKELY		0.05
+
+/* The columns of bf_stored_filters. */
+enum
+{
+	RELATION, COLUMN, FILTERS, MISSING, OVER_FULL, FILL, ESTIMATED_FPP, BYTES,
+	DUE, REASON, ACTION, COLUMNS
+};
+
+/* A column of filters. */
+typedef struct Column
+{
+	Oid			table;
+	AttrNumber	number;
+	NameData	name;
+} Column;
+
+/* What is found in it. */
+typedef struct Found
+{
+	const Column *column;
+	const List *types;			/* that it may be of */
+	const char *schema;			/* of bf_info */
+	ItemPointerData row;		/* whose filter is looked at, or invalid */
+	int64		filters;
+	int64		missing;		/* rows where it is NULL */
+	int64		over_full;
+	double		fill;			/* of the fullest */
+	double		fpp;			/* of the one that says "maybe" most often */
+	int64		bytes;
+	bool		was_read;
+	const char *action;
+	const char *reason;			/* why it was not read */
+} Found;
+
+/*
+ * Whether a filter gives far more false positives than were asked for, by its fill
+ * or by its number of equal layers.
+ */
+static bool
+is_over_full(const BfFilter *filter, double fpp)
+{
+	double		wanted = filter->plan.header.fpp;
+
+	return fpp > (wanted > 0 ? TOO_MANY * wanted : TOO_LIKELY);
+}
+
+/* Count in a filter. */
+static void
+count_filter(Found *found, Datum datum)
+{
+	BfFilter	filter;
+	BfFill		fill;
+
+	bf_value_open(datum, &filter);
+	fill = bf_value_fill(&filter);
+	found->filters++;
+	found->over_full += is_over_full(&filter, fill.fpp);
+	found->fill = Max(found->fill, (double) fill.bits_set / (double) fill.bits);
+	found->fpp = Max(found->fpp, fill.fpp);
+	found->bytes += (int64) filter.length;
+}
+
+/* Count in all rows of an open table. */
+static void
+count_rows(Found *found, Relation table)
+{
+	TupleTableSlot *slot = table_slot_create(table, NULL);
+	TableScanDesc scan = table_beginscan(table, GetActiveSnapshot(), 0, NULL);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "stored filter",
+												  ALLOCSET_DEFAULT_SIZES);
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		MemoryContext caller = MemoryContextSwitchTo(scratch);
+		bool		is_null;
+		Datum		datum = slot_getattr(slot, found->column->number, &is_null);
+
+		CHECK_FOR_INTERRUPTS();
+		found->row = slot->tts_tid;
+		if (is_null)
+			found->missing++;
+		else
+			count_filter(found, datum);
+		ItemPointerSetInvalid(&found->row);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(scratch);
+	}
+	MemoryContextDelete(scratch);
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/* The statement that lists a column's filters that are over-full. */
+static const char *
+listing(const Found *found, Relation table)
+{
+	const char *name = quote_identifier(NameStr(found->column->name));
+
+	return psprintf("SELECT t.ctid, i.* FROM ONLY %s AS t, %s(t.%s) AS i"
+					" WHERE i.estimated_fpp > coalesce(%d * i.fpp, %g) ORDER BY i.estimated_fpp DESC",
+					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)),
+											   RelationGetRelationName(table)),
+					quote_qualified_identifier(found->schema, "bf_info"),
+					name, TOO_MANY, TOO_LIKELY);
+}
+
+/* Whether a column is one of filters, now that its table is locked. */
+static bool
+is_of_filters(Relation table, const Found *found)
+{
+	TupleDesc	row = RelationGetDescr(table);
+	AttrNumber	number = found->column->number;
+
+	return number <= row->natts &&
+		!TupleDescAttr(row, number - 1)->attisdropped &&
+		list_member_oid(found->types, TupleDescAttr(row, number - 1)->atttypid);
+}
+
+/* Read a column whose table is locked, if that is still there. */
+static void
+read_locked(Found *found)
+{
+	Relation	table = try_table_open(found->column->table, NoLock);
+
+	if (table == NULL)
+	{
+		found->reason = "was dropped";
+		return;
+	}
+	if (!is_of_filters(table, found))
+		found->reason = "was altered";
+	else if (!RelationIsPopulated(table))
+		found->reason = "is of a materialized view that is not populated";
+	else
+	{
+		count_rows(found, table);
+		found->was_read = true;
+		if (found->over_full > 0)
+			found->action = listing(found, table);
+	}
+	table_close(table, NoLock);
+}
+
+/* Read a column, with its table locked for as long as that takes. */
+static void
+read_column(void *argument)
+{
+	Found	   *found = argument;
+	Oid			table = found->column->table;
+
+	if (!ConditionalLockRelationOid(table, AccessShareLock))
+	{
+		found->reason = "is of a table that is locked by another session";
+		return;
+	}
+	read_locked(found);
+	UnlockRelationOid(table, AccessShareLock);
+}
+
+/* The same, whatever is wrong with it. */
+static void
+try_column(Found *found)
+{
+	ErrorData  *error;
+
+	if (found->reason != NULL)
+		return;
+	error = bf_attempt(read_column, found);
+	if (error == NULL)
+		return;
+	if (bf_attempt_was_disturbed(error))
+		ReThrowError(error);
+	found->reason = !ItemPointerIsValid(&found->row) ? error->message :
+		psprintf("the filter of row (%u,%u): %s",
+				 ItemPointerGetBlockNumber(&found->row),
+				 ItemPointerGetOffsetNumber(&found->row), error->message);
+}
+
+/* Why a table cannot be read from here, or not all of it; or NULL. */
+static const char *
+out_of_reach(Form_pg_class form)
+{
+	if (form->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
+		return "is of an unlogged table, which is empty on a standby";
+	if (check_enable_rls(form->oid, InvalidOid, true) == RLS_ENABLED)
+		return "is of a table whose policies hide rows";
+	return NULL;
+}
+
+/* Whether a table has rows of its own, in this session; and why they are out of reach. */
+static bool
+is_table(Oid oid, const char **reason)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(oid));
+	Form_pg_class form;
+	bool		has_rows;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	has_rows = (form->relkind == RELKIND_RELATION ||
+				form->relkind == RELKIND_MATVIEW) &&
+		(form->relpersistence != RELPERSISTENCE_TEMP ||
+		 isTempNamespace(form->relnamespace));
+	*reason = has_rows ? out_of_reach(form) : NULL;
+	ReleaseSysCache(tuple);
+	return has_rows;
+}
+
+/* Whether the caller may read a column. */
+static bool
+may_read(const Column *column)
+{
+	bool		is_missing = false;
+
+	return pg_class_aclcheck_ext(column->table, GetUserId(), ACL_SELECT,
+								 &is_missing) == ACLCHECK_OK ||
+		(!is_missing &&
+		 pg_attribute_aclcheck_ext(column->table, column->number, GetUserId(),
+								   ACL_SELECT, &is_missing) == ACLCHECK_OK);
+}
+
+/* Return a column's row. */
+static void
+tell_column(ReturnSetInfo *set, const Found *found)
+{
+	bool		any = found->filters > 0;
+	Datum		values[COLUMNS];
+	bool		nulls[COLUMNS];
+	Datum		action;
+
+	memset(nulls, !found->was_read, sizeof(nulls));
+	nulls[RELATION] = nulls[COLUMN] = false;
+	nulls[FILL] = nulls[ESTIMATED_FPP] = !found->was_read || !any;
+	nulls[REASON] = found->was_read && found->over_full == 0;
+	nulls[ACTION] = found->action == NULL;
+	values[RELATION] = ObjectIdGetDatum(found->column->table);
+	values[COLUMN] = NameGetDatum(&found->column->name);
+	values[FILTERS] = Int64GetDatum(found->filters);
+	values[MISSING] = Int64GetDatum(found->missing);
+	values[OVER_FULL] = Int64GetDatum(found->over_full);
+	values[FILL] = Float8GetDatum(found->fill);
+	values[ESTIMATED_FPP] = Float8GetDatum(found->fpp);
+	values[BYTES] = Int64GetDatum(found->bytes);
+	values[DUE] = CStringGetTextDatum(found->over_full > 0 ? "rebuild" : "nothing");
+	if (!nulls[REASON])
+		values[REASON] = CStringGetTextDatum(!found->was_read ? found->reason :
+											 "holds filters that are over-full");
+	if (!nulls[ACTION])
+	{
+		action = CStringGetTextDatum(found->action);
+		values[ACTION] = PointerGetDatum(construct_array(&action, 1, TEXTOID, -1,
+														 false, TYPALIGN_INT));
+	}
+	tuplestore_putvalues(set->setResult, set->setDesc, values, nulls);
+}
+
+/* Add the domains over types that are listed; whether there were any. */
+static bool
+add_domains(List **types)
+{
+	Relation	all = table_open(TypeRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(all, InvalidOid, false, NULL, 0, NULL);
+	int			before = list_length(*types);
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_type form = (Form_pg_type) GETSTRUCT(tuple);
+
+		if (form->typtype == TYPTYPE_DOMAIN &&
+			list_member_oid(*types, form->typbasetype))
+			*types = list_append_unique_oid(*types, form->oid);
+	}
+	systable_endscan(scan);
+	table_close(all, AccessShareLock);
+	return list_length(*types) > before;
+}
+
+/* The type of filters, and domains over it. */
+static List *
+filter_types(Oid type)
+{
+	List	   *types = list_make1_oid(type);
+
+	while (add_domains(&types))
+		;
+	return types;
+}
+
+/* Find the columns of types: a list of Column. */
+static List *
+find_columns(const List *types)
+{
+	Relation	attributes = table_open(AttributeRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(attributes, InvalidOid, false, NULL,
+										  0, NULL);
+	List	   *columns = NIL;
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_attribute form = (Form_pg_attribute) GETSTRUCT(tuple);
+		Column	   *column;
+
+		CHECK_FOR_INTERRUPTS();
+		if (form->attnum <= 0 || form->attisdropped ||
+			!list_member_oid(types, form->atttypid))
+			continue;
+		column = palloc(sizeof(Column));
+		column->table = form->attrelid;
+		column->number = form->attnum;
+		column->name = form->attname;
+		columns = lappend(columns, column);
+	}
+	systable_endscan(scan);
+	table_close(attributes, AccessShareLock);
+	return columns;
+}
+
+/* Whether a column comes before another one. */
+static int
+compare_columns(const ListCell *a, const ListCell *b)
+{
+	const Column *left = lfirst(a);
+	const Column *right = lfirst(b);
+
+	if (left->table != right->table)
+		return left->table < right->table ? -1 : 1;
+	return (int) left->number - right->number;
+}
+
+/* bf_stored_filters(): a row a column of filters that the caller may read */
+Datum
+bloomext_stored_filters(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *set = bf_set_start(fcinfo);
+	const char *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
+	List	   *types = filter_types(bf_filter_type(fcinfo));
+	List	   *columns = find_columns(types);
+	ListCell   *cell;
+
+	list_sort(columns, compare_columns);
+	foreach(cell, columns)
+	{
+		const Column *column = lfirst(cell);
+		Found		found = {.column = column,.types = types,.schema = schema};
+
+		ItemPointerSetInvalid(&found.row);
+		if (!is_table(column->table, &found.reason) || !may_read(column))
+			continue;
+		try_column(&found);
+		tell_column(set, &found);
+	}
+	return (Datum) 0;
+}
