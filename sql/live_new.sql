@@ -9,6 +9,7 @@ CREATE INDEX fresh_day ON fresh USING bloomfilter (day);
 CREATE INDEX fresh_lower ON fresh USING bloomfilter (lower(title));
 SELECT array_agg(n) FROM bf_live_new('fresh_title', '{new 2,Title 7,new 1,NULL,new 2,Title 1000,"new 1 "}') AS n;
 SELECT array_agg(n) FROM bf_live_new('fresh', ARRAY['c5 ', 'C5', 'C5  '], col => 'code') AS n;
+SELECT array_agg(n) FROM bf_live_new('fresh', ARRAY['c5 ', 'c5', 'c5  ', 'c6'], col => 'code') AS n;
 SELECT array_agg(n) FROM bf_live_new('fresh', '{TITLE 5,title 5,title 0}', 'lower(title)') AS n;
 SELECT array_agg(n), pg_typeof(array_agg(n)) FROM bf_live_new('fresh', ARRAY[date '2024-01-02', '2023-01-01']) AS n GROUP BY pg_typeof(n);
 SELECT count(*) FROM bf_live_new('fresh', NULL::date[]);

@@ -40,7 +40,11 @@ update filters set note = 'noted';
 update filters set f = f | (select f from copies where copies.name = filters.name) where name in ('small', 'large');
 update filters set f = bf_create(100) + 'first' where name = 'none';
 update filters set f = bf_create(10000) + 'x' where name = 'small';
+-- One of the same size is not known to be made anew: of another kind, or counting.
 update filters set f = bf_create(10000) + 1 where name = 'small';
+update filters set f = bf_create(10000, funnel => 'utf16') where name = 'small';
+update filters set f = bf_create(10000, counting => true) + 'x' where name = 'small';
+update filters set f = bf_plain(f) where name = 'counting';
 delete from filters where name = 'counting';
 select name, f @> 'first' from filters where name = 'none';
 
@@ -91,6 +95,10 @@ select id, f @> 'a', f @> 'b' from parted;
 create function forget() returns trigger language plpgsql as $$ begin new.f := bf_create(10); return new; end $$;
 create trigger forget before update on parted for each row execute function forget();
 update parted set id = 2;
+drop trigger forget on parted;
+-- After an UPDATE that moves a row it is not called, so it is not for partitions then.
+create or replace trigger guard after update on parted for each row execute function bf_only_grows();
+update parted set f = f + 'c';
 
 -- Triggers that it cannot serve.
 \set VERBOSITY terse

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "fmgr.h"
@@ -39,6 +40,9 @@ PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
 /* Expecting this many times as many elements is not advice any more. */
 #define MOST_TIMES			64
 
+/* How near an expectation is to be to the least that is enough. */
+#define CLOSE				(1.0 / 16)
+
 /* BfPause: let a computation be cancelled. */
 static void
 check_for_interrupts(void)
@@ -61,6 +65,13 @@ typedef struct Advice
 	BfFppWork  *work;
 } Advice;
 
+/* A number of elements to make a filter for, and its real probability. */
+typedef struct Expectation
+{
+	int64		expected;
+	double		fpp;
+} Expectation;
+
 /* The real probability at the expected elements of a filter of some shape. */
 static double
 real_fpp(const Advice *advice, const BfLayer *shape)
@@ -69,16 +80,40 @@ real_fpp(const Advice *advice, const BfLayer *shape)
 					   (uint64) Max(advice->expected, 1), advice->work);
 }
 
-/* Does a filter that expects so many really give the probability asked for? */
-static bool
-suffices(const Advice *advice, int64 sized_for)
+/*
+ * The real probability at the expected elements of a filter that is made to expect
+ * another number; 1 where there is no such filter.
+ */
+static double
+fpp_made_for(const Advice *advice, int64 expected)
 {
 	BfLayer		shape;
 	BfError		error;
 
-	return bf_strategy_size(advice->strategy, sized_for, advice->fpp, &shape,
-							&error) &&
-		real_fpp(advice, &shape) <= advice->fpp;
+	if (!bf_strategy_size(advice->strategy, expected, advice->fpp, &shape,
+						  &error))
+		return 1;
+	return real_fpp(advice, &shape);
+}
+
+/*
+ * Where between two expectations, of which the lower one is too low, to look for
+ * the least that is enough: where the line between their probabilities, by
+ * logarithms, is at the one asked for, and then to its other side; or halfway,
+ * every third time, as it may not be a line.
+ */
+static int64
+look_between(const Advice *advice, const Expectation *low,
+			 const Expectation *high, int step, bool was_enough)
+{
+	double		ratio = log((double) high->expected / (double) low->expected);
+	double		part = log(low->fpp / advice->fpp) /
+		log(low->fpp / Max(high->fpp, DBL_MIN));
+	double		guess = (double) low->expected *
+		exp(step % 3 == 2 ? ratio / 2 : part * ratio + (was_enough ? -1 : 1) * CLOSE / 3);
+
+	return (int64) Min(Max(guess, (double) low->expected + 1),
+					   (double) high->expected - 1);
 }
 
 /*
@@ -89,28 +124,30 @@ suffices(const Advice *advice, int64 sized_for)
 static int64
 sufficient_expectation(const Advice *advice)
 {
-	int64		n = Max(advice->expected, 1);
-	int64		too_low;
-	int64		enough = n;
+	Expectation low = {Max(advice->expected, 1), advice->real_fpp};
+	Expectation high;
+	bool		is_enough = false;
 
-	if (n > PG_INT64_MAX / MOST_TIMES || !suffices(advice, n * MOST_TIMES))
+	if (low.expected > PG_INT64_MAX / MOST_TIMES)
 		return 0;
-	do
+	high.expected = low.expected * MOST_TIMES;
+	high.fpp = fpp_made_for(advice, high.expected);
+	if (high.fpp > advice->fpp)
+		return 0;
+	for (int step = 0; (double) (high.expected - low.expected) >
+		 Max(CLOSE * (double) low.expected, 1); step++)
 	{
-		too_low = enough;
-		enough *= 2;
-	} while (enough < n * MOST_TIMES && !suffices(advice, enough));
+		Expectation middle;
 
-	while (enough - too_low > Max(too_low / 16, 1))
-	{
-		int64		middle = too_low + (enough - too_low) / 2;
-
-		if (suffices(advice, middle))
-			enough = middle;
+		middle.expected = look_between(advice, &low, &high, step, is_enough);
+		middle.fpp = fpp_made_for(advice, middle.expected);
+		is_enough = middle.fpp <= advice->fpp;
+		if (is_enough)
+			high = middle;
 		else
-			too_low = middle;
+			low = middle;
 	}
-	return enough;
+	return high.expected;
 }
 
 /* Say what to pass instead, or that there is no need. */

@@ -26,7 +26,7 @@
  * The random numbers are a fixed sequence, so the result is a function of its
  * arguments; it is accurate to some percent (10 % where p is below 1e-5 and n
  * below 5; half of it or twice where an excess is below 1e-9) and takes 10 to
- * 100 ms, up to 0.4 s for 64 hashes.  So it makes a pause after every draw, in
+ * 100 ms, up to 0.2 s for 64 hashes.  So it makes a pause after every draw, in
  * which the caller may give up: nothing is held.
  *
  * Sums that never wrap (Spark's version 2) keep more structure than those that
@@ -65,7 +65,8 @@
 #define SELF_DRAWS		4096
 #define SELF_PROBES		32		/* examined, by number of positions */
 #define PROBES			256
-#define PAIR_DRAWS		256
+#define PAIR_DRAWS		256		/* for one that does not coincide */
+#define SELF_PAIR_DRAWS	64		/* its noise is less than that between probes */
 
 /* Classes of probes: by so many low bits of both words at most. */
 #define MAX_TWOS		2
@@ -74,8 +75,8 @@
 /* Logarithm of a probability that makes no difference. */
 #define LOG_NOTHING		(-40.0)
 
-/* 64-bit words that tell of most positions that a probe does not have them. */
-#define SEEN_WORDS		8
+/* Slots of the hash table of a probe's positions: few are taken. */
+#define SLOTS			1024
 
 typedef struct Model
 {
@@ -91,12 +92,12 @@ typedef struct Model
 	BfFppWork  *work;
 } Model;
 
-/* A probe's distinct positions. */
+/* A probe's distinct positions, and where by their last bits each is, from 1. */
 typedef struct Probe
 {
 	uint64_t	positions[BF_MAX_COVERED];
 	uint32_t	count;
-	uint64_t	seen[SEEN_WORDS];	/* a bit by each position's last bits */
+	uint8_t		slots[SLOTS];
 } Probe;
 
 /* splitmix64 */
@@ -323,17 +324,16 @@ solve_pair(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
 
 /* ---- Probes ------------------------------------------------------------ */
 
-/* Where a position is in a probe; its count where it is not there. */
+/* The slot of a position in a probe, or the one that it would be put into. */
 static inline uint32_t
-find_position(const Probe *probe, uint64_t position)
+find_slot(const Probe *probe, uint64_t position)
 {
-	uint32_t	x = 0;
+	uint32_t	slot = position % SLOTS;
 
-	if (!(probe->seen[position / 64 % SEEN_WORDS] >> position % 64 & 1))
-		return probe->count;
-	while (x < probe->count && probe->positions[x] != position)
-		x++;
-	return x;
+	while (probe->slots[slot] != 0 &&
+		   probe->positions[probe->slots[slot] - 1] != position)
+		slot = (slot + 1) % SLOTS;
+	return slot;
 }
 
 /* Gather distinct positions; returns how many pairs of indexes coincide. */
@@ -347,15 +347,14 @@ make_probe(const Model *model, uint64_t first, uint64_t second, Probe *probe)
 	for (uint32_t i = 0; i < model->hashes; i++)
 	{
 		uint64_t	position = position_at(model, i, first, second);
-		uint32_t	x = find_position(probe, position);
+		uint32_t	slot = find_slot(probe, position);
 
-		if (x == probe->count)
+		if (probe->slots[slot] == 0)
 		{
 			probe->positions[probe->count++] = position;
-			probe->seen[position / 64 % SEEN_WORDS] |=
-				UINT64_C(1) << position % 64;
+			probe->slots[slot] = probe->count;
 		}
-		coincide += times[x]++;
+		coincide += times[probe->slots[slot] - 1]++;
 	}
 	return coincide;
 }
@@ -439,6 +438,7 @@ typedef struct Tally
 	uint32_t	apart;			/* positions told apart */
 	uint32_t	others;			/* positions before them */
 	double		share;			/* the present probe's part in them */
+	uint32_t	draws;			/* of elements for a probe */
 	double		single[BF_MAX_COVERED]; /* to hit one position of it alone */
 } Tally;
 
@@ -453,9 +453,10 @@ count_hits(const Model *model, const Probe *probe, uint64_t first,
 	for (uint32_t i = 0; i < model->hashes; i++)
 	{
 		uint64_t	position = position_at(model, i, first, second);
-		uint32_t	x = find_position(probe, position);
+		uint32_t	slot = find_slot(probe, position);
+		uint32_t	x = probe->slots[slot] - 1;
 
-		if (x == probe->count)
+		if (probe->slots[slot] == 0)
 			continue;
 		hits->mask |= UINT64_C(1) << x;
 		hits->times[x]++;
@@ -503,7 +504,7 @@ draw_pairs(Model *model, const Probe *probe, Tally *tally)
 
 	if (d < 2)
 		return;
-	for (int draw = 0; draw < PAIR_DRAWS; draw++, model->work->cover.pause())
+	for (uint32_t draw = 0; draw < tally->draws; draw++, model->work->cover.pause())
 	{
 		uint32_t	i,
 					j;
@@ -527,7 +528,7 @@ draw_pairs(Model *model, const Probe *probe, Tally *tally)
 		count_hits(model, probe, first, second, &hits);
 		if (hits.pairs > 0)
 			tally_several(tally, hits.mask,
-						  weight * choices / hits.pairs / PAIR_DRAWS);
+						  weight * choices / hits.pairs / tally->draws);
 	}
 }
 
@@ -543,7 +544,7 @@ draw_by_multiple(Model *model, const Probe *probe, Tally *tally)
 
 	if (multiples == 0 || probe->count == 0)
 		return;
-	draws = PAIR_DRAWS / probe->count;
+	draws = tally->draws / probe->count;
 	for (uint32_t draw = 0; draw < draws * probe->count; draw++)
 	{
 		uint32_t	x = draw % probe->count;
@@ -678,7 +679,7 @@ distinct_fpp(Model *model, uint64_t elements)
 	uint32_t	apart = multiples <= BF_MAX_APART ? multiples : 0;
 	Tally		tally = {
 		.chance = model->work->distinct, .apart = apart,
-		.others = model->hashes - apart, .share = 1
+		.others = model->hashes - apart, .share = 1, .draws = PAIR_DRAWS
 	};
 	int			twos = apart == 0 ? 0 : __builtin_ctzll(model->bits);
 	double		fpp = 0;
@@ -726,7 +727,8 @@ coinciding_fpp(Model *model, uint64_t elements, double *chance)
 		if (elements > 0 && examined[d]++ < SELF_PROBES)
 		{
 			Tally		tally = {
-				.chance = chances[d], .others = d, .share = weight
+				.chance = chances[d], .others = d, .share = weight,
+				.draws = SELF_PAIR_DRAWS
 			};
 
 			tally_probe(model, &probe, &tally);

@@ -322,6 +322,23 @@ bloomext_live_contains_all(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(true);
 }
 
+/* The meaning of what the filters of leaves hold. */
+static BfMeaning
+meaning_of_leaves(const List *leaves)
+{
+	const BfLeaf *first = leaves == NIL ? NULL : linitial(leaves);
+	Relation	index;
+	BfElementType own;
+
+	/* Of a partitioned table without partitions nobody knows, and nothing is in it. */
+	if (first == NULL)
+		return BF_MEANING_UNKNOWN;
+	index = relation_open(linitial_oid(first->indexes), NoLock);
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &own);
+	relation_close(index, NoLock);
+	return own.meaning;
+}
+
 /*
  * bf_live_new(table or index, elements, column): those that are surely in no row,
  * each once.  Where no "no" would be sure it raises, as an answer of nothing would
@@ -344,7 +361,7 @@ bloomext_live_new(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	array = PG_GETARG_ARRAYTYPE_P(1);
 	site->leaves = bf_resolve_certain(&question);
-	bf_once_start(&once, &site->element, array);
+	bf_once_start(&once, &site->element, meaning_of_leaves(site->leaves), array);
 	start_walk(&walk, site, array);
 	while (ask_next(&walk, &answer))
 	{

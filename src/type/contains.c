@@ -120,7 +120,9 @@ bloomext_new(PG_FUNCTION_ARGS)
 	Datum		value;
 
 	start(fcinfo, array, &elements);
-	bf_once_start(&once, &elements.call->element, array);
+	bf_once_start(&once, &elements.call->element,
+				  (BfMeaning) elements.call->probe.filter->plan.header.meaning,
+				  array);
 	while (look_up(&elements, found))
 	{
 		bool		is_new[BF_PIECE_ELEMENTS];

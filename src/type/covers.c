@@ -165,7 +165,18 @@ bloomext_covers(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(covers_all(&a, &b));
 }
 
-/* Whether a filter may take another's place: it covers it, or is made anew. */
+/* Whether two filters are of different sizes or strategies. */
+static bool
+differ_in_size(const BfPlan *a, const BfPlan *b)
+{
+	return a->strategy != b->strategy || a->first.bits != b->first.bits ||
+		a->first.hashes != b->first.hashes;
+}
+
+/*
+ * Whether a filter may take another's place: it covers it, or is made anew, as is
+ * known by its size only.  Of other kinds, or with counters, it may be a mistake.
+ */
 static bool
 may_replace(Datum new_filter, Datum old_filter)
 {
@@ -174,7 +185,8 @@ may_replace(Datum new_filter, Datum old_filter)
 
 	open_compared(&a, new_filter);
 	open_compared(&b, old_filter);
-	return !bf_value_comparable(&a.filter, &b.filter) || covers_all(&a, &b);
+	return differ_in_size(&a.filter.plan, &b.filter.plan) ||
+		(bf_value_comparable(&a.filter, &b.filter) && covers_all(&a, &b));
 }
 
 /* Whether a column is one of filters, or of a domain over them. */
@@ -290,13 +302,14 @@ check_column(const TriggerData *trigger, AttrNumber column, bool rebuilds)
 			 errtablecol(table, column)));
 }
 
-/* Raise that a trigger calls for what its function is not for. */
+/* Raise that a trigger calls for what its function is not for; hint may be NULL. */
 pg_noreturn static void
-refuse_trigger(const char *message)
+refuse_trigger(const char *message, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("function \"%s\" %s", "bf_only_grows", message)));
+			 errmsg("function \"%s\" %s", "bf_only_grows", message),
+			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
 /* bf_only_grows([column [, 'rebuild']]): a trigger of rows that are updated */
@@ -307,11 +320,16 @@ bloomext_only_grows(PG_FUNCTION_ARGS)
 	const Guard *guard;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
-		refuse_trigger("was not called by trigger manager");
+		refuse_trigger("was not called by trigger manager", NULL);
 	if (!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
-		refuse_trigger("must be fired for row");
+		refuse_trigger("must be fired for row", "Create the trigger FOR EACH ROW.");
 	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-		refuse_trigger("must be fired by UPDATE");
+		refuse_trigger("must be fired by UPDATE", NULL);
+	/* A row that moves to another partition is deleted and inserted. */
+	if (TRIGGER_FIRED_AFTER(trigger->tg_event) &&
+		trigger->tg_relation->rd_rel->relispartition)
+		refuse_trigger("must be fired BEFORE where a table is a partition",
+					   "AFTER UPDATE is not called for a row that moves to another partition: create the trigger BEFORE UPDATE.");
 	if (fcinfo->flinfo->fn_extra == NULL)
 		fcinfo->flinfo->fn_extra = make_guard(fcinfo, trigger);
 	guard = fcinfo->flinfo->fn_extra;

@@ -110,15 +110,16 @@ is_same_at(const BfOnce *once, uint32 left, uint32 right)
 }
 
 /*
- * Start to walk through an array, which stays where it is.  Of a text that a filter
- * takes without its trailing blanks, they count here: it is another text.
+ * Start to walk through an array, which stays where it is, for a filter of that
+ * meaning: texts that are one to it, as it takes them without their trailing
+ * blanks, are one here.
  */
 void
-bf_once_start(BfOnce *once, const BfElementType *element,
+bf_once_start(BfOnce *once, const BfElementType *element, BfMeaning meaning,
 			  const ArrayType *array)
 {
 	once->element = *element;
-	bf_element_go_into(&once->element, element->meaning);
+	bf_element_go_into(&once->element, meaning);
 	once->funnel = exact_funnel(element->kind);
 	once->data = ARR_DATA_PTR(array);
 	once->next = 0;

@@ -20,7 +20,7 @@ typedef struct BfOnce
 } BfOnce;
 
 extern void bf_once_start(BfOnce *once, const BfElementType *element,
-						  const ArrayType *array);
+						  BfMeaning meaning, const ArrayType *array);
 extern bool bf_once_next(BfOnce *once, bool wanted, Datum *value);
 
 #endif							/* BLOOMEXT_ONCE_H */

@@ -231,7 +231,7 @@ try_column(Found *found)
 
 /* Why a table cannot be read from here, or not all of it; or NULL. */
 static const char *
-out_of_reach(Form_pg_class form)
+why_not_whole(Form_pg_class form)
 {
 	if (form->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
 		return "is of an unlogged table, which is empty on a standby";
@@ -255,7 +255,7 @@ is_table(Oid oid, const char **reason)
 				form->relkind == RELKIND_MATVIEW) &&
 		(form->relpersistence != RELPERSISTENCE_TEMP ||
 		 isTempNamespace(form->relnamespace));
-	*reason = has_rows ? out_of_reach(form) : NULL;
+	*reason = has_rows ? why_not_whole(form) : NULL;
 	ReleaseSysCache(tuple);
 	return has_rows;
 }
@@ -343,7 +343,7 @@ filter_types(Oid type)
 
 /* Find the columns of types: a list of Column. */
 static List *
-find_columns(const List *types)
+list_columns(const List *types)
 {
 	Relation	attributes = table_open(AttributeRelationId, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(attributes, InvalidOid, false, NULL,
@@ -390,7 +390,7 @@ bloomext_stored_filters(PG_FUNCTION_ARGS)
 	ReturnSetInfo *set = bf_set_start(fcinfo);
 	const char *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
 	List	   *types = filter_types(bf_filter_type(fcinfo));
-	List	   *columns = find_columns(types);
+	List	   *columns = list_columns(types);
 	ListCell   *cell;
 
 	list_sort(columns, compare_columns);
