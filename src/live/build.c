@@ -88,6 +88,8 @@ typedef struct Build
 	BufFile    *spool;			/* NULL: bits are set as rows come */
 	BfParts    *parts;			/* positions, each in its range; or NULL */
 	uint64		elements;		/* spooled */
+	uint32		passes;			/* over them, to set all bits; and */
+	uint32		passed;			/* how many are done */
 	uint64		set;			/* bits that were written */
 	FullTransactionId horizon;	/* see BfLive */
 	bool		pruned_early;
@@ -291,6 +293,16 @@ build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 		build_element(state, value);
 }
 
+/* Show how much is done of all passes, with a part of the present one. */
+static void
+report_pass(const Build *build, double part)
+{
+	double		done = (build->passed + part) / build->passes;
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+								 (int64) ((double) build->elements * done));
+}
+
 /* Take an element that was spooled. */
 typedef void (*TakeHash) (Build *build, const BfHash *hash);
 
@@ -309,8 +321,7 @@ read_spool(Build *build, TakeHash take)
 		size_t		n = Min(PAIRS_AT_ONCE, build->elements - start);
 
 		CHECK_FOR_INTERRUPTS();
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-									 (int64) start);
+		report_pass(build, (double) start / (double) build->elements);
 		BufFileReadExact(build->spool, pairs, n * sizeof(BfHashPair));
 		for (size_t i = 0; i < n; i++)
 		{
@@ -319,6 +330,7 @@ read_spool(Build *build, TakeHash take)
 			take(build, &hash);
 		}
 	}
+	build->passed++;
 }
 
 /* Set a spooled element's bits, as far as they are in the range. */
@@ -351,6 +363,7 @@ divide(Build *build)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_FILL);
 	build->parts = bf_parts_create(layer->shape.bits,
 								   build->range.pages * BF_PAGE_BITS);
+	build->passes++;
 	read_spool(build, take_into_parts);
 	bf_parts_rewind(build->parts);
 }
@@ -374,6 +387,8 @@ range_fill_part(Build *build, uint32 part)
 			range_set(range, positions[i]);
 		}
 	}
+	report_pass(build, 1);
+	build->passed++;
 }
 
 /* Set the spooled elements' bits that are in a range. */
@@ -447,6 +462,7 @@ write_filter(Build *build)
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, 0);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, pages);
+	build->passes = (pages + range->pages - 1) / range->pages;
 	if (build->spool != NULL)
 		divide(build);
 	for (BlockNumber first = 0; build->elements > 0 && first < pages;
