@@ -346,5 +346,65 @@ for my $strategy (qw(tale2009 cassandra magnuss guava))
 	is(sql("SELECT bf_contains(bf_fetch('cache', 'bare', 'bitmap', 1000, 0.01, '$strategy'), 'x'::text)"), 't', "$strategy: its own funnel");
 }
 
+
+# All pairs of types: what is equal in SQL to what was added is found, or is an error;
+# never a "no".  Each layout, and each way to add and to ask.
+sql(q(
+	CREATE TABLE kinds (type text, value text);
+	INSERT INTO kinds VALUES ('text', '5'), ('text', 'a'), ('text', 'a '), ('varchar', 'a'), ('name', 'a'), ('char(3)', 'a'), ('char(3)', '5'),
+		('"char"', 'a'), ('"char"', '5'), ('smallint', '5'), ('integer', '-1'), ('integer', '5'), ('bigint', '5'), ('bigint', '4294967295'),
+		('oid', '5'), ('oid', '4294967295'), ('numeric', '5.0'), ('float8', '5'), ('boolean', 'true'), ('date', '2024-05-01'),
+		('timestamp', '2024-05-01'), ('timestamptz', '2024-05-01'), ('bytea', '\x61'), ('uuid', '00000000-0000-0000-0000-000000000005'),
+		('inet', '10.0.0.1'), ('cidr', '10.0.0.1'), ('macaddr', '08:00:2b:01:02:03');
+	CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE found boolean;
+	BEGIN
+		EXECUTE query INTO found;
+		RETURN found;
+	EXCEPTION WHEN OTHERS THEN
+		RETURN sqlstate;
+	END $$;
+	CREATE TABLE pairs AS
+	SELECT h.type AS held, a.type AS asked, format('%L::%s', h.value, h.type) AS h, format('%L::%s', a.value, a.type) AS a
+	FROM kinds h, kinds a WHERE answer(format('SELECT %L::%s = %L::%s', h.value, h.type, a.value, a.type)) = 'true';
+	-- What is denied, and how many were found and how many refused.
+	CREATE FUNCTION asked(creation text, INOUT hits int DEFAULT 0, INOUT refused int DEFAULT 0, OUT denied text) LANGUAGE plpgsql AS $$
+	DECLARE
+		holding record;
+		pair record;
+		way text;
+		said text;
+	BEGIN
+		FOR holding IN SELECT DISTINCT h, held FROM pairs LOOP
+			PERFORM bf_redis_drop('cache', 'pair');
+			CONTINUE WHEN answer('SELECT ' || creation) <> 'true' OR
+				answer(format('SELECT bf_redis_add(%L, %L, %s)', 'cache', 'pair', holding.h)) <> 'true';
+			FOR pair IN SELECT * FROM pairs WHERE h = holding.h LOOP
+				FOREACH way IN ARRAY ARRAY['SELECT bf_redis_contains(%L, %L, %s)', 'SELECT (bf_redis_contains_each(%L, %L, ARRAY[%s]))[1]',
+					'SELECT bool_and(bf_redis_contains(%L, %L, x)) FROM (SELECT %s AS x OFFSET 0) AS v',
+					'SELECT NOT bf_redis_add(%L, %L, %s)', 'SELECT bf_contains(bf_fetch(%L, %L), %s)'] LOOP
+					said := answer(format(way, 'cache', 'pair', pair.a));
+					IF said = 'false' THEN
+						denied := concat_ws('; ', denied, pair.h || ' asked ' || pair.a || ': ' || way);
+					ELSIF said = 'true' THEN
+						hits := hits + 1;
+					ELSIF said IN ('22023', '0A000', '42883') THEN
+						refused := refused + 1;
+					ELSE
+						denied := concat_ws('; ', denied, pair.h || ' asked ' || pair.a || ': ' || coalesce(said, 'NULL'));
+					END IF;
+				END LOOP;
+			END LOOP;
+		END LOOP;
+	END $$;
+));
+foreach my $layout (sort keys %layouts)
+{
+	my ($found, $refused, $denied) = split /\|/, sql("SELECT * FROM asked(\$\$@{[ create($layout, 'pair') ]}\$\$)"), -1;
+	is($denied, '', "$layout: no pair of types is denied");
+	cmp_ok($found, '>', 100, "$layout: $found found");
+	cmp_ok($refused, '>', 20, "$layout: $refused refused");
+}
+
 $node->stop;
 done_testing();
