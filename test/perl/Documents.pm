@@ -45,7 +45,7 @@ sub blocks
 		elsif (/^(\s*)(```+|~~~+)\s*(\S*)/)
 		{
 			$open = { page => $page, line => $line, section => $section, indent => $1, fence => $2, language => $3, text => '' };
-			if ($3 eq 'text' && $last && $last->{language} =~ /^(?:sql|python|java|go|javascript|rust)$/)
+			if ($3 eq 'text' && $last && $last->{language} =~ /^(?:sql|python|java|go|javascript|ruby|rust)$/)
 			{
 				$last->{shown} = \$open->{text};
 				$open->{of} = $last->{line};
