@@ -16,7 +16,7 @@ use File::Basename;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT_OK = qw(python node go rust java java_of output_of);
+our @EXPORT_OK = qw(python ruby node go rust java java_of output_of);
 
 sub kept { return "$PostgreSQL::Test::Utils::tmp_check/$_[0]"; }
 
@@ -39,6 +39,15 @@ sub python
 	my $imports = join '; ', map { "import $_" } @modules;
 	my ($python) = grep { works("$_ -c '$imports'") } 'python3', '/usr/bin/python3';
 	return $python ? ($python, $program) : ();
+}
+
+# Nor need the path's ruby be the distribution's.
+sub ruby
+{
+	my ($program, @libraries) = @_;
+	my $options = join ' ', map { "-r$_" } @libraries;
+	my ($ruby) = grep { works("$_ $options -e 1") } 'ruby', '/usr/bin/ruby';
+	return $ruby ? ($ruby, $program) : ();
 }
 
 # The modules of a folder's package.json.
