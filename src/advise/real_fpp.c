@@ -326,7 +326,7 @@ solve_pair(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
 
 /* The slot of a position in a probe, or the one that it would be put into. */
 static inline uint32_t
-slot_of(const Probe *probe, uint64_t position)
+probe_slot(const Probe *probe, uint64_t position)
 {
 	uint32_t	slot = position % SLOTS;
 
@@ -347,7 +347,7 @@ make_probe(const Model *model, uint64_t first, uint64_t second, Probe *probe)
 	for (uint32_t i = 0; i < model->hashes; i++)
 	{
 		uint64_t	position = position_at(model, i, first, second);
-		uint32_t	slot = slot_of(probe, position);
+		uint32_t	slot = probe_slot(probe, position);
 
 		if (probe->slots[slot] == 0)
 		{
@@ -453,7 +453,7 @@ count_hits(const Model *model, const Probe *probe, uint64_t first,
 	for (uint32_t i = 0; i < model->hashes; i++)
 	{
 		uint64_t	position = position_at(model, i, first, second);
-		uint32_t	slot = slot_of(probe, position);
+		uint32_t	slot = probe_slot(probe, position);
 		uint32_t	x = probe->slots[slot] - 1;
 
 		if (probe->slots[slot] == 0)
