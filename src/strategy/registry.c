@@ -108,9 +108,10 @@ bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
 					   "fpp must lie between 0 and 1, both excluded, but is %g",
 					   fpp);
 	if (expected == 0 && strategy->needs_elements)
-		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "expected must be positive for strategy \"%s\", but is 0",
-					   strategy->name);
+		return bf_fail_hint(error, BF_ERROR_PARAMETER,
+							"Expect at least 1 element.",
+							"expected must be positive for strategy \"%s\", but is 0",
+							strategy->name);
 	return strategy->size(expected, fpp, layer, error);
 }
 

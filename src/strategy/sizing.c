@@ -22,17 +22,19 @@ bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
 				 BfError *error)
 {
 	if (!(bits >= 1))
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "bloom filter with expected %" PRId64 " and fpp %g has no bits",
-					   expected, fpp);
+		return bf_fail_hint(error, BF_ERROR_LIMIT,
+							"Expect more elements, or pass a lower fpp, such as 0.03.",
+							"bloom filter with expected %" PRId64 " and fpp %g has no bits",
+							expected, fpp);
 	if (bits > max_bits)
 		return bf_fail_hint(error, BF_ERROR_LIMIT, BF_HINT_SMALLER,
 							"bloom filter with expected %" PRId64 " and fpp %g takes %.0f bits, more than the %.0f of strategy \"%s\"",
 							expected, fpp, bits, max_bits, name);
 	if (hashes > BF_MAX_HASHES)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "fpp %g takes %" PRId64 " hash functions, more than %d",
-					   fpp, hashes, BF_MAX_HASHES);
+		return bf_fail_hint(error, BF_ERROR_LIMIT,
+							"Allow a higher fpp; 1e-70 takes fewer.",
+							"fpp %g takes %" PRId64 " hash functions, more than %d",
+							fpp, hashes, BF_MAX_HASHES);
 	layer->bits = (uint64_t) bits;
 	layer->hashes = (uint32_t) hashes;
 	return true;

@@ -81,6 +81,22 @@ has_oids_of_objects(Oid type)
 }
 
 /*
+ * Whether the function that a type is hashed by can be called for its values: that
+ * of xid is one for integers, which no xid becomes.
+ */
+static bool
+can_be_called(Oid function, Oid type)
+{
+	Oid		   *arguments;
+	int			count;
+
+	if (!OidIsValid(function))
+		return false;
+	(void) get_func_signature(function, &arguments, &count);
+	return can_coerce_type(1, &type, arguments, COERCION_IMPLICIT);
+}
+
+/*
  * An expression of the first element, the lower bound, or the first column,
  * which are equal where the whole is; or else the text.
  */
@@ -134,7 +150,7 @@ bf_expression_instead(Oid type, bool indexed, const char *value)
 	if (identity != NULL)
 		return indexed ? psprintf("%s::oid", value) : identity;
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
-	if (OidIsValid(entry->hash_extended_proc) &&
+	if (can_be_called(entry->hash_extended_proc, type) &&
 		(indexed || !has_oids_of_objects(type)))
 		return psprintf("%s(%s, 0)", get_func_name(entry->hash_extended_proc),
 						value);
