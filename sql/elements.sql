@@ -211,6 +211,9 @@ end $$;
 create temp table types as select oid::regtype::text as type from pg_type where typnamespace = 'pg_catalog'::regnamespace and typtype in ('b', 'r', 'm') and typcategory <> 'A';
 select count(*) > 60 as types from types;
 select type, problem from types, pg_temp.run_advice(type) problem where problem is not null order by 1;
+-- Nor is it one that is not found: where functions are in no schema of search_path, it names theirs.
+create function pg_temp.advice_outside() returns text language sql set search_path = pg_catalog as $$ select pg_temp.advice('select public.bf_create(10) operator(public.+) null::public.bloomfilter') $$;
+select pg_temp.advice_outside() as outside, pg_temp.advice('select bf_create(10) + null::bloomfilter') as inside;
 -- What a value is advised to hold stays the same where a dump gives types and
 -- other objects other OIDs, and under any search_path.
 create schema elsewhere;

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
@@ -96,6 +97,15 @@ can_be_called(Oid function, Oid type)
 	return can_coerce_type(1, &type, arguments, COERCION_IMPLICIT);
 }
 
+/* A function's name, by which it is found. */
+static const char *
+callable_name(Oid function)
+{
+	return quote_qualified_identifier(FunctionIsVisible(function) ? NULL :
+									  get_namespace_name(get_func_namespace(function)),
+									  get_func_name(function));
+}
+
 /*
  * An expression of the first element, the lower bound, or the first column,
  * which are equal where the whole is; or else the text.
@@ -152,7 +162,7 @@ bf_expression_instead(Oid type, bool indexed, const char *value)
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 	if (can_be_called(entry->hash_extended_proc, type) &&
 		(indexed || !has_oids_of_objects(type)))
-		return psprintf("%s(%s, 0)", get_func_name(entry->hash_extended_proc),
+		return psprintf("%s(%s, 0)", callable_name(entry->hash_extended_proc),
 						value);
 	return part_instead(type, indexed, value);
 }
