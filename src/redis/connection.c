@@ -361,6 +361,9 @@ error_hint(const BfConnection *connection, const char *error)
 		return "The server is a node of a Redis Cluster: set its option \"cluster\" to true.";
 	if (bf_error_is_of_replica(error))
 		return "The server is a replica, which can only be read: name its master as the host.";
+	/* Scripts call what every server has, but for RedisBloom's commands. */
+	if (strstr(error, " command called from ") != NULL)
+		return "Layout \"redisbloom\" needs the module RedisBloom: load it, or name the layout \"bitmap\".";
 	return NULL;
 }
 

@@ -221,6 +221,11 @@ is(state_of("SELECT bf_mirror(bf_agg(title, 10, 0.01::float8, 'guava', 1), 'cach
 	'22023', 'no layers in guava');
 is(state_of("SELECT bf_mirror(bf_create(100, 0.03, 'redisbloom'), 'cache', 'x')"), '38000',
 	'redisbloom needs its module');
+foreach my $call ("bf_mirror(bf_create(100, 0.03, 'redisbloom'), 'cache', 'x'", "bf_redis_create('cache', 'x', 100, 0.03, 'redisbloom'")
+{
+	like(($node->psql('postgres', "SELECT $call)"))[2], qr/HINT: .*RedisBloom.*"bitmap"/, 'the hint says so');
+	is(sql("SELECT $call, 'bitmap') IS NOT NULL, bf_redis_drop('cache', 'x')"), 't|t', 'and what else can be done');
+}
 is(sql("SELECT bf_mirror(bf_create(100, 0.01, counting => true) + 'a', 'cache', 'counted') > 0,
 		bf_redis_contains('cache', 'counted', 'a')"), 't|t', 'a counting filter is mirrored as a plain one');
 
