@@ -84,6 +84,7 @@ sub reports
 # Run statements, each of which is one line, in a new session; options may be
 # given in the start-up packet, where no encoding is checked.  Returns what is
 # wrong: statements with a SQLSTATE that none of `allowed` matches, and reports.
+# "output" is what was printed, by those behind one that is "\o".
 sub run
 {
 	my ($self, $allowed, $statements, $startup) = @_;
@@ -94,7 +95,7 @@ sub run
 	append_to_file($script, join "\n", @header, @$statements, '');
 	local $ENV{PGOPTIONS} = $startup // '';
 	IPC::Run::run([ 'psql', '-XAtq', '-d', $self->{node}->connstr($self->{database}), '-f', $script ],
-		'<', \undef, '>', \my $stdout, '2>', \$stderr);
+		'<', \undef, '>', \$self->{output}, '2>', \$stderr);
 	for (split /\n/, $stderr)
 	{
 		if (my ($line, $state) = /^psql:\Q$script\E:(\d+): (?:ERROR|FATAL|PANIC): +(\w{5})/)
