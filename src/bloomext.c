@@ -116,5 +116,5 @@ bloomext_version(PG_FUNCTION_ARGS)
 	values[4] = Int32GetDatum(BF_LIVE_FORMAT);
 	nulls[5] = due == NULL;
 	values[5] = due ? CStringGetTextDatum(due) : (Datum) 0;
-	return bf_row(fcinfo, values, nulls);
+	return bf_row(fcinfo, values, nulls, lengthof(values));
 }

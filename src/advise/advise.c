@@ -254,7 +254,7 @@ bloomext_advise(PG_FUNCTION_ARGS)
 	values[5] = BoolGetDatum(advice.fits_redis);
 	values[6] = PointerGetDatum(advice_text(&advice));
 	values[7] = BoolGetDatum(advice.fits_dump);
-	return bf_row(fcinfo, values, nulls);
+	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
 /*

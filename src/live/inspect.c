@@ -200,7 +200,7 @@ explain(Oid oid, bool *is_built)
  * be made of, for the relation that is its argument.
  */
 static FuncCallContext *
-begin_call(FunctionCallInfo fcinfo, List *(*list) (Oid rel))
+begin_call(FunctionCallInfo fcinfo, int known, List *(*list) (Oid rel))
 {
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -209,7 +209,7 @@ begin_call(FunctionCallInfo fcinfo, List *(*list) (Oid rel))
 
 		calls->user_fctx = list(PG_GETARG_OID(0));
 		calls->max_calls = list_length(calls->user_fctx);
-		calls->tuple_desc = bf_row_type(fcinfo);
+		calls->tuple_desc = bf_row_type(fcinfo, known);
 		MemoryContextSwitchTo(old);
 	}
 	return SRF_PERCALL_SETUP();
@@ -226,7 +226,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	bool		is_built = false;
 	const char *maybe;
 
-	calls = begin_call(fcinfo, list_filters);
+	calls = begin_call(fcinfo, COLUMNS, list_filters);
 	if (calls->call_cntr >= calls->max_calls)
 		SRF_RETURN_DONE(calls);
 	next = list_nth(calls->user_fctx, (int) calls->call_cntr);
@@ -312,7 +312,7 @@ bloomext_live_layers(PG_FUNCTION_ARGS)
 	Datum		values[12];
 	bool		nulls[12] = {false};
 
-	calls = begin_call(fcinfo, list_rows);
+	calls = begin_call(fcinfo, lengthof(values), list_rows);
 	if (calls->call_cntr >= calls->max_calls)
 		SRF_RETURN_DONE(calls);
 
@@ -447,5 +447,5 @@ bloomext_live_verify(PG_FUNCTION_ARGS)
 	}
 	values[0] = Int64GetDatum(verification.checked);
 	values[1] = Int64GetDatum(verification.missing);
-	return bf_row(fcinfo, values, nulls);
+	return bf_row(fcinfo, values, nulls, lengthof(values));
 }

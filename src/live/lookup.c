@@ -347,7 +347,7 @@ meaning_of_leaves(const List *leaves)
 Datum
 bloomext_live_new(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *set = bf_set_start(fcinfo);
+	ReturnSetInfo *set = bf_set_start(fcinfo, 1);
 	bool		nulls[1] = {false};
 	BfQuestion	question;
 	Site	   *site = question_of_call(fcinfo, true, &question);

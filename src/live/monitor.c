@@ -445,5 +445,5 @@ bloomext_live_state(PG_FUNCTION_ARGS)
 		ReThrowError(error);
 	if (error != NULL)
 		tell_reindex(&state, error->message);
-	return bf_row(fcinfo, state.values, state.nulls);
+	return bf_row(fcinfo, state.values, state.nulls, COLUMNS);
 }

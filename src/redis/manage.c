@@ -119,7 +119,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	nulls[15] = sum.ttl < 0;
 	nulls[16] = elements == NULL;
 	values[16] = elements ? CStringGetTextDatum(elements) : (Datum) 0;
-	return bf_row(fcinfo, values, nulls);
+	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
 /* bf_redis_drop(server, key): true: there was a filter, and it is gone */

@@ -129,28 +129,44 @@ bf_filter_type(FunctionCallInfo fcinfo)
 						   ObjectIdGetDatum(schema));
 }
 
-/* The row type that a function was declared to return. */
+/* Raise 55000 where a function returns columns that this library does not know. */
+static void
+check_columns(const TupleDesc row, int known)
+{
+	if (row->natts > known)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("objects of extension bloomext are newer than the library that this session has loaded"),
+				 errhint("SELECT action FROM bf_version() says what to do.")));
+}
+
+/*
+ * The row type that a function was declared to return, of columns that we know.  It
+ * may lack some of the last ones: of objects that are older, as later columns come
+ * behind those that were released.
+ */
 TupleDesc
-bf_row_type(FunctionCallInfo fcinfo)
+bf_row_type(FunctionCallInfo fcinfo, int known)
 {
 	TupleDesc	row;
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	check_columns(row, known);
 	return BlessTupleDesc(row);
 }
 
-/* A row for a function to return. */
+/* A row for a function to return, of values for the columns that we know. */
 Datum
-bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls, int known)
 {
-	return HeapTupleGetDatum(heap_form_tuple(bf_row_type(fcinfo), values,
+	return HeapTupleGetDatum(heap_form_tuple(bf_row_type(fcinfo, known), values,
 											 nulls));
 }
 
 /* Start to return a set at once: its rows, or values, go into the tuplestore. */
 ReturnSetInfo *
-bf_set_start(FunctionCallInfo fcinfo)
+bf_set_start(FunctionCallInfo fcinfo, int known)
 {
 	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
@@ -160,6 +176,7 @@ bf_set_start(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
+	check_columns(set->expectedDesc, known);
 	old = MemoryContextSwitchTo(set->econtext->ecxt_per_query_memory);
 	set->returnMode = SFRM_Materialize;
 	set->setDesc = CreateTupleDescCopy(set->expectedDesc);

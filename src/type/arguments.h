@@ -27,8 +27,9 @@ extern void bf_refuse_null(FunctionCallInfo fcinfo, int argument,
 extern void bf_refuse_nulls(FunctionCallInfo fcinfo, int first,
 							const char *const *names, int count);
 extern Oid bf_filter_type(FunctionCallInfo fcinfo);
-extern TupleDesc bf_row_type(FunctionCallInfo fcinfo);
-extern Datum bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
-extern ReturnSetInfo *bf_set_start(FunctionCallInfo fcinfo);
+extern TupleDesc bf_row_type(FunctionCallInfo fcinfo, int known);
+extern Datum bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls,
+					int known);
+extern ReturnSetInfo *bf_set_start(FunctionCallInfo fcinfo, int known);
 
 #endif							/* BLOOMEXT_ARGUMENTS_H */

@@ -111,7 +111,7 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 Datum
 bloomext_new(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *set = bf_set_start(fcinfo);
+	ReturnSetInfo *set = bf_set_start(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	BfElements	elements;
 	BfOnce		once;

@@ -131,7 +131,7 @@ bloomext_info(PG_FUNCTION_ARGS)
 	values[13] = Int64GetDatum((int64) filter.length);
 	nulls[14] = elements == NULL;
 	values[14] = elements ? CStringGetTextDatum(elements) : (Datum) 0;
-	return bf_row(fcinfo, values, nulls);
+	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
 /* What bf_layers keeps between its rows: not the filter, which may be large. */
@@ -175,7 +175,7 @@ bloomext_layers(PG_FUNCTION_ARGS)
 		calls = SRF_FIRSTCALL_INIT();
 		old = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
 		calls->user_fctx = measure_layers(PG_GETARG_DATUM(0), &calls->max_calls);
-		calls->tuple_desc = bf_row_type(fcinfo);
+		calls->tuple_desc = bf_row_type(fcinfo, lengthof(values));
 		MemoryContextSwitchTo(old);
 	}
 	calls = SRF_PERCALL_SETUP();

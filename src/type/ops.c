@@ -345,7 +345,7 @@ bloomext_add_each(PG_FUNCTION_ARGS)
 		values[1] = PointerGetDatum(put_elements(fcinfo, &values[0]));
 	else if (!nulls[0])
 		bf_element_type_of_argument(fcinfo, 1, true, &element);
-	return bf_row(fcinfo, values, nulls);
+	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
 /* Take an element out, if it is there. */

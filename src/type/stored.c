@@ -387,7 +387,7 @@ compare_columns(const ListCell *a, const ListCell *b)
 Datum
 bloomext_stored_filters(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *set = bf_set_start(fcinfo);
+	ReturnSetInfo *set = bf_set_start(fcinfo, COLUMNS);
 	const char *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
 	List	   *types = filter_types(bf_filter_type(fcinfo));
 	List	   *columns = list_columns(types);
