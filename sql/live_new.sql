@@ -44,3 +44,11 @@ SELECT bf_live_contains('divided', 'b');
 CREATE INDEX divided_a_sure ON divided_a USING bloomfilter (title);
 SELECT array_agg(n) FROM bf_live_new('divided_a', '{a,b}', 'title') AS n;
 DROP TABLE fresh, divided;
+-- Where nearly nothing is new as the filter is over-full, it says so, once.
+CREATE TABLE crowded AS SELECT 'title ' || i AS title FROM generate_series(1, 3000) AS i;
+SET client_min_messages = error;
+CREATE INDEX crowded_title ON crowded USING bloomfilter (title) WITH (expected = 10, fpp = 0.01);
+RESET client_min_messages;
+\set VERBOSITY default
+SELECT bf_live_new('crowded', '{new,newer}');
+SELECT bf_live_new('crowded', '{new,newer}');

@@ -42,7 +42,7 @@ WHERE s.relation = 'kept'::regclass AND s.col = 'of Titles' GROUP BY s.bytes, s.
 SELECT unnest(action) AS action FROM bf_stored_filters() WHERE relation = 'kept'::regclass AND due = 'rebuild' \gset
 \echo :action
 SET search_path = pg_catalog;
-SELECT expected, bytes FROM (:action) AS listed;
+SELECT ctid, expected, round(estimated_fpp::numeric, 2) AS fpp FROM (:action) AS listed;
 SET search_path = stored, public;
 
 -- It sees what the statement sees, and needs no transaction id.

@@ -10,7 +10,10 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "commands/vacuum.h"
+#include "optimizer/plancat.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -68,6 +71,39 @@ bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill)
 	/* Those of expansion 1 add up to more than was asked for. */
 	fill->made_for = Max(made_for, live->plan.header.fpp);
 	fill->grows = bf_live_can_grow(live) && bf_live_is_full(live, set);
+}
+
+/* About how many rows a table has, or -1 where nobody has counted any. */
+double
+bf_live_counted_rows(Oid oid)
+{
+	Relation	table = relation_open(oid, NoLock);
+	Form_pg_class form = table->rd_rel;
+	double		rows = -1;
+
+	/* As many on a page as when VACUUM or ANALYZE last looked. */
+	if (form->reltuples >= 0 && form->relpages > 0)
+		rows = (double) form->reltuples / form->relpages *
+			RelationGetNumberOfBlocks(table);
+	relation_close(table, NoLock);
+	return rows;
+}
+
+/* The same, or where nobody counted as the planner guesses, by the width of rows. */
+double
+bf_live_likely_rows(Oid oid)
+{
+	double		rows = bf_live_counted_rows(oid);
+	Relation	table;
+	BlockNumber pages;
+	double		all_visible;
+
+	if (rows >= 0)
+		return rows;
+	table = relation_open(oid, NoLock);
+	estimate_rel_size(table, NULL, &pages, &rows, &all_visible);
+	relation_close(table, NoLock);
+	return rows;
 }
 
 /* What is due, for a table of so many rows, or of nobody knows how many: -1. */
@@ -152,6 +188,22 @@ bf_live_warn_over_full(Relation index, const BfLive *live,
 			 errdetail("It holds %s and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
 					   holding(fill), (unsigned long long) fill->expected, fill->all.fpp),
 			 errhint("%s", hint)));
+}
+
+/* Warn of a filter that is over-full, by a look at some of its pages. */
+bool
+bf_live_warn_if_over_full(Relation index)
+{
+	BfLive		live;
+	BfLiveFill	fill;
+
+	bf_live_open(index, &live);
+	bf_live_measure(index, &live, &fill);
+	if (bf_live_due(&fill, -1) != BF_DUE_OVER_FULL)
+		return false;
+	bf_live_warn_over_full(index, &live, &fill,
+						   bf_live_likely_rows(index->rd_index->indrelid));
+	return true;
 }
 
 /* Say how full the filter is, and warn where that is too much. */

@@ -358,11 +358,14 @@ typedef enum BfDue
 } BfDue;
 
 extern void bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill);
+extern double bf_live_counted_rows(Oid table);
+extern double bf_live_likely_rows(Oid table);
 extern BfDue bf_live_due(const BfLiveFill *fill, double rows);
 extern double bf_live_enough(const BfLiveFill *fill, double rows);
 extern const char *bf_live_qualified_name(Relation index);
 extern void bf_live_warn_over_full(Relation index, const BfLive *live,
 								   const BfLiveFill *fill, double rows);
+extern bool bf_live_warn_if_over_full(Relation index);
 extern void bf_live_report_fill(Relation index, BfLive *live, double rows,
 								int level);
 

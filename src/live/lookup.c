@@ -14,16 +14,22 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/xact.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "live/live.h"
 #include "type/arguments.h"
 #include "type/once.h"
+
+/* Seconds between looks at how full filters are that answer "maybe" often. */
+#define LOOK_EVERY	10
 
 /* Leaves that are asked before the one whose memory is requested. */
 #define LOOK_AHEAD	4
@@ -340,6 +346,47 @@ meaning_of_leaves(const List *leaves)
 }
 
 /*
+ * Where most of what was asked for is said to be there, that may be so, or a filter
+ * is over-full: look, at most every LOOK_EVERY seconds, and warn once a session and
+ * filter.
+ */
+static void
+warn_if_over_full(const List *leaves)
+{
+	static TimestampTz looked = 0;
+	static Oid	looked_at = InvalidOid; /* the first of the leaves */
+	static Oid	warned = InvalidOid;
+	TimestampTz now = GetCurrentStatementStartTimestamp();
+	Oid			first = ((const BfLeaf *) linitial(leaves))->place.table;
+	ListCell   *cell;
+
+	if (first == looked_at &&
+		!TimestampDifferenceExceeds(looked, now, LOOK_EVERY * 1000))
+		return;
+	looked = now;
+	looked_at = first;
+	foreach(cell, leaves)
+	{
+		const BfLeaf *leaf = lfirst(cell);
+		Oid			oid = linitial_oid(leaf->indexes);
+		Relation	index;
+		bool		is_over_full;
+
+		CHECK_FOR_INTERRUPTS();
+		if (oid == warned)
+			continue;
+		index = relation_open(oid, NoLock);
+		is_over_full = bf_live_warn_if_over_full(index);
+		relation_close(index, NoLock);
+		if (is_over_full)
+		{
+			warned = oid;
+			return;
+		}
+	}
+}
+
+/*
  * bf_live_new(table or index, elements, column): those that are surely in no row,
  * each once.  Where no "no" would be sure it raises, as an answer of nothing would
  * be taken for one: 0A000 where rows are elsewhere, 55000 for other reasons.
@@ -354,6 +401,8 @@ bloomext_live_new(PG_FUNCTION_ARGS)
 	ArrayType  *array;
 	BfOnce		once;
 	Walk		walk;
+	int64		asked = 0;
+	int64		found = 0;
 	bool		answer;
 	Datum		value;
 
@@ -365,8 +414,12 @@ bloomext_live_new(PG_FUNCTION_ARGS)
 	start_walk(&walk, site, array);
 	while (ask_next(&walk, &answer))
 	{
+		asked++;
+		found += answer;
 		if (bf_once_next(&once, !answer, &value))
 			tuplestore_putvalues(set->setResult, set->setDesc, &value, nulls);
 	}
+	if (found > asked / 2)
+		warn_if_over_full(site->leaves);
 	PG_RETURN_NULL();
 }

@@ -102,28 +102,12 @@ tell_reindex(State *state, const char *reason)
 		tell_action(state, NULL, state->reindex);
 }
 
-/* About how many rows a table has, or -1 where nobody has counted any. */
-static double
-estimate_rows(Oid oid)
-{
-	Relation	table = relation_open(oid, NoLock);
-	Form_pg_class form = table->rd_rel;
-	double		rows = -1;
-
-	/* As many on a page as when VACUUM or ANALYZE last looked. */
-	if (form->reltuples >= 0 && form->relpages > 0)
-		rows = (double) form->reltuples / form->relpages *
-			RelationGetNumberOfBlocks(table);
-	relation_close(table, NoLock);
-	return rows;
-}
-
 /* Say what is due because of a filter's fill. */
 static void
 tell_due(State *state, Relation index, const BfLive *live,
 		 const BfLiveFill *fill)
 {
-	double		rows = estimate_rows(state->table);
+	double		rows = bf_live_counted_rows(state->table);
 
 	switch (bf_live_due(fill, rows))
 	{
@@ -146,7 +130,7 @@ tell_due(State *state, Relation index, const BfLive *live,
 				tell_action(state,
 							psprintf("ALTER INDEX %s SET (expected = %.0f)",
 									 bf_live_qualified_name(index),
-									 bf_live_enough(fill, rows)),
+									 bf_live_enough(fill, bf_live_likely_rows(state->table))),
 							state->reindex);
 			break;
 	}

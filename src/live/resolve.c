@@ -180,14 +180,14 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 					get_rel_name(place->table), wanted),
 			 place->elsewhere != NULL ?
 			 errdetail("Its rows are %s.", place->elsewhere) :
-			 choice->partial ?
-			 errdetail("A partial index does not know all of its rows.") :
 			 choice->subjects != NIL ?
 			 errdetail("It has live filters of: %s.",
-					   bf_subject_list(choice->subjects)) : 0,
+					   bf_subject_list(choice->subjects)) :
+			 choice->partial ?
+			 errdetail("A partial index does not know all of its rows.") : 0,
 			 place->elsewhere != NULL ?
 			 errhint("Ask for the tables that hold their rows themselves, one by one.") :
-			 choice->subjects != NIL && !choice->partial ?
+			 choice->subjects != NIL ?
 			 errhint("Name one of these columns, or the index of an expression; or create one with CREATE INDEX ... USING bloomfilter.") :
 			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
 }

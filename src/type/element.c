@@ -115,7 +115,7 @@ refuse(Oid type, bool indexed)
 			 errmsg("type %s cannot be an element of a bloom filter",
 					format_type_be(type)),
 			 is_array && !indexed ?
-			 errhint("Use bf_add_all, bf_contains_all or bf_contains_each, or those of live filters, for the elements of an array, or unnest it.") :
+			 errhint("Use the function for arrays: bf_add_all, bf_contains_each, bf_live_contains_each, bf_redis_add_each, bf_redis_contains_each; or unnest it.") :
 			 type == RECORDOID ?
 			 errhint("Use the columns of the row, one by one.") :
 			 errhint("Use an expression of text, bytea, integer or another type that can be one, equal for equal values, e.g. %s.",

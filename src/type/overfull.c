@@ -57,8 +57,8 @@ bf_overfull_notice(const BfFilter *filter)
 	told = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
 			(errmsg("bloom filter holds far more elements than it was made for"),
-			 errdetail("Its false positive probability is %.3g, where %g was wanted for %llu elements.",
+			 errdetail("Its false positive probability is %.3g by now, where %g was wanted for %llu elements.",
 					   fpp, header->fpp,
 					   (unsigned long long) header->expected),
-			 errhint("Expect more elements, let the filter grow (expansion => 2), or SET bloomext.overfull_notice = off.")));
+			 errhint("Expect more elements; or make a filter that grows, by bf_agg(..., expected, fpp, strategy, 2); or SET bloomext.overfull_notice = off.")));
 }

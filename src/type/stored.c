@@ -149,7 +149,7 @@ listing(const Found *found, Relation table)
 {
 	const char *name = quote_identifier(NameStr(found->column->name));
 
-	return psprintf("SELECT t.ctid, i.* FROM ONLY %s AS t, %s(t.%s) AS i"
+	return psprintf("SELECT t.ctid, i.expected, i.estimated_count, i.fpp, i.estimated_fpp FROM ONLY %s AS t, %s(t.%s) AS i"
 					" WHERE i.estimated_fpp > coalesce(%d * i.fpp, %g) ORDER BY i.estimated_fpp DESC",
 					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)),
 											   RelationGetRelationName(table)),
