@@ -514,6 +514,7 @@ typedef struct BfQuestion
 extern List *bf_resolve(const BfQuestion *question);
 extern List *bf_resolve_certain(const BfQuestion *question);
 extern List *bf_resolve_sure(Oid rel);
+extern List *bf_resolve_index(Oid index);
 
 /* known.c */
 typedef struct BfKnown BfKnown;

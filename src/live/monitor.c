@@ -4,16 +4,17 @@
  *
  * It is for a monitor that asks often, and of all filters, whatever others do
  * with them.  So it waits for no lock: where the table or the index is locked,
- * as by REINDEX, that is what is told.  Its own locks are given back at once, as
- * what it tells holds for no statement after this one.  It looks at some pages
+ * as by REINDEX, or what an expression or another extension's catalog takes, that
+ * is what is told.  Its own locks are given back at once, as what it tells holds
+ * for no statement after this one.  It looks at some pages
  * of each layer (fill.c), through a ring of few buffers, lest it put the pages
  * of others out of memory.
  *
  * And a filter that cannot be read does not make it fail.  Most reasons for that
  * are looked for; but of a page that does not pass PostgreSQL's own checks, or a
  * file that is not there, only an error tells.  So the filter is read in a
- * subtransaction, and what fails in it is told as the reason for a REINDEX,
- * unless it is the server's or the caller's doing.
+ * subtransaction, and what fails in it is told as the reason: for a REINDEX, where
+ * the file is to blame.
  *
  * What it tells are statistics, so they are told to whom pg_stats tells them:
  * who may read the column, unless policies hide rows; and to pg_read_all_stats,
@@ -136,15 +137,43 @@ tell_due(State *state, Relation index, const BfLive *live,
 	}
 }
 
+/* Why the "no" of a filter that stands for its table is not sure; or NULL. */
+static const char *
+maybe_of_index(const State *state, Relation index)
+{
+	const BfPlace *place = bf_rows_place(state->table, false);
+
+	return place->elsewhere != NULL ? bf_rows_maybe(place) : bf_live_maybe(index);
+}
+
+/* The same of a leaf of a partitioned index. */
+static const char *
+maybe_of_leaf(const BfLeaf *leaf)
+{
+	const char *maybe = bf_rows_maybe(&leaf->place);
+	ListCell   *cell;
+
+	if (leaf->place.elsewhere != NULL)
+		return maybe;
+	foreach(cell, leaf->indexes)
+	{
+		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+
+		maybe = bf_live_maybe(index);
+		relation_close(index, NoLock);
+		if (maybe == NULL)
+			break;
+	}
+	return maybe;
+}
+
 /*
- * Say why every answer is "maybe", if it is.  Where nothing else is due, what is
- * to be done for that is more than a monitor can tell.
+ * Say why every answer is "maybe".  Where no rebuild is due, what is to be done for
+ * that is more than a monitor can tell.
  */
 static void
 tell_maybe(State *state, const char *maybe)
 {
-	if (maybe == NULL)
-		return;
 	tell_text(state, MAYBE, maybe);
 	if (state->nulls[ACTION])
 	{
@@ -153,24 +182,18 @@ tell_maybe(State *state, const char *maybe)
 	}
 }
 
-/* The same of a filter that can be read, and that stands for its table. */
-static void
-tell_whether_sure(State *state, Relation index)
-{
-	const BfPlace *place = bf_rows_place(state->table, false);
-
-	tell_maybe(state, place->elsewhere != NULL ? bf_rows_maybe(place) :
-			   bf_live_maybe(index));
-}
-
 /* Tell how full a filter is that can be read. */
 static void
 tell_fill(State *state, Relation index)
 {
+	const char *maybe = maybe_of_index(state, index);
 	BfLive		live;
 	BfLiveFill	fill;
 	BfDoubt		doubt;
 
+	/* What follows may raise. */
+	if (maybe != NULL)
+		tell_text(state, MAYBE, maybe);
 	bf_live_open(index, &live);
 	live.ring = GetAccessStrategy(BAS_BULKREAD);
 	bf_live_measure(index, &live, &fill);
@@ -189,7 +212,8 @@ tell_fill(State *state, Relation index)
 	tell(state, ESTIMATED_FPP, Float8GetDatum(fill.all.fpp));
 	tell(state, LAYERS, Int32GetDatum((int32) fill.layers));
 	tell(state, EXPANSION, Int32GetDatum((int32) live.plan.header.expansion));
-	tell_whether_sure(state, index);
+	if (maybe != NULL)
+		tell_maybe(state, maybe);
 }
 
 /* Whether this transaction makes, or has made, an index or its file. */
@@ -215,103 +239,36 @@ tell_index(State *state, Relation index)
 		(blocks == 0 && is_new(index)))
 		tell_maybe(state, bf_live_maybe(index));
 	else if (blocks == 0)
+	{
 		tell_reindex(state, "has lost its file's contents");
-	else if (!bf_live_holds_elements(index))
 		tell_maybe(state, bf_live_maybe(index));
+	}
+	else if (!bf_live_holds_elements(index))
+		tell_text(state, REASON, bf_live_maybe(index));
 	else
 		tell_fill(state, index);
 }
 
-/* Tell of an index of a locked partition; false where the whole is not sure. */
-static bool
-tell_below(State *state, Oid oid)
-{
-	const char *name = get_rel_name(oid);
-	const char *maybe;
-	Relation	index;
-
-	if (!ConditionalLockRelationOid(oid, AccessShareLock))
-	{
-		tell_text(state, REASON,
-				  psprintf("live filter \"%s\" is locked by another session", name));
-		return false;
-	}
-	index = relation_open(oid, NoLock);
-	maybe = bf_live_maybe(index);
-	tell_maybe(state, maybe);
-	relation_close(index, AccessShareLock);
-	return maybe == NULL;
-}
-
-/* A table's index that is in a list, or InvalidOid. */
-static Oid
-index_among(Relation table, const List *below)
-{
-	List	   *indexes = RelationGetIndexList(table);
-	ListCell   *cell;
-
-	foreach(cell, indexes)
-	{
-		if (list_member_oid(below, lfirst_oid(cell)))
-			return lfirst_oid(cell);
-	}
-	return InvalidOid;
-}
-
-/* The same of a locked partition and its part of a partitioned index. */
-static bool
-tell_partition(State *state, Oid oid, const List *below)
-{
-	const BfPlace *place = bf_rows_place(oid, false);
-	Relation	table = relation_open(oid, NoLock);
-	bool		has_rows = table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE;
-	Oid			index = index_among(table, below);
-
-	relation_close(table, NoLock);
-	if (place->elsewhere == NULL && !has_rows)
-		return true;
-	if (place->elsewhere == NULL && OidIsValid(index))
-		return tell_below(state, index);
-	tell_maybe(state, bf_rows_maybe(place));
-	return false;
-}
-
-/* The same of one that is not locked, and may be gone. */
-static bool
-lock_and_tell_partition(State *state, Oid table, const List *below)
-{
-	bool		is_sure = true;
-
-	if (!ConditionalLockRelationOid(table, AccessShareLock))
-	{
-		tell_text(state, REASON,
-				  psprintf("partition \"%s\" is locked by another session",
-						   get_rel_name(table)));
-		return false;
-	}
-	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(table)))
-		is_sure = tell_partition(state, table, below);
-	UnlockRelationOid(table, AccessShareLock);
-	return is_sure;
-}
-
 /*
- * Tell whether the "no" of a partitioned index is sure: that of each partition is,
- * one of which is locked at a time.  All else is told of the partitions' indexes.
+ * Tell whether the "no" of a partitioned index is sure, as each of its leaves has to
+ * be.  All else is told of the partitions' indexes.
  */
 static void
 tell_partitioned(State *state)
 {
-	List	   *below = find_all_inheritors(state->index, NoLock, NULL);
-	List	   *tables = find_all_inheritors(state->table, NoLock, NULL);
+	List	   *leaves = bf_resolve_index(state->index);
 	ListCell   *cell;
 
-	foreach(cell, tables)
+	foreach(cell, leaves)
 	{
+		const char *maybe = maybe_of_leaf(lfirst(cell));
+
 		CHECK_FOR_INTERRUPTS();
-		if (lfirst_oid(cell) != state->table &&
-			!lock_and_tell_partition(state, lfirst_oid(cell), below))
+		if (maybe != NULL)
+		{
+			tell_maybe(state, maybe);
 			return;
+		}
 	}
 	tell_text(state, DUE, "nothing");
 }
@@ -335,25 +292,18 @@ look_at_locked(State *state)
 	relation_close(index, NoLock);
 }
 
-/* Look at an index, with its table and it locked for as long as that takes. */
+/* Look at an index, with its table and it locked. */
 static void
 look(void *argument)
 {
 	State	   *state = argument;
 
 	if (!ConditionalLockRelationOid(state->table, AccessShareLock))
-	{
 		tell_text(state, REASON, "is of a table that is locked by another session");
-		return;
-	}
-	if (ConditionalLockRelationOid(state->index, AccessShareLock))
-	{
-		look_at_locked(state);
-		UnlockRelationOid(state->index, AccessShareLock);
-	}
-	else
+	else if (!ConditionalLockRelationOid(state->index, AccessShareLock))
 		tell_text(state, REASON, "is locked by another session");
-	UnlockRelationOid(state->table, AccessShareLock);
+	else
+		look_at_locked(state);
 }
 
 /* Whether an access method is the one of live filters. */
@@ -413,6 +363,33 @@ tell_by_catalogs(State *state)
 	return is_told && bf_rights_may_see_statistics(state->table, column);
 }
 
+/* Whether an error is of a file that is damaged, or of an older format. */
+static bool
+calls_for_rebuild(const ErrorData *error)
+{
+	switch (error->sqlerrcode)
+	{
+		case ERRCODE_DATA_CORRUPTED:
+		case ERRCODE_INDEX_CORRUPTED:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+			return true;
+		default:
+			return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_SYSTEM_ERROR;
+	}
+}
+
+/* Tell what a look met with. */
+static void
+tell_error(State *state, ErrorData *error)
+{
+	const char *reason = bf_look_reason(error);
+
+	if (state->reindex != NULL && calls_for_rebuild(error))
+		tell_reindex(state, reason);
+	else
+		tell_text(state, REASON, reason);
+}
+
 /* bf_live_state(index): NULL of what is no live filter, or not the caller's */
 Datum
 bloomext_live_state(PG_FUNCTION_ARGS)
@@ -424,10 +401,8 @@ bloomext_live_state(PG_FUNCTION_ARGS)
 	if (!tell_by_catalogs(&state))
 		PG_RETURN_NULL();
 	if (state.nulls[REASON])
-		error = bf_attempt(look, &state);
-	if (error != NULL && bf_attempt_was_disturbed(error))
-		ReThrowError(error);
+		error = bf_look(look, &state);
 	if (error != NULL)
-		tell_reindex(&state, error->message);
+		tell_error(&state, error);
 	return bf_row(fcinfo, state.values, state.nulls, COLUMNS);
 }

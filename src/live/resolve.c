@@ -391,6 +391,15 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	return leaves;
 }
 
+/* The same, whoever asks; it is locked, and so is its table. */
+List *
+bf_resolve_index(Oid index)
+{
+	BfQuestion	question = {.rel = index};
+
+	return leaves_of_index(&question, IndexGetRelation(index, false));
+}
+
 /* Raise where elements of another kind are asked for than a filter holds. */
 static void
 check_element(Relation index, const BfElementType *element)

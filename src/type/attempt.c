@@ -8,17 +8,18 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "type/attempt.h"
 
 /*
- * Call a function; returns the error that it raised, in the caller's memory, or
- * NULL.  Not all errors are to be passed over, but that is the caller's choice.
+ * Call a function in a subtransaction, which is kept if it succeeds and is to be
+ * kept; returns the error that it raised, in the caller's memory, or NULL.
  */
-ErrorData *
-bf_attempt(void (*what) (void *state), void *state)
+static ErrorData *
+attempt(void (*what) (void *state), void *state, bool is_kept)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -29,7 +30,10 @@ bf_attempt(void (*what) (void *state), void *state)
 	PG_TRY();
 	{
 		what(state);
-		ReleaseCurrentSubTransaction();
+		if (is_kept)
+			ReleaseCurrentSubTransaction();
+		else
+			RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
@@ -44,17 +48,62 @@ bf_attempt(void (*what) (void *state), void *state)
 	return error;
 }
 
-/* Whether an error tells nothing of what was done: a cancelled query, no memory. */
-bool
-bf_attempt_was_disturbed(const ErrorData *error)
+/* Do something; not all errors are to be passed over, but that is the caller's choice. */
+ErrorData *
+bf_attempt(void (*what) (void *state), void *state)
 {
-	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
-	{
-		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_OPERATOR_INTERVENTION:
-		case ERRCODE_TRANSACTION_ROLLBACK:
-			return true;
-		default:
-			return false;
-	}
+	return attempt(what, state, true);
+}
+
+/* A function that looks at something, and its argument. */
+typedef struct Look
+{
+	void		(*what) (void *state);
+	void	   *state;
+} Look;
+
+/* Call it so that whatever lock it comes to, the wait for that is an error. */
+static void
+look_without_waiting(void *argument)
+{
+	const Look *look = argument;
+	int			level = NewGUCNestLevel();
+
+	(void) set_config_option("lock_timeout", "1", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	look->what(look->state);
+	AtEOXact_GUC(false, level);
+}
+
+/*
+ * Look at something without changing it: nobody is waited for (55P03), and no lock
+ * is kept.
+ */
+ErrorData *
+bf_look(void (*what) (void *state), void *state)
+{
+	Look		look = {what, state};
+
+	return attempt(look_without_waiting, &look, false);
+}
+
+/* Whether an error tells nothing of what was looked at: the query is cancelled. */
+static bool
+is_of_query(const ErrorData *error)
+{
+	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+
+	return category == ERRCODE_OPERATOR_INTERVENTION ||
+		category == ERRCODE_TRANSACTION_ROLLBACK;
+}
+
+/* What a look met with, in words; raised again where it is of the query. */
+const char *
+bf_look_reason(ErrorData *error)
+{
+	if (is_of_query(error))
+		ReThrowError(error);
+	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		return "is locked by another session, or something is that it needs";
+	return error->message;
 }

@@ -6,6 +6,7 @@
 #define BLOOMEXT_ATTEMPT_H
 
 extern ErrorData *bf_attempt(void (*what) (void *state), void *state);
-extern bool bf_attempt_was_disturbed(const ErrorData *error);
+extern ErrorData *bf_look(void (*what) (void *state), void *state);
+extern const char *bf_look_reason(ErrorData *error);
 
 #endif							/* BLOOMEXT_ATTEMPT_H */

@@ -3,9 +3,9 @@
  *	  bf_stored_filters: what filters there are in the columns of this database.
  *
  * It is for monitors, and for the night when one of many filters is damaged or
- * too small.  So it waits for no lock, and no column makes it fail: why one could
- * not be read is what its row tells.  Each is read in a subtransaction, so this
- * cannot be called in parallel mode.
+ * too small.  So it waits for no lock, not that of a TOAST table's index either, and
+ * no column makes it fail: why one could not be read is what its row tells.  Each is
+ * read in a subtransaction, so this cannot be called in parallel mode.
  *
  * A table is scanned, not queried: nothing that its owner wrote is run with the
  * caller's rights.  For the same reason, and as part of a table would be taken for
@@ -143,18 +143,23 @@ count_rows(Found *found, Relation table)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* The statement that lists a column's filters that are over-full. */
+/*
+ * The statement that lists a column's filters that are over-full.  Types are those
+ * of our function and PostgreSQL's operators exactly: the owner of the table might
+ * have some that fit better, and it is run by others.
+ */
 static const char *
 listing(const Found *found, Relation table)
 {
-	const char *name = quote_identifier(NameStr(found->column->name));
-
-	return psprintf("SELECT t.ctid, i.expected, i.estimated_count, i.fpp, i.estimated_fpp FROM ONLY %s AS t, %s(t.%s) AS i"
-					" WHERE i.estimated_fpp > coalesce(%d * i.fpp, %g) ORDER BY i.estimated_fpp DESC",
+	return psprintf("SELECT t.ctid, i.expected, i.estimated_count, i.fpp, i.estimated_fpp"
+					" FROM ONLY %s AS t, %s(t.%s::%s) AS i"
+					" WHERE i.estimated_fpp > coalesce(i.fpp * float8 '%d', float8 '%g') ORDER BY i.estimated_fpp DESC",
 					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)),
 											   RelationGetRelationName(table)),
 					quote_qualified_identifier(found->schema, "bf_info"),
-					name, TOO_MANY, TOO_LIKELY);
+					quote_identifier(NameStr(found->column->name)),
+					quote_qualified_identifier(found->schema, "bloomfilter"),
+					TOO_MANY, TOO_LIKELY);
 }
 
 /* Whether a column is one of filters, now that its table is locked. */
@@ -167,66 +172,6 @@ is_of_filters(Relation table, const Found *found)
 	return number <= row->natts &&
 		!TupleDescAttr(row, number - 1)->attisdropped &&
 		list_member_oid(found->types, TupleDescAttr(row, number - 1)->atttypid);
-}
-
-/* Read a column whose table is locked, if that is still there. */
-static void
-read_locked(Found *found)
-{
-	Relation	table = try_table_open(found->column->table, NoLock);
-
-	if (table == NULL)
-	{
-		found->reason = "was dropped";
-		return;
-	}
-	if (!is_of_filters(table, found))
-		found->reason = "was altered";
-	else if (!RelationIsPopulated(table))
-		found->reason = "is of a materialized view that is not populated";
-	else
-	{
-		count_rows(found, table);
-		found->was_read = true;
-		if (found->over_full > 0)
-			found->action = listing(found, table);
-	}
-	table_close(table, NoLock);
-}
-
-/* Read a column, with its table locked for as long as that takes. */
-static void
-read_column(void *argument)
-{
-	Found	   *found = argument;
-	Oid			table = found->column->table;
-
-	if (!ConditionalLockRelationOid(table, AccessShareLock))
-	{
-		found->reason = "is of a table that is locked by another session";
-		return;
-	}
-	read_locked(found);
-	UnlockRelationOid(table, AccessShareLock);
-}
-
-/* The same, whatever is wrong with it. */
-static void
-try_column(Found *found)
-{
-	ErrorData  *error;
-
-	if (found->reason != NULL)
-		return;
-	error = bf_attempt(read_column, found);
-	if (error == NULL)
-		return;
-	if (bf_attempt_was_disturbed(error))
-		ReThrowError(error);
-	found->reason = !ItemPointerIsValid(&found->row) ? error->message :
-		psprintf("the filter of row (%u,%u): %s",
-				 ItemPointerGetBlockNumber(&found->row),
-				 ItemPointerGetOffsetNumber(&found->row), error->message);
 }
 
 /* Why a table cannot be read from here, or not all of it; or NULL. */
@@ -271,6 +216,68 @@ may_read(const Column *column)
 		(!is_missing &&
 		 pg_attribute_aclcheck_ext(column->table, column->number, GetUserId(),
 								   ACL_SELECT, &is_missing) == ACLCHECK_OK);
+}
+
+/*
+ * Read a column whose table is locked, if that is still there.  What the caller may
+ * read may have changed until then.
+ */
+static void
+read_locked(Found *found)
+{
+	Relation	table = try_table_open(found->column->table, NoLock);
+
+	if (table == NULL)
+	{
+		found->reason = "was dropped";
+		return;
+	}
+	if (!is_table(found->column->table, &found->reason) ||
+		!is_of_filters(table, found) || !may_read(found->column))
+		found->reason = "was altered";
+	else if (found->reason == NULL && !RelationIsPopulated(table))
+		found->reason = "is of a materialized view that is not populated";
+	if (found->reason == NULL)
+	{
+		count_rows(found, table);
+		found->was_read = true;
+		if (found->over_full > 0)
+			found->action = listing(found, table);
+	}
+	table_close(table, NoLock);
+}
+
+/* Read a column. */
+static void
+read_column(void *argument)
+{
+	Found	   *found = argument;
+
+	if (ConditionalLockRelationOid(found->column->table, AccessShareLock))
+		read_locked(found);
+	else
+		found->reason = "is of a table that is locked by another session";
+}
+
+/* The same, whatever is wrong with it. */
+static void
+try_column(Found *found)
+{
+	ErrorData  *error;
+	const char *reason;
+
+	if (found->reason != NULL)
+		return;
+	error = bf_look(read_column, found);
+	if (error == NULL)
+		return;
+	reason = bf_look_reason(error);
+	found->was_read = false;
+	found->reason = !ItemPointerIsValid(&found->row) ||
+		error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ? reason :
+		psprintf("the filter of row (%u,%u): %s",
+				 ItemPointerGetBlockNumber(&found->row),
+				 ItemPointerGetOffsetNumber(&found->row), reason);
 }
 
 /* Return a column's row. */

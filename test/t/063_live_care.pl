@@ -115,6 +115,39 @@ $test->fails('statement_timeout', q(INSERT INTO stored1 SELECT bf_create(1000000
 	SET statement_timeout = 5; SELECT count(*) FROM bf_stored_filters()), '57014');
 $test->sql('TRUNCATE stored1');
 
+# What a filter takes, beside its table: the index of a TOAST table, which a REINDEX
+# has locked, the type of a column in an expression, which a new session looks up, and a
+# catalog of another extension.
+my $needs = 'is locked by another session, or something is that it needs';
+$test->sql(q(INSERT INTO stored1 SELECT bf_agg(md5(g::text), 5000, 0.001) FROM generate_series(1, 5000) g));
+$one->ask('BEGIN; REINDEX TABLE stored1');
+is($test->sql("SET statement_timeout = '60s'; $stored"), "stored1 | f | $needs; stored3 | f | 0 | nothing", 'a TOAST table that is reindexed');
+$one->ask('ROLLBACK');
+$test->sql(q(TRUNCATE stored1; CREATE TABLE kind (title text, n int); CREATE TABLE composite (k kind);
+	CREATE INDEX composite_bf ON composite USING bloomfilter (((k).title))));
+$one->ask('BEGIN; LOCK TABLE kind');
+is($test->sql("SET statement_timeout = '60s'; SELECT seen('composite_bf|bystander')"), "bystander_bf | t | nothing\ncomposite_bf | f | $needs", 'a type that is locked');
+$one->ask('ROLLBACK; DROP TABLE composite, kind');
+$test->sql(q(CREATE SCHEMA _timescaledb_catalog; CREATE TABLE _timescaledb_catalog.chunk (schema_name name, table_name name, compressed_chunk_id int)));
+$one->ask('BEGIN; LOCK TABLE _timescaledb_catalog.chunk');
+is($test->sql("SET statement_timeout = '60s'; SELECT seen('bystander')"), "bystander_bf | f | $needs", 'a catalog that says where rows are');
+$one->ask('ROLLBACK; DROP SCHEMA _timescaledb_catalog CASCADE');
+is($test->sql("SELECT seen('bystander')"), 'bystander_bf | t | nothing', 'none any more');
+
+# A partition on its way out: the whole is not sure, which is what is answered.
+$test->sql(q(CREATE TABLE leaving (id int) PARTITION BY LIST (id); CREATE TABLE leaving1 PARTITION OF leaving FOR VALUES IN (1);
+	CREATE TABLE leaving2 PARTITION OF leaving FOR VALUES IN (2); CREATE INDEX leaving_bf ON leaving USING bloomfilter (id)));
+my $leaves = q(SET client_min_messages = error; SELECT bf_live_contains('leaving_bf', 7), due, maybe IS NOT NULL FROM bf_live_filters WHERE index = 'leaving_bf'::regclass);
+is($test->sql($leaves), 'f|nothing|f', 'a partitioned filter');
+$one->ask('BEGIN; SELECT count(*) FROM leaving1');
+$two->start('ALTER TABLE leaving DETACH PARTITION leaving1 CONCURRENTLY');
+$test->wait_for_lock('%DETACH PARTITION%');
+is($test->sql($leaves), 't||t', 'while a partition of it is detached');
+$one->ask('COMMIT');
+$two->finish;
+is($test->sql($leaves), 'f|nothing|f', 'and then');
+$test->sql('DROP TABLE leaving, leaving1');
+
 # Emptied in place by what was rolled back.
 my $space = $node->basedir . '/space';
 mkdir $space or die "$space: $!";
@@ -185,6 +218,8 @@ sub damaged
 	{
 		my ($name, undef, undef, $reason) = @$case;
 		like($test->sql("SELECT seen('^${name}_bf')"), qr/^${name}_bf \| f \| REINDEX \| $reason$/, "$name: the reason");
+		is($test->sql("SELECT maybe IS NOT NULL FROM bf_live_filters WHERE index = '${name}_bf'::regclass"), $name eq 'no_blocks' ? 't' : 'f',
+			"$name: whether it is asked in vain");
 		$is_sql->("$name: the remedy", qq(SELECT unnest(action) FROM bf_live_filters WHERE index = '${name}_bf'::regclass \\gexec
 			SELECT seen('^${name}_bf'); SELECT look('$name')), "${name}_bf | t | nothing; 0 denied, sure, 0 missing");
 	}
@@ -210,6 +245,8 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
 $standby->start;
 $test->sql(q(CREATE UNLOGGED TABLE volatile (title text); CREATE INDEX volatile_bf ON volatile USING bloomfilter (title)));
+$test->sql(q(CREATE TABLE half_volatile (id int) PARTITION BY LIST (id); CREATE UNLOGGED TABLE half_volatile1 PARTITION OF half_volatile FOR VALUES IN (1);
+	CREATE INDEX half_volatile_bf ON half_volatile USING bloomfilter (id)));
 $test->sql(fresh('growing', 'expected = 10000, expansion = 2', 50000));
 $test->sql(q(INSERT INTO growing SELECT 'more ' || g FROM generate_series(1, 100000) g));
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
@@ -217,8 +254,9 @@ my $numbers = q(SELECT index, estimated_count, expected, fill, estimated_fpp, la
 	WHERE index::text !~ 'volatile' ORDER BY index::text);
 is($standby->safe_psql('postgres', $numbers), $test->sql($numbers), 'a standby says what its primary does');
 like($test->sql($numbers), qr/^growing_bf\|1[45]\d{4}\|\d+\|0\.\d+\|[\d.e-]+\|2\|nothing$/m, 'of layers, too');
-is($standby->safe_psql('postgres', q(SELECT seen('volatile'))), 'volatile_bf | f | is unlogged, and empty on a standby', 'an unlogged one');
-is($test->sql(q(SELECT seen('volatile'))), 'volatile_bf | t | nothing', 'which its primary can read');
+is($standby->safe_psql('postgres', q(SELECT seen('^volatile'))), 'volatile_bf | f | is unlogged, and empty on a standby', 'an unlogged one');
+like($standby->safe_psql('postgres', q(SELECT seen('half_volatile_bf'))), qr/^half_volatile_bf \| f \| cannot access temporary or unlogged relations during recovery$/, 'one of a partition that is');
+is($test->sql(q(SELECT seen('volatile_bf'))), "half_volatile_bf | f | nothing\nvolatile_bf | t | nothing", 'which its primary can read');
 is($standby->safe_psql('postgres', $stored), 'stored1 | f | 0 | nothing; stored3 | f | is of an unlogged table, which is empty on a standby', 'stored filters on a standby');
 $standby->stop;
 
