@@ -533,7 +533,9 @@ pg_cryptohash_free(pg_cryptohash_ctx *context)
 TypeFuncClass
 get_call_result_type(FunctionCallInfo fcinfo, Oid *type, TupleDesc *row)
 {
-	*row = NULL;
+	static TupleDescData none;
+
+	*row = &none;
 	return TYPEFUNC_COMPOSITE;
 }
 
