@@ -30,7 +30,10 @@ max_wal_size = 4GB
 max_prepared_transactions = 10
 allow_system_table_mods = on
 ));
-my $has_squeeze = -e $node->config_data('--sharedir') . '/extension/pg_squeeze.control';
+# A folder of PostgreSQL's, as all versions of its modules for tests let one ask.
+sub folder { chomp(my $path = `pg_config --$_[0]`); return $path; }
+
+my $has_squeeze = -e folder('sharedir') . '/extension/pg_squeeze.control';
 $node->append_conf('postgresql.conf', 'shared_preload_libraries = pg_squeeze') if $has_squeeze;
 $node->start;
 $node->backup('base');
@@ -189,7 +192,7 @@ SKIP:
 	my $is_there = $test->sql(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_repack'));
 	skip $major =~ /1[578]/ ? 'pg_repack is not installed' : "no pg_repack of PostgreSQL $major", 1 unless $is_there;
 	$test->sql('CREATE EXTENSION pg_repack');
-	my $bindir = $node->config_data('--bindir');
+	my $bindir = folder('bindir');
 	my @repack = ((grep { -x } "$bindir/pg_repack")[0] // 'pg_repack', '-t', 't', '--no-kill-backend', '--wait-timeout=600',
 		'-h', $node->host, '-p', $node->port, '-d', 'postgres');
 	# Where it does not get its lock in time it may be its own next statement that times out.
