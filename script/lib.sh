@@ -79,14 +79,20 @@ prepare() { # demo|test|bench [FOLDER]
 }
 
 # Copy PostgreSQL, but for bloomext and JIT, to below a folder.  A server finds its
-# files from where its program is, so the copy has its own.
+# files from where its program is, so the copy has its own.  So do most pg_configs; for
+# one that names the folders it was built for, as Debian's of 14, there is one that does.
 copy_postgresql() { # FOLDER
-	local part
+	local part bindir copied
 	for part in bindir pkglibdir sharedir includedir-server; do
 		part=$("$PG_CONFIG" --"$part")
 		mkdir -p "$1$part"
 		tar -C "$part" --exclude='*bloomext*' --exclude='llvmjit*' -cf - . | tar -C "$1$part" -xf -
 	done
+	bindir=$("$PG_CONFIG" --bindir)
+	copied=$1$bindir/pg_config
+	if [[ $("$copied" --bindir) != "$1$bindir" ]]; then
+		printf '#!/bin/sh\n"%s" "$@" | sed "s|^/|%s/|"\n' "$PG_CONFIG" "$1" >"$copied"
+	fi
 }
 
 clean_up() {
