@@ -299,8 +299,10 @@ sub define
 	my $own = $table eq 'p' ? $leaf : $table;
 	if (chance(0.1))
 	{
-		# Other names for columns, in one step, so that others see the old ones.
-		run($primary, "ALTER TABLE $table RENAME title TO heading; ALTER TABLE $table RENAME note TO remark;");
+		# Other names for columns, in one step, so that others see the old ones.  Locked
+		# first: of what waited for a partition's DETACH CONCURRENTLY, PostgreSQL would
+		# rename the partition's columns, but not back.
+		run($primary, "LOCK TABLE $table IN ACCESS EXCLUSIVE MODE; ALTER TABLE $table RENAME title TO heading; ALTER TABLE $table RENAME note TO remark;");
 		insert($leaf, 'heading, remark') if $state eq '00000';
 		run($primary, "ALTER TABLE $table RENAME heading TO title; ALTER TABLE $table RENAME remark TO note;") if $state eq '00000';
 		return;
@@ -1066,6 +1068,7 @@ my $all = eval {
 diag "$_: $sum{$_}" foreach sort keys %sum;
 diag "$_: $disasters{$_}" foreach sort keys %disasters;
 diag $@ if !$all;
+diag((split /\n/, $workers->said_wrong)[0]) if $workers->is_wrong;
 is($workers->said_wrong, '', "no element was denied, BLOOMEXT_SEED=$seed");
 is($failed, 0, 'all workers ended well');
 ok($all, 'and all was asked in the end');
