@@ -1104,7 +1104,8 @@ CREATE FUNCTION bf_redis_info(
 	OUT estimated_fpp float8,
 	OUT bytes bigint,
 	OUT ttl_ms bigint,
-	OUT elements text
+	OUT elements text,
+	OUT has_witness boolean
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomext_redis_info'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;

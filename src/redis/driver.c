@@ -100,7 +100,8 @@ bf_items_run(BfItemRun *run)
 
 /*
  * Whether what a script answers says that a filter is what it was described as;
- * raises that it is, but a string of it is gone.
+ * raises that it is, but a string of it is lost.  A string with a head may be a
+ * filter all the same, another one: that is seen when it is described.
  */
 bool
 bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
@@ -110,6 +111,8 @@ bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
 
 	if (reply->type != BF_REPLY_INTEGER || reply->integer >= 0)
 		return reply->type != BF_REPLY_NIL;
+	if (bf_layout_head(remote->layout) > 0 && !remote->is_shard)
+		return false;
 	lost.lost = bf_remote_layer_key(remote, (uint32) (-reply->integer - 1));
 	bf_remote_missing(&lost);
 }
@@ -167,6 +170,27 @@ bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
 				bf_command_number(unit, bits[bit]);
 		}
 	}
+}
+
+/* What shows that the first string has items: bits of the last of them. */
+BfWitness
+bf_items_witness(const BfRemote *remote, BfItem *item, int count)
+{
+	const BfLayer *first = &remote->plan.first;
+	BfWitness	witness = {
+		.length = remote->layout->trimmed ? 0 :
+		bf_layout_bytes(remote->layout, first)
+	};
+
+	while (count > 0 && witness.words < BF_WITNESS_WORDS)
+	{
+		uint64		bits[BF_MAX_HASHES];
+
+		list_bits(&item[--count], remote, 0, bits);
+		for (uint32 bit = 0; bit < first->hashes; bit++)
+			bf_witness_add(&witness, bits[bit]);
+	}
+	return witness;
 }
 
 /* Append sub-commands of BITFIELD about the bits of items in one string. */
@@ -232,27 +256,33 @@ bf_items_take_answers(BfConnection *connection, const BfReply *reply,
 
 /* ---- Filters that are made of strings ---- */
 
-/* Make the keys of a planned filter; false where it is there. */
-bool
+/*
+ * Make the keys of a planned filter; or return which of them is there, but for a hash
+ * that nobody else has.
+ */
+char *
 bf_strings_create(const BfRemote *remote, int64 ttl)
 {
 	const BfLayout *layout = remote->layout;
 	BfUnit	   *unit = bf_unit_make();
+	int64		answer;
 
 	bf_script_begin(unit, BF_SCRIPT_CREATE);
 	bf_remote_append_keys(unit, remote, 1);
+	if (layout->layer_suffix != NULL)
+		bf_command_key(unit, bf_remote_layer_key(remote, 1));
 	bf_script_arguments(unit);
 	bf_command_number(unit, ttl);
-	/* A string that is not made yet says nothing: the hash does. */
-	bf_command_number(unit, layout->trimmed ? 2 : 1);
+	bf_command_number(unit, bf_remote_own_hash(remote, 1));
 	if (layout->trimmed)
 		bf_command_text(unit, "");
 	else
 		bf_command_number(unit, bf_layout_bytes(layout, &remote->plan.first));
 	bf_command_bytes(unit, remote->head, bf_layout_head(layout));
 	bf_command_text(unit, remote->cursor_key ? "0" : "");
-	bf_remote_append_hashes(unit, remote);
-	return bf_ask_number(remote->server, remote->key, unit) == 1;
+	bf_remote_append_hashes(unit, remote, false);
+	answer = bf_ask_number(remote->server, remote->key, unit);
+	return answer < 0 ? bf_remote_key(remote, (uint32) -answer, 1) : NULL;
 }
 
 /* Ask for the head of a string, and the bits of items: BfItemRun.append. */
@@ -302,12 +332,12 @@ append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	const BfRemote *remote = run->remote;
 	uint32		layers = remote->plan.header.layers;
 
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_LAYERS BF_SCRIPT_LOOKUP);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_LAYERS BF_SCRIPT_LOOKUP);
 	bf_remote_append_keys(unit, remote, layers);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers, false);
+	bf_remote_append_strings(unit, remote, layers);
 	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
-	bf_remote_append_excuse(unit, remote, layers);
 	bf_items_append_positions(unit, remote, item, count);
 }
 
@@ -410,11 +440,11 @@ bf_strings_fetch(const BfRemote *remote, BfBinding kind)
 	if (stream != NULL && !remote->is_shard)
 		return fetch_stream(remote, kind);
 	unit = bf_unit_make();
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_FETCH);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_FETCH);
 	bf_remote_append_keys(unit, remote, layers);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers, false);
-	bf_remote_append_excuse(unit, remote, layers);
+	bf_remote_append_strings(unit, remote, layers);
 	bf_command_number(unit, layers);
 	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT, &connection);
 	if (bf_reply_is_same(connection, remote, reply))

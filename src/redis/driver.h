@@ -12,6 +12,7 @@
 #include "core/estimate.h"
 #include "redis/layouts.h"
 #include "redis/unit.h"
+#include "redis/witness.h"
 #include "strategy/filter.h"
 #include "type/element.h"
 
@@ -46,6 +47,8 @@ typedef struct BfRemote
 	int			shards;			/* it is spread over, or is to be; 0: none */
 	bool		is_shard;		/* of another: its hash is compared with its bits */
 	BfRemoteHash hash[BF_HASHES];
+	BfWitness  *witness;		/* of the layers' strings, as far as there are, */
+	uint32		witnesses;		/* so many of the first ones */
 	char	   *cursor_key;		/* of what says which layer is the newest, or NULL */
 	char	   *cursor;			/* what that says; NULL: it is not there */
 	BfPlan		plan;			/* without layers: a sharded one's; of what is
@@ -53,6 +56,9 @@ typedef struct BfRemote
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
 	BfBinding	bind;			/* to be noted with the first elements, if bound */
 } BfRemote;
+
+/* Layers that are looked at when a filter is described. */
+#define BF_FOUND_LAYERS		2
 
 /* What was found at a key */
 typedef struct BfFoundString
@@ -70,8 +76,11 @@ typedef struct BfFound
 	BfFoundString at;
 	bool		alone;			/* is it described in no other layout? */
 	char	  **values[BF_HASHES];	/* of its hashes' fields, or NULL */
+	uint32		disproved[BF_HASHES];	/* the string, from 1 on, that has not the
+										 * bits of a hash's witness; 0: none */
 	char	   *cursor;			/* NULL: there is none */
-	int64		layer[2];		/* lengths of the first strings; 0: there is none */
+	int64		layer[BF_FOUND_LAYERS]; /* lengths of the first strings; 0: there
+										 * is none */
 } BfFound;
 
 /* An element, hashed for one filter. */
@@ -113,13 +122,13 @@ typedef struct BfDriver
 	 * NULL: that is all.
 	 */
 	void		(*describe) (BfRemote *remote);
-	/* Make a filter as planned; false where any of its keys is there. */
-	bool		(*create) (const BfRemote *remote, int64 ttl);
+	/* Make a filter as planned; or return which of its keys is there. */
+	char	   *(*create) (const BfRemote *remote, int64 ttl);
 	/*
 	 * Add items: their answers are whether they were surely new.  False where
 	 * the filter is not, or in the course of it is no more, what it was
 	 * described as: the items that are not done have not been added.  Raises
-	 * 42704 where it is that, but a string of it is gone; as all of them do.
+	 * 42704 where it is that, but a string of it is lost; as all of them do.
 	 */
 	bool		(*add) (const BfRemote *remote, BfItems *items);
 	/* Look items up; false as above, without answers for what is not done. */
@@ -166,8 +175,13 @@ extern bool bf_remote_is_unbound(const BfRemote *remote);
 extern BfBinding bf_remote_kind(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);
-extern bool bf_remote_drop(const BfRemote *remote);
+pg_noreturn extern void bf_remote_taken(const BfRemote *remote,
+										const char *key);
+extern int	bf_remote_drop(const BfRemote *remote);
+extern BfWitness bf_remote_witness(const BfRemote *remote, uint32 layer);
 extern char *bf_remote_layer_key(const BfRemote *remote, uint32 layer);
+extern char *bf_remote_key(const BfRemote *remote, uint32 number,
+						   uint32 layers);
 extern void bf_remote_append_keys(BfUnit *unit, const BfRemote *remote,
 								  uint32 layers);
 extern void bf_remote_append_beside(BfUnit *unit, const BfRemote *remote);
@@ -175,17 +189,20 @@ extern void bf_remote_append_beside(BfUnit *unit, const BfRemote *remote);
 /* driver_hashes.c */
 extern void bf_remote_append_noting(BfUnit *unit, const BfRemote *remote,
 									bool adding);
+extern bool bf_remote_gets_note(const BfRemote *remote);
 extern bool bf_remote_note(const BfRemote *remote);
 extern void bf_remote_noted(BfRemote *remote);
 extern void bf_remote_append_fields(BfUnit *unit, const BfRemote *remote,
 									BfHashRole role);
-extern void bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote);
+extern void bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote,
+									bool signs);
+extern uint32 bf_remote_own_hash(const BfRemote *remote, uint32 strings);
 extern void bf_remote_append_guards(BfUnit *unit, const BfRemote *remote,
 									uint32 strings, bool noting);
 extern void bf_remote_append_note(BfUnit *unit, const BfRemote *remote,
 								  uint32 strings, bool adding);
-extern void bf_remote_append_excuse(BfUnit *unit, const BfRemote *remote,
-									uint32 strings);
+extern void bf_remote_append_strings(BfUnit *unit, const BfRemote *remote,
+									 uint32 strings);
 
 /* driver.c */
 
@@ -212,6 +229,8 @@ extern uint32 bf_remote_shapes(const BfRemote *remote);
 extern uint32 bf_remote_hashes(const BfRemote *remote);
 extern void bf_items_append_positions(BfUnit *unit, const BfRemote *remote,
 									  BfItem *item, int count);
+extern BfWitness bf_items_witness(const BfRemote *remote, BfItem *item,
+								  int count);
 extern void bf_items_append_bits(BfUnit *unit, const BfRemote *remote,
 								 BfItem *item, int count, bool set);
 extern void bf_items_take_bits(BfConnection *connection, BfReply **bit,
@@ -224,7 +243,7 @@ extern bool bf_items_take_answers(BfConnection *connection,
 								  const BfReply *reply, const BfUnit *unit,
 								  const BfItemRun *run, BfItem *item,
 								  int count);
-extern bool bf_strings_create(const BfRemote *remote, int64 ttl);
+extern char *bf_strings_create(const BfRemote *remote, int64 ttl);
 extern bool bf_strings_contains(const BfRemote *remote, BfItems *items);
 extern struct varlena *bf_strings_fetch(const BfRemote *remote,
 										BfBinding kind);
@@ -251,6 +270,7 @@ typedef struct BfImage
 extern BfImage bf_image_of_layer(const BfRemote *remote,
 								 const BfFilter *filter, uint32 layer);
 extern const void *bf_image_bytes(void *arg, uint64 offset, size_t *length);
+extern void bf_image_testify(BfRemote *remote, const BfFilter *filter);
 extern void bf_image_sample(const BfImage *image, uint8 *sample);
 extern void bf_image_write(BfImage *image);
 extern bool bf_image_refresh(const BfImage *image, uint64 *sent);
@@ -290,7 +310,7 @@ extern void bf_shards_describe_one(const BfRemote *whole, int number,
 								   BfRemote *shard);
 extern bool bf_shards_are_same(const BfRemote *whole);
 extern const char *bf_shards_claim(const BfRemote *whole, int64 ttl);
-extern void bf_shards_arrive(const BfRemote *whole, const char *id,
+extern bool bf_shards_arrive(const BfRemote *whole, const char *id,
 							 int number, const BfRemote *shard, int64 ttl);
 extern bool bf_shards_create(const BfRemote *whole, int64 ttl);
 extern void bf_shards_measure(BfShards *shards, BfMeasure *sum);

@@ -63,15 +63,30 @@ count_layers(BfRemote *remote, const BfFound *found)
 	return Max((uint32) newest + 1, least);
 }
 
+/* Whether a layer's string is there, and is what it was. */
+static bool
+has_layer(const BfRemote *remote, const BfFound *found, uint32 layer)
+{
+	return found->layer[layer] ==
+		(int64) bf_layout_bytes(remote->layout, bf_remote_layer(remote, layer)) &&
+		found->disproved[BF_CONFIG] != layer + 1;
+}
+
 /* BfDriver.recognize */
 static bool
 recognize_growing(BfRemote *remote, const BfFound *found)
 {
+	uint32		layers;
+
 	if (!bf_remote_read_config(remote, found))
 		return false;
-	list_layers(&remote->plan, count_layers(remote, found));
-	if (found->layer[0] <= 0)
-		remote->lost = bf_remote_layer_key(remote, 0);
+	layers = count_layers(remote, found);
+	list_layers(&remote->plan, layers);
+	for (uint32 i = 0; i < Min(layers, BF_FOUND_LAYERS); i++)
+	{
+		if (remote->lost == NULL && !has_layer(remote, found, i))
+			remote->lost = bf_remote_layer_key(remote, i);
+	}
 	if (remote->lost == NULL)
 		return true;
 	remote->orphan = remote->layout;
@@ -87,6 +102,35 @@ typedef struct Growth
 	uint64		capacity;		/* of the newest */
 } Growth;
 
+/*
+ * Append the witness as the script goes on with it: the parts of older layers, the
+ * newest one's length, and its words.
+ */
+static void
+append_testimony(BfUnit *unit, const BfRemote *remote)
+{
+	uint32		newest = remote->plan.header.layers - 1;
+	BfWitness	witness = bf_remote_witness(remote, newest);
+	StringInfoData text;
+	StringInfoData own;
+
+	initStringInfo(&text);
+	initStringInfo(&own);
+	for (uint32 i = 0; i < newest; i++)
+	{
+		BfWitness	older = bf_remote_witness(remote, i);
+
+		bf_witness_append(&text, &older);
+	}
+	if (newest > 0)
+		appendStringInfoChar(&text, ';');
+	bf_witness_append(&own, &witness);
+	bf_command_key(unit, text.data);
+	bf_command_number(unit, witness.length);
+	bf_command_text(unit, own.data + strcspn(own.data, " "));
+	pfree(own.data);
+}
+
 /* Add items by the script: BfItemRun.append. */
 static void
 append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
@@ -95,21 +139,27 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	const BfRemote *remote = run->remote;
 	uint32		layers = remote->plan.header.layers;
 
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_LAYERS BF_SCRIPT_GROW);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_LAYERS BF_SCRIPT_GROW);
 	bf_remote_append_keys(unit, remote, layers + 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers + 1, true);
+	bf_remote_append_strings(unit, remote, layers + 1);
 	bf_remote_append_note(unit, remote, layers + 1, true);
 	bf_command_number(unit, growth->capacity);
 	bf_command_number(unit, bf_layout_bytes(remote->layout, &growth->next) * 8 - 1);
+	append_testimony(unit, remote);
 	bf_items_append_positions(unit, remote, item, count);
 }
 
-/* Take a digit for each item done, or nil: BfItemRun.take. */
+/* Take a digit for each item done, or none: BfItemRun.take. */
 static bool
 take_grown(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
+	if (reply->type == BF_REPLY_INTEGER && reply->integer == 0)
+		bf_remote_taken(run->remote,
+						bf_remote_layer_key(run->remote,
+											run->remote->plan.header.layers));
 	return bf_reply_is_same(connection, run->remote, reply) &&
 		bf_items_take_digits(connection, reply, item, count) == count;
 }
@@ -170,14 +220,16 @@ mirror_growing(const BfRemote *remote, const BfRemote *old,
 {
 	uint32		layers = remote->plan.header.layers;
 	BfImage    *images = palloc(sizeof(BfImage) * layers);
+	BfRemote	written = *remote;
 	uint64		bytes = 0;
 
+	bf_image_testify(&written, filter);
 	for (uint32 i = 0; i < layers; i++)
 	{
-		images[i] = bf_image_of_layer(remote, filter, i);
+		images[i] = bf_image_of_layer(&written, filter, i);
 		bytes += images[i].bytes;
 	}
-	return bf_temporary_mirror(remote, images, layers,
+	return bf_temporary_mirror(&written, images, layers,
 							   bf_temporary_room(remote, bytes),
 							   old->plan.header.layers, ttl);
 }

@@ -5,7 +5,8 @@
  * Guards are what says that a filter still is what it was described as: the
  * fields of its hashes that bits and hashes follow from, and the cursor.  A
  * script compares them with what they were in the moment in which it reads or
- * sets bits; and that nothing was there is compared, too.
+ * sets bits; and that nothing was there is compared, too.  Then it looks whether
+ * the strings are there, of their length, and have the bits of their witness.
  *
  * What the first elements decide, as of what kind they all are, is noted in that
  * moment as well.  Who comes second, with something else, finds the filter
@@ -50,9 +51,12 @@ append_counted(BfUnit *unit, const BfHashShape *shape, char *const *values)
 	append_fields(unit, shape, values);
 }
 
-/* Append the number of hashes whose keys are appended, and what they are to say. */
+/*
+ * Append the number of hashes whose keys are appended, and what they are to say;
+ * before that, if so wanted, the fields by which one that is there is known.
+ */
 void
-bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote)
+bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote, bool signs)
 {
 	int			count = 0;
 
@@ -61,9 +65,13 @@ bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote)
 	bf_command_number(unit, count);
 	for (int role = 0; role < BF_HASHES; role++)
 	{
-		if (remote->hash[role].key != NULL)
-			append_counted(unit, remote->layout->hash[role],
-						   remote->hash[role].values);
+		const BfHashShape *shape = remote->layout->hash[role];
+
+		if (remote->hash[role].key == NULL)
+			continue;
+		for (int i = 0; signs && i < lengthof(shape->sign); i++)
+			bf_command_text(unit, shape->sign[i] ? shape->sign[i] : "");
+		append_counted(unit, shape, remote->hash[role].values);
 	}
 }
 
@@ -75,6 +83,20 @@ hash_number(const BfRemote *remote, BfHashRole role, uint32 strings)
 {
 	return strings + 1 +
 		(role == BF_NOTE && remote->hash[BF_CONFIG].key != NULL);
+}
+
+/*
+ * The number that the key of a hash which nobody else has has in a script, after so
+ * many strings; 0: there is none.
+ */
+uint32
+bf_remote_own_hash(const BfRemote *remote, uint32 strings)
+{
+	BfHashRole	role = bf_layout_kind_role(remote->layout);
+
+	return remote->hash[role].key == NULL ||
+		remote->layout->hash[role]->sign[0] != NULL ? 0 :
+		hash_number(remote, role, strings);
 }
 
 /* What a value is to be, still: with = before it, or nothing. */
@@ -139,7 +161,63 @@ bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
 	append_wanted(unit, remote->cursor);
 }
 
+/*
+ * Append what a string must have for lua/strings.lua: its length, unless it is trimmed
+ * or only its caller knows what it is; and words of its witness, if it has one.
+ */
+static void
+append_wanted_string(BfUnit *unit, const BfRemote *remote, uint32 layer)
+{
+	const BfLayout *layout = remote->layout;
+	bool		fixed = !layout->trimmed &&
+		(layout->stream != NULL || remote->hash[BF_CONFIG].there);
+	BfWitness	witness = bf_remote_witness(remote, layer);
+
+	bf_command_number(unit, fixed ?
+					  bf_layout_bytes(layout, bf_remote_layer(remote, layer)) : 0);
+	if (witness.words == 0)
+	{
+		bf_command_text(unit, "");
+		return;
+	}
+	for (int i = 0; i < BF_WITNESS_ASKED; i++)
+		bf_command_number(unit, witness.byte[i % witness.words] * 8);
+	for (int i = 0; i < BF_WITNESS_ASKED; i++)
+		bf_command_number(unit, witness.bits[i % witness.words]);
+}
+
+/*
+ * Append what lua/strings.lua reads: the hash that excuses a string that is not there,
+ * if it has no field filled; and the strings, before whose hashes there are so many
+ * keys.
+ */
+void
+bf_remote_append_strings(BfUnit *unit, const BfRemote *remote, uint32 strings)
+{
+	uint32		layers = remote->layout->native_type != NULL ? 0 :
+		remote->plan.header.layers;
+
+	bf_command_number(unit, remote->layout->trimmed ?
+					  hash_number(remote, remote->hash[BF_NOTE].there ?
+								  BF_NOTE : BF_CONFIG, strings) : 0);
+	bf_command_number(unit, layers);
+	for (uint32 i = 0; i < layers; i++)
+		append_wanted_string(unit, remote, i);
+}
+
 /* ---- Note ---- */
+
+/* Whether there is a hash of ours about a filter, when elements have been added. */
+bool
+bf_remote_gets_note(const BfRemote *remote)
+{
+	const BfRemoteHash *hash =
+		&remote->hash[bf_layout_kind_role(remote->layout)];
+
+	return hash->key != NULL &&
+		(hash->there || remote->bind.funnel != BF_FUNNEL_UNBOUND ||
+		 remote->layout->trimmed);
+}
 
 /*
  * Append what is to be noted with the first elements, for lua/noting.lua: their
@@ -173,32 +251,20 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 }
 
 /*
- * Append what excuses a string that is not there: the hash, without whose field
- * filled it need not be; or that nothing does.
- */
-void
-bf_remote_append_excuse(BfUnit *unit, const BfRemote *remote, uint32 strings)
-{
-	bf_command_number(unit, remote->layout->trimmed ?
-					  hash_number(remote, remote->hash[BF_NOTE].there ?
-								  BF_NOTE : BF_CONFIG, strings) : 0);
-}
-
-/*
  * Append the script that does so, and looks whether the filter is what it was
  * described as: lua/note.lua.
  */
 void
 bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 {
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 1, true);
+	bf_remote_append_strings(unit, remote, 1);
 	bf_command_text(unit, remote->layout->native_type ?
-					remote->layout->native_type : "string");
+					remote->layout->native_type : "");
 	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
-	bf_remote_append_excuse(unit, remote, 1);
 	bf_remote_append_note(unit, remote, 1, adding);
 }
 

@@ -123,8 +123,8 @@ check_bits(const BfHeader *header)
 				 errhint("Expect more elements, or choose a lower probability.")));
 }
 
-/* BF.RESERVE, unless the key is there (false). */
-static bool
+/* BF.RESERVE; or return the key, which is there. */
+static char *
 create_native(const BfRemote *remote, int64 ttl)
 {
 	bool		grows = remote->plan.header.expansion > 0;
@@ -135,13 +135,14 @@ create_native(const BfRemote *remote, int64 ttl)
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_command_number(unit, ttl);
-	bf_remote_append_hashes(unit, remote);
+	bf_remote_append_hashes(unit, remote, false);
 	bf_command_key(unit, psprintf("%.17g", remote->plan.header.fpp));
 	bf_command_number(unit, remote->plan.header.expected);
 	bf_command_text(unit, grows ? "EXPANSION" : "NONSCALING");
 	if (grows)
 		bf_command_number(unit, remote->plan.header.expansion);
-	return bf_ask_number(remote->server, remote->key, unit) == 1;
+	return bf_ask_number(remote->server, remote->key, unit) < 0 ?
+		pstrdup(remote->key) : NULL;
 }
 
 /* Append items as they are. */

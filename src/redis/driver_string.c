@@ -28,7 +28,7 @@
  * and in vain whenever others add to the same filter.
  *
  * A mirror is written in place, by one transaction; or put there by a script where
- * Redis has no room for that.
+ * Redis has no room for that, or a hash beside it may be somebody else's.
  */
 #include "postgres.h"
 
@@ -65,7 +65,9 @@ recognize_string(BfRemote *remote, const BfFound *found)
 		return recognize_stream(remote, layout->stream, found);
 	if (!bf_remote_read_config(remote, found))
 		return false;
-	if (found->at.length > 0 || layout->trimmed)
+	if (layout->trimmed ||
+		(found->at.length == bf_layout_bytes(layout, &remote->plan.first) &&
+		 found->disproved[BF_CONFIG] == 0))
 		return true;
 	remote->orphan = layout;
 	remote->lost = bf_remote_layer_key(remote, 0);
@@ -81,6 +83,32 @@ items_a_command(const BfRemote *remote)
 	return Max(BF_BITS_A_COMMAND / (int) remote->plan.first.hashes, 1);
 }
 
+/*
+ * Append what gives a filter's string its own name back; and the witness that it gets
+ * where a hash of its own has none.
+ */
+static void
+append_attach(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+{
+	const BfRemote *remote = run->remote;
+	bool		testifies = remote->witnesses == 0 && bf_remote_gets_note(remote);
+	BfWitness	witness;
+	StringInfoData text;
+
+	bf_script_begin(unit, BF_SCRIPT_ATTACH);
+	bf_command_text(unit, remote->key);
+	bf_command_text(unit, run->arg);
+	if (testifies)
+		bf_command_text(unit, remote->hash[bf_layout_kind_role(remote->layout)].key);
+	bf_script_arguments(unit);
+	if (!testifies)
+		return;
+	witness = bf_items_witness(remote, item, count);
+	initStringInfo(&text);
+	bf_witness_append(&text, &witness);
+	bf_command_key(unit, text.data);
+}
+
 /* Add items in a transaction: BfItemRun.append, whose arg is the name. */
 static void
 append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
@@ -92,14 +120,14 @@ append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_command_begin(unit, "RPUSH");
 	bf_command_text(unit, run->arg);
 	bf_command_text(unit, "");
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_DETACH);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_DETACH);
 	bf_command_text(unit, remote->key);
 	bf_command_text(unit, run->arg);
 	bf_remote_append_beside(unit, remote);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 2, true);
+	bf_remote_append_strings(unit, remote, 2);
 	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
-	bf_remote_append_excuse(unit, remote, 2);
 	bf_remote_append_note(unit, remote, 2, true);
 	for (int from = 0; from < count; from += slice)
 	{
@@ -108,10 +136,7 @@ append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 		bf_items_append_bits(unit, remote, item + from,
 							 Min(slice, count - from), true);
 	}
-	bf_script_begin(unit, BF_SCRIPT_ATTACH);
-	bf_command_text(unit, remote->key);
-	bf_command_text(unit, run->arg);
-	bf_script_arguments(unit);
+	append_attach(unit, run, item, count);
 	bf_transaction_end(unit);
 }
 
@@ -157,6 +182,18 @@ add_to_string(const BfRemote *remote, BfItems *items)
 
 /* ---- Mirror ---- */
 
+/*
+ * Whether a mirror takes the name of a hash that others may have: a script looks first,
+ * which a transaction cannot.
+ */
+static bool
+takes_name(const BfRemote *remote, const BfRemote *old)
+{
+	const BfHashShape *config = remote->layout->hash[BF_CONFIG];
+
+	return old->layout == NULL && config != NULL && config->sign[0] != NULL;
+}
+
 /* BfDriver.mirror: of a refreshment, only what differs is sent. */
 static uint64
 mirror_string(const BfRemote *remote, const BfRemote *old,
@@ -165,7 +202,9 @@ mirror_string(const BfRemote *remote, const BfRemote *old,
 	BfRemote	written = *remote;
 	BfImage		image = bf_image_of_layer(&written, filter, 0);
 	uint64		sent;
+	bool		room;
 
+	bf_image_testify(&written, filter);
 	if (remote->layout->trimmed && image.bytes > 0)
 		bf_layout_set_filled(written.hash[BF_NOTE].values);
 	image.ttl = ttl;
@@ -173,8 +212,9 @@ mirror_string(const BfRemote *remote, const BfRemote *old,
 	if (refresh && old->layout == remote->layout &&
 		bf_image_refresh(&image, &sent))
 		return sent;
-	if (!bf_temporary_room(remote, image.bytes))
-		return bf_temporary_mirror(&written, &image, 1, false, 0, ttl);
+	room = bf_temporary_room(remote, image.bytes);
+	if (!room || takes_name(remote, old))
+		return bf_temporary_mirror(&written, &image, image.bytes > 0, room, 0, ttl);
 	bf_image_write(&image);
 	return image.bytes;
 }

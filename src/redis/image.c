@@ -95,6 +95,25 @@ bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 	};
 }
 
+/* Have a filter, as it is written, get a witness: of all its layers. */
+void
+bf_image_testify(BfRemote *remote, const BfFilter *filter)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (uint32 i = 0; i < remote->plan.header.layers; i++)
+	{
+		const BfLayer *layer = bf_remote_layer(remote, i);
+		BfWitness	witness = bf_witness_of_layer(remote->layout, layer,
+												  filter->bytes + layer->offset);
+
+		bf_witness_append(&text, &witness);
+	}
+	bf_layout_set_witness(remote->hash[bf_layout_kind_role(remote->layout)].values,
+						  text.data);
+}
+
 /*
  * Copy a part of the string.  In a layout that orders bits its own way, which
  * has no head, the offset must be a multiple of 8.

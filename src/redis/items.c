@@ -10,8 +10,9 @@
  *
  * Elements are added by the funnel that the filter has: the first one decides,
  * or bf_redis_create did.  Integers of different widths are equal in SQL, but 4
- * and 8 bytes in Guava; so where nothing says which of them a filter has, none
- * is added.  A lookup asks for all that the element can be, unless the filter's
+ * and 8 bytes in Guava, and a text is in UTF-8 or in UTF-16; so where nothing says
+ * which of them a filter has, none is added.  A lookup asks for all that the element
+ * can be, and a text for all that it reads as, unless the filter's
  * own hash, which is compared in the same moment, says which one it is: a note
  * beside a Guava filter may be lost or left over, and a "no" does not rest on it.
  *
@@ -28,10 +29,15 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+#include "utils/uuid.h"
 
 #include "redis/driver.h"
 #include "redis/options.h"
@@ -210,19 +216,37 @@ append_item(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 	return true;
 }
 
+/* The other funnel by which a filter may have elements of the same kind, if any. */
+static BfFunnel
+other_funnel(const BfStrategy *strategy, BfFunnel funnel)
+{
+	BfFunnel	other = funnel == BF_FUNNEL_INT ? BF_FUNNEL_LONG :
+		funnel == BF_FUNNEL_LONG ? BF_FUNNEL_INT :
+		funnel == BF_FUNNEL_UTF8 ? BF_FUNNEL_UTF16 :
+		funnel == BF_FUNNEL_UTF16 ? BF_FUNNEL_UTF8 : BF_FUNNEL_UNBOUND;
+
+	return other != BF_FUNNEL_UNBOUND &&
+		bf_strategy_takes_funnel(strategy, other) ? other : BF_FUNNEL_UNBOUND;
+}
+
 /*
- * Refuse to add an integer to a filter that may hold it as 4 bytes or as 8,
- * where nothing says which.
+ * Refuse to add an element to a filter that may have it by one funnel or by another,
+ * where nothing says by which.
  */
 static void
-refuse_integer(const BfRemote *remote)
+refuse_guess(const BfRemote *remote, BfFunnel funnel)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("filter at key \"%s\" does not say whether its integers are of 4 bytes or of 8",
-					remote->key),
-			 errdetail("An integer that is added as the one is not found as the other."),
-			 errhint("Say it once, by bf_redis_create with the filter's parameters and funnel => 'long' (or 'int').")));
+	BfFunnel	other = other_funnel(remote->plan.strategy, funnel);
+
+	if (other != BF_FUNNEL_UNBOUND)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filter at key \"%s\" does not say whether its elements are of funnel \"%s\" or of \"%s\"",
+						remote->key, bf_funnel_name(funnel),
+						bf_funnel_name(other)),
+				 errdetail("What is added as the one is not found as the other."),
+				 errhint("Say it once, by bf_redis_create with the filter's parameters and funnel => '%s' (or '%s').",
+						 bf_funnel_name(funnel), bf_funnel_name(other))));
 }
 
 /* Append an element to be added, as the filter has its elements. */
@@ -233,11 +257,77 @@ append_addition(BfItems *items, const BfRemote *remote,
 	BfFunnel	known = remote->plan.header.funnel;
 	BfFunnel	funnel = bf_element_bind_to(&remote->plan, element);
 
-	if (known == BF_FUNNEL_UNBOUND &&
-		(funnel == BF_FUNNEL_INT || funnel == BF_FUNNEL_LONG))
-		refuse_integer(remote);
+	if (known == BF_FUNNEL_UNBOUND)
+		refuse_guess(remote, funnel);
 	if (!append_item(items, remote, funnel, element, value, source))
 		bf_element_does_not_fit(element, value);
+}
+
+/* Read a text as an integer, as SQL would read a literal. */
+static bool
+reads_as_integer(const char *text, int64 *integer)
+{
+	char	   *end;
+
+	errno = 0;
+	*integer = strtoll(text, &end, 10);
+	return end != text && errno == 0 && end[strspn(end, " \f\n\r\t\v")] == '\0';
+}
+
+/* Read a text as a uuid: 32 hexadecimal digits, with hyphens or braces or not. */
+static bool
+reads_as_uuid(const char *text, pg_uuid_t *uuid)
+{
+	char		digits[2 * UUID_LEN];
+	int			count = 0;
+
+	for (; *text != '\0'; text++)
+	{
+		if (strchr("{-}", *text) != NULL)
+			continue;
+		if (count == lengthof(digits) || !isxdigit((unsigned char) *text))
+			return false;
+		digits[count++] = *text;
+	}
+	if (count < lengthof(digits))
+		return false;
+	(void) hex_decode(digits, count, (char *) uuid->data);
+	return true;
+}
+
+/*
+ * Append a text as what else it may be: where nothing says of what kind a filter's
+ * elements are, an untyped literal or parameter, which is a text to us, may have been
+ * meant as an integer or a uuid.
+ */
+static void
+append_readings(BfItems *items, const BfRemote *remote, Datum value,
+				int source)
+{
+	const BfStrategy *strategy = remote->plan.strategy;
+	char	   *string = TextDatumGetCString(value);
+	BfElementType as;
+	int64		integer;
+	pg_uuid_t	uuid;
+
+	if (reads_as_integer(string, &integer))
+	{
+		bf_element_type(INT8OID, InvalidOid, &as);
+		for (BfFunnel funnel = 1; funnel <= BF_FUNNEL_LAST; funnel++)
+		{
+			if (bf_strategy_takes_funnel(strategy, funnel) &&
+				bf_element_fits(strategy, funnel, &as))
+				(void) append_item(items, remote, funnel, &as,
+								   Int64GetDatum(integer), source);
+		}
+	}
+	else if (reads_as_uuid(string, &uuid))
+	{
+		bf_element_type(UUIDOID, InvalidOid, &as);
+		(void) append_item(items, remote, strategy->funnels[BF_KIND_UUID], &as,
+						   UUIDPGetDatum(&uuid), source);
+	}
+	pfree(string);
 }
 
 /*
@@ -264,6 +354,8 @@ append_question(BfItems *items, const BfRemote *remote,
 			bf_element_fits(strategy, other, element))
 			(void) append_item(items, remote, other, element, value, source);
 	}
+	if (known == BF_FUNNEL_UNBOUND && element->meaning == BF_MEANING_TEXT)
+		append_readings(items, remote, value, source);
 	if (!element->ignores_blanks)
 		return;
 	bf_element_go_into(element, BF_MEANING_UNKNOWN);

@@ -114,6 +114,7 @@ enum
 	LAYOUT,
 	EXPANSION = LAYOUT,			/* of growing */
 	WHOLE,						/* the id of the filter that it is a shard of */
+	WITNESS,					/* see witness.c */
 	FILLED,						/* of redisson: its string must be there */
 	LAYERS = FILLED				/* of growing: at least so many */
 };
@@ -371,16 +372,17 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 /* What notes the kind of elements; a bare bit string it describes, too. */
 static const BfHashShape own_hash = {
 	.suffix = ":bloomext",
-	.fields = {OWN_FIELDS, "layout", "whole", "filled"},
-	.guards = WHOLE + 1,
+	.fields = {OWN_FIELDS, "layout", "whole", "witness", "filled"},
+	.guards = WITNESS + 1,
 	.write = write_shape,
 	.read = read_shape
 };
 
 static const BfHashShape growing_hash = {
 	.suffix = "-config",
-	.fields = {OWN_FIELDS, "expansion", "whole", "layers"},
-	.guards = WHOLE + 1,
+	.fields = {OWN_FIELDS, "expansion", "whole", "witness", "layers"},
+	.guards = WITNESS + 1,
+	.sign = {"strategy", "expansion"},
 	.write = write_growing,
 	.read = read_growing
 };
@@ -392,6 +394,7 @@ static const BfHashShape redisson_hash = {
 		"size", "hashIterations", "expectedInsertions", "falseProbability"
 	},
 	.guards = HASHES + 1,
+	.sign = {"size", "hashIterations"},
 	.write = write_redisson,
 	.read = read_redisson
 };
@@ -692,6 +695,27 @@ bf_layout_set_whole(char **values, const char *id)
 	values[WHOLE] = unconstify(char *, id);
 }
 
+/* The witness of the filter's strings, or NULL. */
+char *
+bf_layout_witness(char *const *values)
+{
+	return values[WITNESS];
+}
+
+/* Have it be this. */
+void
+bf_layout_set_witness(char **values, char *witness)
+{
+	values[WITNESS] = witness;
+}
+
+/* Which field of a hash is that, counted from 1; 0: it has none. */
+int
+bf_layout_witness_field(const BfHashShape *shape)
+{
+	return shape->write == write_redisson ? 0 : WITNESS + 1;
+}
+
 /* Whether it says that a bit was set in a string that is else not there. */
 bool
 bf_layout_is_filled(char *const *values)
@@ -747,14 +771,13 @@ bf_layout_bytes(const BfLayout *layout, const BfLayer *layer)
 }
 
 /*
- * Whether a string of so many bytes, which nothing describes, may be the first of
- * a filter: bits of just its length, whose hash is gone or never was.
+ * Whether a string of so many bytes, which nothing describes, may be a filter: bits of
+ * just its length, whose hash is gone or never was.
  */
 bool
 bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan, int64_t bytes)
 {
-	return layout->stream == NULL && !layout->trimmed &&
-		layout->native_type == NULL &&
+	return layout->bare &&
 		bytes == (int64_t) bf_layout_bytes(layout, &plan->first);
 }
 

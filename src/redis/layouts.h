@@ -9,7 +9,7 @@
 
 #include "strategy/plan.h"
 
-#define BF_MAX_FIELDS		11
+#define BF_MAX_FIELDS		12
 
 /* Over how many shards a filter is spread, and which of them is meant. */
 typedef struct BfSpread
@@ -28,6 +28,8 @@ typedef struct BfHashShape
 	const char *suffix;			/* of its key */
 	const char *fields[BF_MAX_FIELDS];	/* up to a NULL */
 	int			guards;			/* so many of them, the first, must not change */
+	const char *sign[2];		/* fields by which one is known that is there; NULL:
+								 * nobody else has one of its name */
 	/* Values of the fields; and a plan out of such values (or NULLs). */
 	void		(*write) (const struct BfLayout *layout, const BfPlan *plan,
 						  char **values);
@@ -114,6 +116,9 @@ extern bool bf_layout_is_unbound(char *const *values);
 extern void bf_layout_set_kind(char **values, BfBinding kind);
 extern const char *bf_layout_whole(char *const *values);
 extern void bf_layout_set_whole(char **values, const char *id);
+extern char *bf_layout_witness(char *const *values);
+extern void bf_layout_set_witness(char **values, char *witness);
+extern int	bf_layout_witness_field(const BfHashShape *shape);
 extern bool bf_layout_is_filled(char *const *values);
 extern void bf_layout_set_filled(char **values);
 extern void bf_layout_set_layers(char **values, uint32_t layers);

@@ -84,8 +84,8 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	const BfHeader *header;
 	BfMeasure	sum;
 	const BfFill *fill = &sum.fill;
-	Datum		values[17];
-	bool		nulls[17] = {false};
+	Datum		values[18];
+	bool		nulls[18] = {false};
 	const char *funnel;
 	const char *elements;
 
@@ -119,6 +119,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	nulls[15] = sum.ttl < 0;
 	nulls[16] = elements == NULL;
 	values[16] = elements ? CStringGetTextDatum(elements) : (Datum) 0;
+	values[17] = BoolGetDatum(first->witnesses > 0 && first->witness[0].words > 0);
 	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 

@@ -35,6 +35,9 @@ typedef struct Beside
 	const char *const *fields;	/* of a hash; NULL: a string */
 	int			count;			/* of the fields */
 	char	   *values[BF_MAX_FIELDS];	/* of these, or NULLs */
+	int			witness;		/* which of these is one, from 1 on; 0: none, */
+	int			strings[BF_FOUND_LAYERS];	/* and of the strings of which keys */
+	uint32		disproved;		/* which of these it disproves, from 1 on; 0: none */
 	int64		length;			/* of the string; 0: it is not there */
 	char	   *bytes;			/* its first ones, or NULL */
 } Beside;
@@ -108,8 +111,31 @@ typedef struct Places
 {
 	Beside	   *hash[BF_HASHES];
 	Beside	   *cursor;
-	Beside	   *layer[2];
+	Beside	   *layer[BF_FOUND_LAYERS];
 } Places;
+
+/*
+ * List the strings that a witness in a layout's hash is about, by the numbers of their
+ * keys, the filter's own being the first.
+ */
+static void
+list_strings(const BesideList *list, const BfLayout *layout,
+			 const Places *places)
+{
+	BfHashRole	role = bf_layout_kind_role(layout);
+	Beside	   *hash = places->hash[role];
+
+	if (hash == NULL)
+		return;
+	hash->witness = bf_layout_witness_field(layout->hash[role]);
+	for (int i = 0; i < BF_FOUND_LAYERS; i++)
+	{
+		if (places->layer[i] != NULL)
+			hash->strings[i] = (int) (places->layer[i] - list->beside) + 2;
+		else
+			hash->strings[i] = i == 0 && layout->layer_suffix == NULL;
+	}
+}
 
 /* List the keys that a layout has beside the filter's own. */
 static void
@@ -131,9 +157,10 @@ list_places(BesideList *list, BfRemote *candidate, Places *places)
 	}
 	if (candidate->cursor_key != NULL)
 		places->cursor = look_beside(list, candidate->cursor_key, NULL, 0);
-	for (int i = 0; i < 2 && layout->layer_suffix != NULL; i++)
+	for (int i = 0; i < BF_FOUND_LAYERS && layout->layer_suffix != NULL; i++)
 		places->layer[i] = look_beside(list, bf_remote_layer_key(candidate, i),
 									   NULL, 0);
+	list_strings(list, layout, places);
 }
 
 /* Take what was found there; nothing is where it was not looked. */
@@ -143,10 +170,14 @@ find_places(const Places *places, BfFound *found)
 	static char *nothing[BF_MAX_FIELDS];
 
 	for (int role = 0; role < BF_HASHES; role++)
-		found->values[role] = places->hash[role] ?
-			places->hash[role]->values : nothing;
+	{
+		Beside	   *hash = places->hash[role];
+
+		found->values[role] = hash ? hash->values : nothing;
+		found->disproved[role] = hash ? hash->disproved : 0;
+	}
 	found->cursor = places->cursor ? places->cursor->bytes : NULL;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < BF_FOUND_LAYERS; i++)
 		found->layer[i] = places->layer[i] ? places->layer[i]->length : 0;
 }
 
@@ -168,24 +199,39 @@ append_types(BfUnit *unit)
 	}
 }
 
+/* Append which fields of a hash are to be read, and what its witness is about. */
+static void
+append_wanted_fields(BfUnit *unit, const Beside *beside)
+{
+	int			strings = 0;
+
+	bf_command_number(unit, beside->count);
+	for (int i = 0; i < beside->count; i++)
+		bf_command_text(unit, beside->fields[i]);
+	if (beside->count == 0)
+		return;
+	while (strings < BF_FOUND_LAYERS && beside->strings[strings] > 0)
+		strings++;
+	bf_command_number(unit, beside->witness);
+	bf_command_number(unit, strings);
+	for (int i = 0; i < strings; i++)
+		bf_command_number(unit, beside->strings[i]);
+}
+
 /* Ask what there is: lua/describe.lua. */
 static BfUnit *
 make_question(const char *key, const BesideList *list)
 {
 	BfUnit	   *unit = bf_unit_make();
 
-	bf_script_begin(unit, BF_SCRIPT_DESCRIBE);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_DESCRIBE);
 	bf_command_text(unit, key);
 	for (int i = 0; i < list->count; i++)
 		bf_command_text(unit, list->beside[i].key);
 	bf_script_arguments(unit);
 	append_types(unit);
 	for (int i = 0; i < list->count; i++)
-	{
-		bf_command_number(unit, list->beside[i].count);
-		for (int j = 0; j < list->beside[i].count; j++)
-			bf_command_text(unit, list->beside[i].fields[j]);
-	}
+		append_wanted_fields(unit, &list->beside[i]);
 	return unit;
 }
 
@@ -213,12 +259,14 @@ read_beside(BfConnection *connection, const BfReply *reply, Beside *beside)
 		beside->bytes = reply_text(connection, element[1]);
 		return;
 	}
-	element = bf_reply_array(connection, reply, beside->count);
+	element = bf_reply_array(connection, reply, beside->count + 1);
 	for (int i = 0; i < beside->count; i++)
 	{
 		if (element[i]->type != BF_REPLY_NIL)
 			beside->values[i] = reply_text(connection, element[i]);
 	}
+	beside->disproved =
+		(uint32) bf_reply_integer(connection, element[beside->count]);
 }
 
 /*
@@ -276,7 +324,10 @@ bf_remote_read_config(BfRemote *remote, const BfFound *found)
 	return true;
 }
 
-/* Take what a note says of a filter, if it is about a filter of this shape. */
+/*
+ * Take what a note says of a filter, if it is about a filter of this shape; and, of a
+ * string that says itself what it is, about this one.
+ */
 static void
 read_note(BfRemote *remote, const BfFound *found)
 {
@@ -293,7 +344,9 @@ read_note(BfRemote *remote, const BfFound *found)
 		shape->read(note->values, &plan, &error) &&
 		plan.strategy == remote->plan.strategy &&
 		plan.first.bits == remote->plan.first.bits &&
-		plan.first.hashes == remote->plan.first.hashes;
+		plan.first.hashes == remote->plan.first.hashes &&
+		(found->disproved[BF_NOTE] == 0 ||
+		 remote->layout->hash[BF_CONFIG] != NULL);
 	if (!note->there)
 		return;
 	header->funnel = plan.header.funnel;
@@ -308,8 +361,8 @@ read_note(BfRemote *remote, const BfFound *found)
 /*
  * Whether there is a filter of the candidate's layout, with a note or without.
  * Any bytes may look like a stream: where something else is described, they are
- * one only if a note says so.  And a string that is not there was lost, if the note
- * says that it was.
+ * one only if a note says so.  And a string that is not there, or is another, was
+ * lost, if the note says that it was there.
  */
 static bool
 is_filter(BfRemote *candidate, const BfFound *found)
@@ -319,8 +372,9 @@ is_filter(BfRemote *candidate, const BfFound *found)
 	if (!candidate->layout->driver->recognize(candidate, found))
 		return false;
 	read_note(candidate, found);
-	if (found->at.length == 0 && note->there &&
-		bf_layout_is_filled(note->values))
+	if (note->there &&
+		(found->disproved[BF_NOTE] > 0 ||
+		 (found->at.length == 0 && bf_layout_is_filled(note->values))))
 	{
 		candidate->orphan = candidate->layout;
 		candidate->lost = bf_remote_layer_key(candidate, 0);
@@ -356,6 +410,30 @@ described_layout(const BfRemote *remote)
 		remote->orphan->layer_suffix == NULL ? remote->orphan : NULL;
 }
 
+/* Take what its hash says that its strings have, if it is about these. */
+static void
+read_witness(BfRemote *remote)
+{
+	const BfRemoteHash *hash =
+		&remote->hash[bf_layout_kind_role(remote->layout)];
+	const char *text = hash->there ? bf_layout_witness(hash->values) : NULL;
+	int			layers = Max(remote->plan.header.layers, 1);
+	int			count;
+
+	if (text == NULL)
+		return;
+	remote->witness = palloc(sizeof(BfWitness) * layers);
+	count = bf_witness_read(text, remote->witness, layers);
+	if (count < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid witness of the filter at key \"%s\" in Redis",
+						remote->key),
+				 errhint("Delete the field \"witness\" of the hash at key \"%s\".",
+						 hash->key)));
+	remote->witnesses = count;
+}
+
 /* Take what a layout's driver makes of what was found, if it is a filter. */
 static void
 try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
@@ -369,6 +447,9 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 			bf_layout_owns(layout, BF_NOTE, found->values[BF_NOTE]))
 			candidate->orphan = layout;
 		candidate->layout = NULL;
+		for (int role = 0; role < BF_HASHES; role++)
+			memcpy(candidate->hash[role].values, found->values[role],
+				   sizeof(candidate->hash[role].values));
 	}
 	if (other != NULL && other != layout && described_layout(candidate) != NULL)
 		ereport(ERROR,
@@ -446,6 +527,8 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 		if (places[i].layer[0] != NULL)
 			at_layer = places[i].layer[0]->length;
 	}
+	if (remote->layout != NULL && remote->shards == 0)
+		read_witness(remote);
 	remote->at_key = strcmp(found.at.type, "none") == 0 ? 0 :
 		strcmp(found.at.type, "string") == 0 ? (int64) found.at.length : -1;
 	remote->at_layer = at_layer;
@@ -526,14 +609,15 @@ bf_remote_check_slots(const BfRemote *remote)
 			 errhint("Put a part of the key into braces, as in \"{titles}\": only that part decides about the slot.")));
 }
 
-/* The id of the filter that one was mirrored as a shard of; NULL: as none. */
+/* The id of the filter that one, or what is left of one, is a shard of; NULL: none. */
 const char *
 bf_remote_whole(const BfRemote *remote)
 {
-	const BfRemoteHash *hash =
-		&remote->hash[bf_layout_kind_role(remote->layout)];
+	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
+	const BfRemoteHash *hash = &remote->hash[bf_layout_kind_role(layout)];
 
-	return hash->there ? bf_layout_whole(hash->values) : NULL;
+	return hash->there || remote->layout == NULL ?
+		bf_layout_whole(hash->values) : NULL;
 }
 
 /* Whether a filter's first element decides of what kind all are. */
@@ -586,7 +670,7 @@ bf_remote_missing(const BfRemote *remote)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("filter at key \"%s\" in Redis is not whole",
 						remote->key),
-				 errdetail("Key \"%s\" is not there: it was evicted or deleted.",
+				 errdetail("Key \"%s\" was evicted or deleted, or is not the same any more.",
 						   remote->lost),
 				 errhint("Mirror the filter again; or drop it with bf_redis_drop, make it and add its elements again.")));
 	if (remote->layout == NULL && remote->shards > 0)
@@ -594,9 +678,9 @@ bf_remote_missing(const BfRemote *remote)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no filter at key \"%s\" in Redis yet",
 						remote->key),
-				 errdetail("Not all of its %d shards have been mirrored.",
+				 errdetail("Not all of its %d shards have been made.",
 						   remote->shards),
-				 errhint("Mirror each of them, to layout '%s;shards=%d/0' and so on.",
+				 errhint("Create it again, or mirror each of them, to layout '%s;shards=%d/0' and so on.",
 						 remote->orphan->name, remote->shards)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -612,6 +696,17 @@ bf_remote_keeps_changing(const char *key)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("filter at key \"%s\" keeps changing", key)));
+}
+
+/* What is known of a layer's string, if only how long it is. */
+BfWitness
+bf_remote_witness(const BfRemote *remote, uint32 layer)
+{
+	if (layer < remote->witnesses)
+		return remote->witness[layer];
+	return (BfWitness) {
+		.length = bf_layout_bytes(remote->layout, bf_remote_layer(remote, layer))
+	};
 }
 
 /* The key of a layer's string. */
@@ -647,17 +742,54 @@ bf_remote_append_keys(BfUnit *unit, const BfRemote *remote, uint32 layers)
 	bf_remote_append_beside(unit, remote);
 }
 
+/* The key of a number, from 1 on, among so many layers' and those beside them. */
+char *
+bf_remote_key(const BfRemote *remote, uint32 number, uint32 layers)
+{
+	uint32		beside = number - layers;
+
+	if (number <= layers)
+		return bf_remote_layer_key(remote, number - 1);
+	for (int role = 0; role < BF_HASHES; role++)
+	{
+		if (remote->hash[role].key != NULL && --beside == 0)
+			return pstrdup(remote->hash[role].key);
+	}
+	return remote->cursor_key != NULL && beside == 1 ?
+		pstrdup(remote->cursor_key) : bf_remote_layer_key(remote, layers);
+}
+
+/* Raise that a filter needs a key that is somebody else's, as far as is known. */
+void
+bf_remote_taken(const BfRemote *remote, const char *key)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("key \"%s\" already holds something else", key),
+			 errdetail("The filter at key \"%s\" in layout \"%s\" needs it.",
+					   remote->key, remote->layout->name),
+			 errhint("Choose another key for the filter; or delete that one, by DEL in Redis.")));
+}
+
 /*
- * Remove all keys that a filter has, or what is left of it; of one that is
- * spread over shards, what says so.
+ * Remove all keys that a filter has, or what is left of it, unless it is another one by
+ * now; it is not spread over shards.  Returns how many keys there were, or -1 where it
+ * is another one.
  */
-bool
+int
 bf_remote_drop(const BfRemote *remote)
 {
+	BfRemote	what = *remote;
+	uint32		strings = Max(remote->plan.header.layers, 1);
 	BfUnit	   *unit = bf_unit_make();
 
-	bf_command_begin(unit, "UNLINK");
-	bf_remote_append_keys(unit, remote, remote->shards > 0 ? 0 :
-						  Max(remote->plan.header.layers, 1));
-	return bf_ask_number(remote->server, remote->key, unit) > 0;
+	if (what.layout == NULL)
+		what.layout = what.orphan;
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_DROP);
+	bf_remote_append_keys(unit, &what, strings);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, &what, strings, false);
+	bf_command_bytes(unit, what.head, remote->layout == NULL ?
+					 0 : bf_layout_head(what.layout));
+	return (int) bf_ask_number(remote->server, remote->key, unit);
 }

@@ -9,27 +9,27 @@
  *
  * A filter is made by one script, which makes all its keys or, where it is
  * there, none: of two who create the same filter at the same time, one finds
- * the other's.  Shards are made before the hash, and who makes that has made
- * the filter; they are dropped after it, so that no reader takes some of them
- * for all.  The hash has a number of its own: who asks or adds looks afterwards
- * whether it still is the one that said which shard has an element.
+ * the other's.  The hash of a sharded filter has a number of its own: who asks or
+ * adds looks afterwards whether it still is the one that said which shard has an
+ * element.  It is dropped before the shards.
  *
  * The first of its shards that holds any says of what kind a filter's elements
  * are.
  *
- * Shards may also be mirrored, one by one.  The first one to come makes the hash,
+ * Shards are created all, or mirrored one by one.  The first one makes the hash,
  * which then says how many are awaited and which have come, but not yet that there
  * is a filter: that it says with the last one.  Each step is one script over the
  * hash alone, as in a cluster the shards are elsewhere; so how many they are is
  * settled before any is written, and for good.  Shards of an older hash do not
- * count.
+ * count.  What a creation that ended early has left, the next one goes on with.
  *
  * A shard that was long under way may be written when the filter is another one,
  * of another number even, and there a miss in it is none.  So a shard's own hash
- * has, written with its bits, the id of the hash that it was mirrored for, and is
- * compared with them whenever they are read.  Shards that were created have none;
- * where all were mirrored, each must have it.  Who finds that his came too late
- * removes it: a filter that lacks a shard is an error, as one with a wrong one is.
+ * has, written with its bits, the id of the hash that it was made for, and is
+ * compared with them whenever they are read: a filter of somebody else's at a shard's
+ * key is none.  Only filters of earlier releases, whose hash does not say the
+ * strategy, have shards without.  Who finds that his came too late removes it: a
+ * filter that lacks a shard is an error, as one with a wrong one is.
  */
 #include "postgres.h"
 
@@ -44,22 +44,29 @@
 #define MAX_TRIES	2
 
 /*
- * Refuse what is at a shard's key, but was not mirrored for this filter; which says
- * its strategy if all of its shards were mirrored.
+ * Whether what is at a shard's key was made for this filter: it has its id.  A filter
+ * that does not say its strategy was created by a release whose shards had none.
  */
-static void
-check_owner(const BfRemote *whole, const BfRemote *shard)
+static bool
+is_owned(const BfRemote *whole, const BfRemote *shard)
 {
 	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
 	const char *said = bf_remote_whole(shard);
 
-	if (said == NULL ? whole->plan.strategy == NULL :
-		strcmp(said, id ? id : "") == 0)
+	return said == NULL ? whole->plan.strategy == NULL :
+		strcmp(said, id ? id : "") == 0;
+}
+
+/* Refuse what is not. */
+static void
+check_owner(const BfRemote *whole, const BfRemote *shard)
+{
+	if (is_owned(whole, shard))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("filter at key \"%s\" in Redis is not whole", whole->key),
-			 errdetail("What is at key \"%s\" was not mirrored as a shard of this filter.",
+			 errdetail("What is at key \"%s\" was not made as a shard of this filter.",
 					   shard->key),
 			 errhint("Mirror that shard again; or drop the filter with bf_redis_drop, and make it anew.")));
 }
@@ -267,39 +274,15 @@ look_for(const BfRemote *wanted, BfRemote *found)
 	return true;
 }
 
-/* Make the hash that says how many shards a filter has. */
-static bool
-create_hash(const BfRemote *whole, int64 ttl)
-{
-	BfUnit	   *unit = bf_unit_make();
-
-	bf_script_begin(unit, BF_SCRIPT_CREATE);
-	bf_command_text(unit, whole->key);
-	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
-	bf_script_arguments(unit);
-	bf_command_number(unit, ttl);
-	bf_command_number(unit, 2);
-	for (int i = 0; i < 3; i++)
-		bf_command_text(unit, "");
-	bf_command_number(unit, 1);
-	bf_command_number(unit, 6);
-	bf_command_text(unit, "layout");
-	bf_command_text(unit, whole->layout->name);
-	bf_command_text(unit, "shards");
-	bf_command_number(unit, whole->shards);
-	bf_command_text(unit, "id");
-	bf_command_key(unit, bf_random_name());
-	return bf_ask_number(whole->server, whole->key, unit) == 1;
-}
-
 /*
- * Make a filter at one key, or its hash, or find it there (false).  It is made
- * anew over what is left of one, but where that is all that an empty one has.
+ * Make a filter at one key, or find it there (false).  It is made anew over what is
+ * left of one that has several keys, but where that may be all that an empty one has.
  */
 static bool
 create_one(const BfRemote *remote, int64 ttl)
 {
 	BfRemote	found = {0};
+	char	   *taken = NULL;
 
 	for (int tries = 0; tries < MAX_TRIES; tries++)
 	{
@@ -307,34 +290,17 @@ create_one(const BfRemote *remote, int64 ttl)
 			continue;
 		if (found.layout != NULL)
 			return false;
-		if (remote->shards > 0 ? create_hash(remote, ttl) :
-			remote->layout->driver->create(remote, ttl))
+		if (found.orphan == remote->layout && remote->cursor_key != NULL)
+			(void) bf_remote_drop(&found);
+		taken = remote->layout->driver->create(remote, ttl);
+		if (taken == NULL)
 			return true;
 	}
 	if (found.lost != NULL)
 		bf_remote_missing(&found);
+	if (taken != NULL)
+		bf_remote_taken(remote, taken);
 	bf_remote_keeps_changing(remote->key);
-}
-
-/* Make a filter as planned, or find one of the same parameters (false). */
-bool
-bf_shards_create(const BfRemote *whole, int64 ttl)
-{
-	BfRemote	found = {0};
-	bool		created = false;
-
-	bf_remote_check_slots(whole);
-	if (whole->shards > 0)
-		(void) look_for(whole, &found);
-	for (int i = 0; i < whole->shards; i++)
-	{
-		BfRemote	shard;
-
-		bf_remote_plan(whole->server, bf_shard_key(whole->key, i),
-					   whole->layout, &whole->plan, &shard);
-		created |= create_one(&shard, ttl);
-	}
-	return found.layout != NULL ? created : create_one(whole, ttl);
 }
 
 /* Look whether the shards of a filter, as planned, may be mirrored to a key. */
@@ -409,14 +375,16 @@ remove_late(const BfRemote *late, const char *id)
 }
 
 /*
- * Note that a shard has been mirrored, by which its filter may become whole; or
- * remove it, where the filter is not the one of that id any more.
+ * Note that a shard has been made or mirrored; returns whether its filter has become
+ * whole by that.  Where the filter is not the one of that id any more, the shard is
+ * removed.
  */
-void
+bool
 bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 				 const BfRemote *shard, int64 ttl)
 {
 	BfUnit	   *unit = bf_unit_make();
+	int64		answer;
 
 	bf_script_begin(unit, BF_SCRIPT_ARRIVE);
 	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
@@ -425,14 +393,60 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 	bf_command_text(unit, id);
 	bf_command_number(unit, number);
 	bf_command_number(unit, whole->shards);
-	if (bf_ask_number(whole->server, whole->key, unit) == 1)
-		return;
+	answer = bf_ask_number(whole->server, whole->key, unit);
+	if (answer != 0)
+		return answer == 2;
 	remove_late(shard, id);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("filter at key \"%s\" was dropped or replaced while its shard %d was mirrored",
+			 errmsg("filter at key \"%s\" was dropped or replaced while its shard %d was made",
 					whole->key, number),
-			 errhint("Mirror all of its shards again.")));
+			 errhint("Create it again, or mirror all of its shards again.")));
+}
+
+/*
+ * Make one of a filter's shards, or find it there: one that says so.  Where the filter
+ * was made by a release that did not note that, it need not.  Returns whether the
+ * filter is made by that, or lacked this one.
+ */
+static bool
+create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
+			 int number, int64 ttl)
+{
+	BfRemote	shard;
+	BfRemote	there;
+	bool		created;
+
+	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
+				   whole->layout, &whole->plan, &shard);
+	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values, id);
+	created = create_one(&shard, ttl);
+	if (!created)
+	{
+		bf_remote_describe(whole->server, shard.key, &there);
+		if (there.layout == NULL || !is_owned(found, &there))
+			bf_remote_taken(whole, shard.key);
+	}
+	return found->layout == NULL ?
+		bf_shards_arrive(whole, id, number, &shard, ttl) : created;
+}
+
+/* Make a filter as planned, or find one of the same parameters (false). */
+bool
+bf_shards_create(const BfRemote *whole, int64 ttl)
+{
+	BfRemote	found;
+	const char *id;
+	bool		created = false;
+
+	bf_remote_check_slots(whole);
+	if (whole->shards == 0)
+		return create_one(whole, ttl);
+	id = bf_shards_claim(whole, ttl);
+	bf_remote_describe(whole->server, whole->key, &found);
+	for (int i = 0; i < whole->shards; i++)
+		created |= create_shard(whole, &found, id, i, ttl);
+	return created;
 }
 
 /* Measure a filter, the sum of its shards. */
@@ -459,6 +473,45 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 	}
 }
 
+/* Remove the hash that says how many shards a filter has, as bf_remote_drop() would. */
+static int
+drop_hash(const BfRemote *whole)
+{
+	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
+	BfUnit	   *unit = bf_unit_make();
+
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_DROP);
+	bf_command_text(unit, whole->hash[BF_CONFIG].key);
+	bf_script_arguments(unit);
+	for (int i = 0; i < 3; i++)
+		bf_command_number(unit, 1); /* one guard: of key 1, one field */
+	bf_command_text(unit, "id");
+	bf_command_key(unit, id ? psprintf("=%s", id) : pstrdup(""));
+	bf_command_text(unit, "");
+	return (int) bf_ask_number(whole->server, whole->key, unit);
+}
+
+/*
+ * Remove what was described at a key, and describe it again where it is another one by
+ * now; returns it as it was removed, or as nothing.
+ */
+static bool
+drop_found(Oid server, const char *key, BfRemote *found)
+{
+	for (int changes = 0; changes < BF_MAX_CHANGES; changes++)
+	{
+		int			keys;
+
+		bf_remote_describe(server, key, found);
+		if (found->layout == NULL && found->orphan == NULL)
+			return false;
+		keys = found->shards > 0 ? drop_hash(found) : bf_remote_drop(found);
+		if (keys >= 0)
+			return keys > 0;
+	}
+	bf_remote_keeps_changing(key);
+}
+
 /*
  * Remove all that a filter has, or what is left of it; was there anything?  A
  * shard may have many layers, so only one is kept at a time.
@@ -470,17 +523,13 @@ bf_shards_drop(Oid server, const char *key)
 	MemoryContext one = AllocSetContextCreate(old, "bloomext Redis shard",
 											  ALLOCSET_DEFAULT_SIZES);
 	BfRemote	whole;
-	bool		dropped;
+	bool		dropped = drop_found(server, key, &whole);
 
-	bf_remote_describe(server, key, &whole);
 	if (whole.layout == NULL && whole.orphan == NULL && whole.at_key != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" holds something that is no filter", key),
 				 errhint("Delete it by DEL in Redis, if it is left of a filter.")));
-	if (whole.layout == NULL && whole.orphan == NULL)
-		return false;
-	dropped = bf_remote_drop(&whole);
 	MemoryContextSwitchTo(one);
 	for (int i = 0; i < whole.shards; i++)
 	{
@@ -489,9 +538,11 @@ bf_shards_drop(Oid server, const char *key)
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(one);
 		bf_remote_describe(server, bf_shard_key(key, i), &shard);
-		if (shard.shards == 0 &&
-			layout_of(&shard) == layout_of(&whole))
-			dropped |= bf_remote_drop(&shard);
+		if (shard.shards > 0 || layout_of(&shard) == NULL ||
+			layout_of(&shard) != layout_of(&whole))
+			continue;
+		if (is_owned(&whole, &shard))
+			dropped |= bf_remote_drop(&shard) > 0;
 	}
 	MemoryContextSwitchTo(old);
 	return dropped;

@@ -272,12 +272,13 @@ static void
 take_replaced(BfConnection *connection, const BfReply *reply,
 			  const BfUnit *unit, void *arg)
 {
-	*(bool *) arg = bf_reply_bit(connection, reply);
+	*(int64 *) arg = bf_reply_integer(connection, reply);
 }
 
 /*
- * Give temporary keys the names of a filter's, and write its hashes and cursor; or,
- * if one is not what was written, do nothing but remove them, and raise.  It is
+ * Give temporary keys the names of a filter's, and write its hashes and cursor; or, if
+ * one is not what was written, or a name is somebody else's, do nothing but remove
+ * them, and raise.  It is
  * a script and not a transaction because a transaction would go on after a
  * temporary key was found to have expired, and leave new parameters over old
  * bits: false negatives.  It goes by the pipeline that has written them, as no
@@ -289,7 +290,7 @@ bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 					 int64 ttl)
 {
 	BfUnit	   *unit = bf_pipeline_unit(pipeline);
-	bool		replaced = false;
+	int64		replaced = 0;
 
 	bf_script_begin(unit, BF_SCRIPT_REPLACE);
 	for (uint32 i = 0; i < count; i++)
@@ -306,12 +307,14 @@ bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 		bf_command_text(unit, "");
 	for (uint32 i = 0; i < count; i++)
 		append_check(unit, &images[i]);
-	bf_remote_append_hashes(unit, remote);
+	bf_remote_append_hashes(unit, remote, true);
 	pipeline->handler = take_replaced;
 	pipeline->arg = &replaced;
 	bf_pipeline_send(pipeline, unit);
 	bf_pipeline_finish(pipeline);
-	if (!replaced)
+	if (replaced < 0)
+		bf_remote_taken(remote, bf_remote_key(remote, -replaced - count, count));
+	if (replaced != 1)
 		refuse_unfinished(remote);
 }
 

@@ -45,6 +45,17 @@ sub free_port
 # The options that load RedisBloom, if a variable names it.
 sub bloom { return $ENV{BLOOMEXT_REDISBLOOM} ? ('--loadmodule', $ENV{BLOOMEXT_REDISBLOOM}) : () }
 
+# A function of Lua's: what is at a key, as a text that is the same whenever that is.  A
+# hash has its fields in any order.
+our $digest = q{
+	local function digest(key)
+		if redis.call('TYPE', key).ok ~= 'hash' then return redis.sha1hex(redis.call('DUMP', key)) end
+		local fields, pairs = redis.call('HGETALL', key), {}
+		for i = 1, #fields, 2 do pairs[#pairs + 1] = fields[i] .. '=' .. fields[i + 1] end
+		table.sort(pairs)
+		return redis.sha1hex(table.concat(pairs, '\n'))
+	end};
+
 # Start a server; more options as redis-server takes them, and lines of a file of
 # them, which it may change.
 sub new

@@ -131,7 +131,7 @@ for my $what (sort keys %answers)
 	  unless $what =~ /^(many|endless|line)$/;
 	# Nothing is what the first script says of a filter that has changed: it is
 	# described again and again, and then given up.
-	is(state_of("SELECT bf_redis_add('faults', 'bits:$what', 'x')"),
+	is(state_of("SELECT bf_redis_add('faults', 'bits:$what', '\\x78'::bytea)"),
 		$what eq 'changed' ? '55006' : $state, "add: $what");
 	is(state_of("SELECT bf_fetch('faults', 'bits:$what')"),
 		$what eq 'string' ? '22P03' : $what =~ /^nil/ ? '55006' : $state,

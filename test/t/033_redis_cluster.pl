@@ -147,6 +147,7 @@ my $answer = $node->safe_psql('postgres', qq{
 	END \$\$;
 	SELECT * FROM before_and_after()});
 is($answer, 't|t', 'ASK is followed');
+$nodes[$from]->cli('MIGRATE', '127.0.0.1', $nodes[$to]{port}, "{$other}:bloomext", 0, 5000);
 $nodes[$_]->cli('CLUSTER', 'SETSLOT', $slot, 'NODE', $ids[$to]) foreach $to, $from, 3 - $to - $from;
 is(sql("SELECT bf_redis_add('cluster', '$other', 'Title 1')"), 'f', 'and MOVED after it');
 

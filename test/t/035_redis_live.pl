@@ -240,7 +240,7 @@ repairs('written to when all is about to be sent', 'whole', 'live', '', 'meddled
 is($redis->cli('LLEN', 'plan'), 0, 'as it was');
 
 # Errors leave what is there, and a connection that serves, or none.
-$redis->cli('COPY', 'live', 'refused');
+$redis->cli('COPY', @$_) foreach [ 'live', 'refused' ], [ '{live}:bloomext', '{refused}:bloomext' ];
 my $after = q{SELECT bf_redis_add('meddled', 'refused', 'x' || random()::text);
 	SELECT bf_mirror(bf_live_filter('articles'), 'meddled', 'refused') > 0};
 is(try("SELECT bf_live_mirror('articles', 'meddled', 'refused'); $after"), '38000 t t', 'an error while the key is watched');

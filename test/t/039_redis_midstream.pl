@@ -49,12 +49,12 @@ sub start_mirror
 # What there is but for temporary keys, which must expire.
 sub contents
 {
-	return $redis->cli('EVAL', q{
+	return $redis->cli('EVAL', $RedisServer::digest . q{
 		local all, result = redis.call('KEYS', '*'), {}
 		table.sort(all)
 		for _, key in ipairs(all) do
 			if not key:find('bloomext-tmp', 1, true) then
-				table.insert(result, key .. ' ' .. redis.sha1hex(redis.call('DUMP', key)))
+				table.insert(result, key .. ' ' .. digest(key))
 			elseif redis.call('PTTL', key) < 0 then
 				table.insert(result, key .. ' does not expire')
 			end

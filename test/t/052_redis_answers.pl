@@ -96,7 +96,8 @@ my $short = FaultServer->new(sub {
 	splice @arguments, 0, 1 + 2 * $arguments[0];
 	return FaultServer::array(FaultServer::bulk('string'), FaultServer::bulk("\0" x 8), FaultServer::integer(8), map {
 		my @names = splice @arguments, 0, 1 + $arguments[0];
-		$_ eq '{short}:bloomext' ? FaultServer::array(map { FaultServer::bulk($fields{$_}) } @names[1 .. $#names]) : FaultServer::bulk(undef)
+		splice @arguments, 0, 2 + $arguments[1] if @names > 1; # which is a witness, of what
+		$_ eq '{short}:bloomext' ? FaultServer::array((map { FaultServer::bulk($fields{$_}) } @names[1 .. $#names]), FaultServer::integer(0)) : FaultServer::bulk(undef)
 	} @beside);
 });
 server('short', $short->{port});

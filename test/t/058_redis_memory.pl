@@ -58,11 +58,11 @@ sub asked { my ($layout) = @_; return sql("SELECT bf_redis_contains_each('cache'
 sub contents
 {
 	my ($layout) = @_;
-	return $redis->cli('EVAL', q{
+	return $redis->cli('EVAL', $RedisServer::digest . q{
 		local all, result = redis.call('KEYS', '*' .. ARGV[1] .. '*'), {}
 		table.sort(all)
 		for _, key in ipairs(all) do
-			table.insert(result, key .. ' ' .. redis.call('PTTL', key) .. ' ' .. redis.sha1hex(redis.call('DUMP', key)))
+			table.insert(result, key .. ' ' .. redis.call('PTTL', key) .. ' ' .. digest(key))
 		end
 		return result}, 0, $layout);
 }

@@ -25,7 +25,8 @@
 --
 -- A string in layout guava may have been replaced, or renamed, without its hash.
 -- There, what is asked for without saying its kind is looked for as int and long,
--- or as utf8 and utf16.
+-- or as utf8 and utf16.  Other strings must still have the bits that the hash says
+-- they had, its witness; and where layout guava's has not, the hash is another's.
 --
 -- Keys read: KEY, {KEY}:bloomext and {KEY}:bloomext-shards (without the braces
 -- where KEY has one), KEY-config; of a growing filter also KEY-cursor, KEY-0,
@@ -251,12 +252,30 @@ local function number(text, least, most, what)
   return value
 end
 
--- A layer, whose string must have its full length.
-local function make_layer(key, strategy, bits, hashes)
+-- The parts of a witness, one for each string, each its length and " BYTE:BITS" of
+-- words of 32 bits.
+local function parts_of(witness)
+  local parts = {}
+  for part in (witness or ''):gmatch('[^;]+') do parts[#parts + 1] = part end
+  return parts
+end
+
+-- Whether a string has the bits that it had.
+local function has_bits(key, part)
+  for byte, bits in (part or ''):gmatch(' (%d+):(%d+)') do
+    local word = call('GETRANGE', key, byte, byte + 3) .. '\0\0\0\0'
+    if bit.band(unpack_bytes('>I4', word), bits) ~= bit.tobit(bits) then return false end
+  end
+  return true
+end
+
+-- A layer, whose string must have its full length, and what its witness says.
+local function make_layer(key, strategy, bits, hashes, part)
   local length = call('STRLEN', key)
   if length ~= math.ceil(bits / 8) then
     refuse('key "%s" has %d bytes, not the %d of its filter', key, length, math.ceil(bits / 8))
   end
+  if not has_bits(key, part) then refuse('key "%s" has lost bits of its filter', key) end
   return {key = key, positions = positions[strategy], bits = bits, hashes = hashes}
 end
 
@@ -278,7 +297,8 @@ local function read_guava(key, note)
   end
   local strategy, bits = ordinal == 1 and 'guava' or 'guava32', 64 * words
   local fits = note.layout == 'guava' and note.strategy == strategy and
-    note.bits == tostring(bits) and note.hashes == tostring(hashes)
+    note.bits == tostring(bits) and note.hashes == tostring(hashes) and
+    has_bits(key, parts_of(note.witness)[1])
   return {{key = key, positions = positions[strategy], bits = bits, hashes = hashes, stream = true}},
     fits and note.funnel or nil, true
 end
@@ -298,13 +318,13 @@ local function read_growing(key, fields)
   if not cursor and (fields.layers or call('EXISTS', key .. '-1') == 1) then
     refuse('key "%s-cursor" is missing', key)
   end
-  local layers = {}
+  local layers, parts = {}, parts_of(fields.witness)
   for i = 0, number(cursor or '0', least - 1, MAX_LAYERS - 1, 'cursor') do
     if i > 0 and expansion > 1 then
       local expected = math.max(1, number(fields.expected, 0, 2^53, 'expected'))
       bits, hashes = size_layer(expected * expansion^i, (tonumber(fields.fpp) or 0) * 0.5^(i + 1))
     end
-    layers[i + 1] = make_layer(key .. '-' .. i, strategy, bits, hashes)
+    layers[i + 1] = make_layer(key .. '-' .. i, strategy, bits, hashes, parts[i + 1])
   end
   return layers, fields.funnel
 end
@@ -317,9 +337,10 @@ end
 -- The filter at a key: its layers; what its hash says of the kind of its
 -- elements; and whether that can be another filter's hash.
 local function read_filter(key)
-  local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel')
+  local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel',
+    'witness')
   local growing = read_hash(key .. '-config', 'strategy', 'bits', 'hashes', 'funnel', 'expected', 'fpp', 'expansion',
-    'layers')
+    'layers', 'witness')
   local key_type = call('TYPE', key).ok
   if next(read_hash(own_key(key, ':bloomext-shards'), 'layout', 'shards')) then
     refuse('the filter at "%s" has shards', key)
@@ -330,7 +351,10 @@ local function read_filter(key)
   end
   if key_type == 'none' then refuse('there is no filter at "%s"', key) end
   if key_type ~= 'string' then refuse('"%s" holds a %s, which is not asked here', key, key_type) end
-  if own.layout == 'bitmap' then return {make_layer(key, read_shape(own))}, own.funnel end
+  if own.layout == 'bitmap' then
+    local strategy, bits, hashes = read_shape(own)
+    return {make_layer(key, strategy, bits, hashes, parts_of(own.witness)[1])}, own.funnel
+  end
   return read_guava(key, own)
 end
 

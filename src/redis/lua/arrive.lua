@@ -1,17 +1,19 @@
--- Note that a shard has been mirrored; with the last one there is a filter.
+-- Note that a shard has been made or mirrored; with the last one there is a filter.
 -- KEYS: the hash.
 -- ARGV: ttl in ms (0: none); the hash's id; the shard's number; how many there are.
--- Answers 1, or 0 where the hash is gone or is another one.
-local c, key = redis.call, KEYS[1]
+-- Answers 1; 2 where this was the last one; or 0 where the hash is gone or is another
+-- one.
+local c, key, answer = redis.call, KEYS[1], 1
 if c('EXISTS', key) == 0 or (c('HGET', key, 'id') or '') ~= ARGV[2] then return 0 end
 if c('HEXISTS', key, 'shards') == 0 then
   c('HSET', key, ARGV[3], 1)
   -- Beside a field for each shard there are those of claim.lua.
   if c('HLEN', key) == 4 + ARGV[4] then
     c('HSET', key, 'shards', ARGV[4])
+    answer = 2
     c('HDEL', key, 'awaited')
     for i = 0, ARGV[4] - 1 do c('HDEL', key, i) end
   end
 end
 if ARGV[1] ~= '0' then c('PEXPIRE', key, ARGV[1]) else c('PERSIST', key) end
-return 1
+return answer

@@ -1,5 +1,7 @@
--- Give a filter's string its own name back, after detach.lua.
--- KEYS: the string; the temporary name.
+-- Give a filter's string its own name back, after detach.lua; and a witness, if it is
+-- to have one and has none.
+-- KEYS: the string; the temporary name; the hash for the witness, if any.
+-- ARGV: the witness.
 --
 -- What had a time to live and has none now has expired in between.
 local c, bits, temporary = redis.call, KEYS[1], KEYS[2]
@@ -7,6 +9,7 @@ if c('TYPE', temporary).ok == 'list' then
   c('DEL', temporary)
 elseif c('EXISTS', bits) == 0 or c('PTTL', temporary) >= 0 then
   c('RENAME', temporary, bits)
+  if KEYS[3] and c('EXISTS', KEYS[3]) == 1 then c('HSETNX', KEYS[3], 'witness', ARGV[1]) end
 else
   c('DEL', temporary, bits)
 end

@@ -1,5 +1,4 @@
--- Have a filter's hash say into how many shards it is going to be mirrored, if
--- there is none; readers take it for a filter's when it has the field "shards".
+-- Have a filter's hash say how many shards it is going to have, if there is none; readers take it for a filter's when it has the field "shards".
 -- KEYS: the hash.
 -- ARGV: ttl in ms (0: none); layout; strategy; number of shards; a new id.
 -- Answers the hash's id, or nil where it is about another filter.

@@ -1,11 +1,13 @@
--- What is at a key, and at keys beside it, at one moment.
+-- What is at a key, and at keys beside it, at one moment; after witness.lua.
 -- KEYS: the key, then those beside it.
 -- ARGV: number of types that are not strings, and of each its name and the
 -- command that gives its header; then for each key beside, how many fields of a
--- hash to read, and their names; 0 for a string.
+-- hash to read (0: it is a string), their names, which of them is a witness (0: none)
+-- and of how many strings, and the numbers of their keys.
 -- Answers type, first bytes and length of the key; then for each key beside the
--- fields' values, or the string's length (-1: it is something else) and first
--- bytes; nil where it is not there, or no hash.
+-- fields' values, and which string the witness disproves (0: none); or the string's
+-- length (-1: it is something else) and first bytes; nil where it is not there, or no
+-- hash.
 local c = redis.call
 local t = c('TYPE', KEYS[1]).ok
 local r, a = {t, '', 0}, 2
@@ -29,8 +31,11 @@ for i = 2, #KEYS do
   elseif n == 0 and t ~= 'none' then
     r[i + 2] = {-1, ''}
   elseif n > 0 and t == 'hash' then
-    r[i + 2] = c('HMGET', KEYS[i], unpack(ARGV, a + 1, a + n))
+    local values, keys, w = c('HMGET', KEYS[i], unpack(ARGV, a + 1, a + n)), {}, a + n + 1
+    for j = 1, tonumber(ARGV[w + 1]) do keys[j] = KEYS[tonumber(ARGV[w + 1 + j])] end
+    values[n + 1] = disproved(values[tonumber(ARGV[w])] or '', keys)
+    r[i + 2] = values
   end
-  a = a + n + 1
+  a = a + n + 1 + (n > 0 and 2 + ARGV[a + n + 2] or 0)
 end
 return r

@@ -1,20 +1,18 @@
 -- Give a filter's string a temporary name, if it still is that filter's, and note
--- what its first elements decide; after guard.lua and noting.lua.
+-- what its first elements decide; after guard.lua, strings.lua and noting.lua.
 -- KEYS: the string; the temporary name; hashes, as far as there are such.
--- ARGV after the guards: the head, or ''; the number of the hash that excuses a
--- string that is not there unless it has a field filled (0: nothing does); what
--- note() reads.
--- Answers 1; -1 where the string is gone; nil where the filter is another one.
+-- ARGV after the guards: what lost() reads; the head, or ''; what note() reads.
+-- Answers 1; -1 where the string is lost; nil where the filter is another one.
 --
 -- A string that comes into being (in a layout where an empty filter has none)
 -- lives as long as the hash.  An empty string is left where one with a time to
 -- live was.
 if changed() then return false end
-local bits, temporary, head, excuse = KEYS[1], KEYS[2], ARGV[a], KEYS[tonumber(ARGV[a + 1])]
-a = a + 2
+if lost() then return -1 end
+local bits, temporary, head = KEYS[1], KEYS[2], ARGV[a]
+a = a + 1
 local there = c('STRLEN', bits) > 0
 if head ~= '' and c('GETRANGE', bits, 0, #head - 1) ~= head then return false end
-if not there and (not excuse or c('HEXISTS', excuse, 'filled') == 1) then return -1 end
 if not note(KEYS[3]) then return false end
 if not there then
   c('SETBIT', bits, 0, 0)

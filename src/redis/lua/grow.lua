@@ -1,19 +1,25 @@
 -- Add elements to a filter that grows, until it has grown; after guard.lua,
--- noting.lua and layers.lua.
+-- strings.lua, noting.lua and layers.lua.
 -- KEYS: layers, the next layer, hash, cursor.
--- ARGV after the guards: what note() reads; bits at which the newest layer is
--- full; the last bit of the next one; what layers.lua reads.
+-- ARGV after the guards: what lost() reads; what note() reads; bits at which the
+-- newest layer is full; the last bit of the next one; the witness, in three parts:
+-- those of older layers, the newest one's length, and its words, or ''; what
+-- layers.lua reads.
 -- Answers a character an element that was dealt with, 1 for one that was surely
--- new; -i where layer i is gone; nil where the filter is another one.
+-- new; -i where layer i is lost; 0 where it has to grow, and the next layer's key is
+-- somebody else's; nil where the filter is another one.
+--
+-- A layer gets a witness with its first element, and when it is full that of its
+-- newest.
 if changed() then return false end
+local gone = lost()
+if gone then return -gone end
 local noted = a
 a = a + (ARGV[a] == '0' and 1 or 3 + ARGV[a + 2])
 local full, last = tonumber(ARGV[a]), ARGV[a + 1]
-a = a + 2
+local older, length, words = ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
+a = a + 5
 read_shapes()
-for i = 1, layers do
-  if c('EXISTS', KEYS[i]) == 0 then return -i end
-end
 local first = a
 a = noted
 if not note() then return false end
@@ -31,18 +37,31 @@ local function set(e)
   for _, bit in ipairs(c(unpack(t))) do zeros = zeros + 1 - bit end
   return zeros
 end
-local answers, m = {}, 0
+-- Write the witness, of the newest layer by the bits of an element of its own.
+local function testify(e, next_length)
+  local from = e and e + at[shape]
+  words = e and '' or words
+  for i = 0, e and math.min(k[shape], 8) - 1 or -1 do
+    local bit = tonumber(ARGV[from + i])
+    words = words .. (' %.0f:%.0f'):format(math.floor(bit / 32) * 4, 2 ^ (31 - bit % 32))
+  end
+  c('HSET', config, 'witness', older .. length .. words .. (next_length and ';' .. next_length or ''))
+end
+local answers, m, own = {}, 0
 for e = first, #ARGV, step do
-  local changed = layers > 1 and found(e) and 0 or set(e)
+  local changed = 0
+  if layers == 1 or not found(e) then changed, own = set(e), e end
   filled = filled + changed
   m = m + 1
   answers[m] = changed > 0 and '1' or '0'
+  if own and words == '' then testify(own) end
   if filled >= full then
     local ttl = c('PTTL', config)
-    c('DEL', next)
+    if c('EXISTS', next) == 1 then return 0 end
     c('SETBIT', next, last, 0)
     c('SET', cursor, layers)
     c('HSET', config, 'layers', layers + 1)
+    testify(own, (last + 1) / 8)
     if ttl > 0 then
       c('PEXPIRE', next, ttl)
       c('PEXPIRE', cursor, ttl)

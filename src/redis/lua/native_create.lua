@@ -2,9 +2,9 @@
 -- KEYS: the filter; its hash, if there can be one.
 -- ARGV: ttl in ms (0: none); number of hashes, 0 or 1; how many fields and values
 -- it has, and these; the arguments of BF.RESERVE.
--- Answers 1, or 0 where the key is there.
+-- Answers 1, or -1 where the key is there.
 local c, rest = redis.call, 3
-if c('EXISTS', KEYS[1]) == 1 then return 0 end
+if c('EXISTS', KEYS[1]) == 1 then return -1 end
 if ARGV[2] == '1' then
   rest = 4 + ARGV[3]
   c('DEL', KEYS[2])

@@ -4,9 +4,14 @@
 -- older layers to be removed.
 -- ARGV: n, ttl in ms (0: none), what the cursor is to be ('': there is none);
 -- of each temporary key the length that it must have ('': it is no string), and
--- bytes at equal distances, the last one among them; number of hashes; of each
--- how many fields and values it has, and these.
--- Answers 1; or 0 where a temporary key is gone or another one: then all are.
+-- bytes at equal distances, the last one among them; number of hashes; of each two
+-- fields by which one that is there is known to be a filter's (''s: by its name
+-- alone), how many fields and values it has, and these.
+-- Answers 1; 0 where a temporary key is gone or another one; or -i where key i is
+-- somebody else's: then the temporary ones are removed.
+--
+-- Layers and the cursor are the filter's if its hash, the first one, is there, and the
+-- cursor or that says so.  A string without a cursor has been looked at before.
 local c = redis.call
 local n, ttl = tonumber(ARGV[1]), tonumber(ARGV[2])
 local function last(key)
@@ -21,23 +26,49 @@ local function is_whole(key, length, sample)
   end
   return true
 end
-for i = 1, n do
-  if not is_whole(KEYS[i], tonumber(ARGV[2 * i + 2]), ARGV[2 * i + 3]) then
-    c('UNLINK', unpack(KEYS, 1, n))
-    return 0
+local function give_up(answer)
+  if n > 0 then c('UNLINK', unpack(KEYS, 1, n)) end
+  return answer
+end
+local hashes = tonumber(ARGV[2 * n + 4])
+-- The number of a key that somebody else has, or nil.
+local function taken()
+  local a, layers = 2 * n + 5, 0
+  for i = 2 * n + 1, 2 * n + hashes do
+    local is = ARGV[a] ~= '' and redis.pcall('HMGET', KEYS[i], ARGV[a], ARGV[a + 1], 'layers')
+    if is and c('EXISTS', KEYS[i]) == 1 then
+      if is.err or not (is[1] and is[2]) then return i end
+      layers = tonumber(is[3] or 1)
+    end
+    a = a + 3 + ARGV[a + 2]
+  end
+  if ARGV[3] == '' then return nil end
+  local cursor = 2 * n + hashes + 1
+  if c('EXISTS', KEYS[cursor]) == 1 then
+    local newest = layers > 0 and redis.pcall('GET', KEYS[cursor])
+    if type(newest) ~= 'string' then return cursor end
+    layers = math.max(layers, (tonumber(newest) or 0) + 1)
+  end
+  for i = layers + 1, n do
+    if c('EXISTS', KEYS[n + i]) == 1 then return n + i end
   end
 end
+for i = 1, n do
+  if not is_whole(KEYS[i], tonumber(ARGV[2 * i + 2]), ARGV[2 * i + 3]) then return give_up(0) end
+end
+local other = taken()
+if other then return give_up(-other) end
 for i = 1, n do
   c('RENAME', KEYS[i], KEYS[n + i])
   last(KEYS[n + i])
 end
 local a, k = 2 * n + 5, 2 * n + 1
-for _ = 1, tonumber(ARGV[2 * n + 4]) do
-  local count = tonumber(ARGV[a])
+for _ = 1, hashes do
+  local count = tonumber(ARGV[a + 2])
   c('DEL', KEYS[k])
-  if count > 0 then c('HSET', KEYS[k], unpack(ARGV, a + 1, a + count)) end
+  if count > 0 then c('HSET', KEYS[k], unpack(ARGV, a + 3, a + 2 + count)) end
   last(KEYS[k])
-  a, k = a + count + 1, k + 1
+  a, k = a + 3 + count, k + 1
 end
 if ARGV[3] ~= '' then
   c('SET', KEYS[k], ARGV[3])

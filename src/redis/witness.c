@@ -1,0 +1,172 @@
+/*
+ * witness.c
+ *	  Bits that a string in Redis had: what tells a filter's from one made anew.
+ *
+ * A string has no name of its own: it may be evicted, and made anew by a SETBIT of
+ * a service, be replaced by somebody else's, renamed or cut short, and still look
+ * like what its filter is described as.  Asked for an element, it would say no,
+ * falsely.  But the bits of a filter are only ever set.  So the hash beside it has
+ * a witness: its length, and some of the bits that were set when that was written.
+ * Who describes a filter looks at all of them, and who asks it, adds to it or
+ * fetches it at four words of them, in the moment in which that is done.  A string
+ * that has lost one is not the filter's.
+ *
+ * A witness is written with a mirror, of words all over the string, the last that is
+ * not zero among them; and with the first elements that are added where there is
+ * none, of the bits that those have.  It is then left alone: what somebody else
+ * adds must not look like a change to all who ask.
+ *
+ * As text it has a part for each string, with semicolons between: the length, and
+ * " BYTE:BITS" for each word, in decimals.  BITFIELD GET u32 reads such a word.
+ */
+#include "postgres.h"
+
+#include "redis/witness.h"
+
+/*
+ * Where in a layer to look for words, in eighths of it: first where those are that
+ * are always asked for.  The last word is looked for from the end.
+ */
+#define FROM_END	8
+static const int eighths[BF_WITNESS_WORDS] = {FROM_END, 0, 3, 6, 1, 2, 4, 5};
+
+/* Add a bit, by the number that GETBIT has for it, if there is room. */
+void
+bf_witness_add(BfWitness *witness, uint64 bit)
+{
+	uint64		byte = bit / 32 * 4;
+	int			i = 0;
+
+	while (i < witness->words && witness->byte[i] != byte)
+		i++;
+	if (i == BF_WITNESS_WORDS)
+		return;
+	if (i == witness->words)
+	{
+		witness->byte[i] = byte;
+		witness->bits[i] = 0;
+		witness->words++;
+	}
+	witness->bits[i] |= UINT32_C(1) << (31 - bit % 32);
+}
+
+/* Add the bits of a stored word that are in one word of the string. */
+static void
+add_word(BfWitness *witness, const BfLayout *layout, const uint8 *bits,
+		 uint64 word)
+{
+	uint64		byte = UINT64_MAX;
+
+	for (uint64 i = word * 64; i < (word + 1) * 64; i++)
+	{
+		uint64		at = i;
+
+		if (!bf_bit_get(bits, i))
+			continue;
+		bf_layout_offsets(layout, &at, 1);
+		if (byte == UINT64_MAX)
+			byte = at / 32;
+		if (at / 32 == byte)
+			bf_witness_add(witness, at);
+	}
+}
+
+/* Whether a stored word has a bit. */
+static bool
+has_bits(const uint8 *bits, uint64 word)
+{
+	uint64		value;
+
+	memcpy(&value, bits + word * 8, 8);
+	return value != 0;
+}
+
+/* The witness of a layer with its bits, in the order in which these are stored. */
+BfWitness
+bf_witness_of_layer(const BfLayout *layout, const BfLayer *layer,
+					const uint8 *bits)
+{
+	BfWitness	witness = {.length = bf_layout_used_bytes(layout, layer, bits)};
+	uint64		words = layer->bytes / 8;
+	uint64		last = words;
+
+	while (last > 0 && !has_bits(bits, last - 1))
+		last--;
+	for (int i = 0; i < BF_WITNESS_WORDS && last > 0; i++)
+	{
+		uint64		word = eighths[i] == FROM_END ? last - 1 :
+			Min(words / 8 * eighths[i], last - 1);
+
+		while (!has_bits(bits, word))
+			word++;
+		add_word(&witness, layout, bits, word);
+	}
+	return witness;
+}
+
+/* Append its text, after that of the string before. */
+void
+bf_witness_append(StringInfo text, const BfWitness *witness)
+{
+	appendStringInfo(text, "%s" UINT64_FORMAT, text->len > 0 ? ";" : "",
+					 witness->length);
+	for (int i = 0; i < witness->words; i++)
+		appendStringInfo(text, " " UINT64_FORMAT ":%u", witness->byte[i],
+						 witness->bits[i]);
+}
+
+/* Read a decimal, up to what ends it. */
+static bool
+read_decimal(const char **text, const char *ends, uint64 most, uint64 *number)
+{
+	size_t		length = strspn(*text, "0123456789");
+	const char *end = *text + length;
+
+	if (!bf_read_number(pnstrdup(*text, length), 0, most, number) ||
+		strchr(ends, *end) == NULL)
+		return false;
+	*text = end;
+	return true;
+}
+
+/* Read the words of one string; what has no meaning here, has none. */
+static bool
+read_words(const char **text, BfWitness *witness)
+{
+	if (!read_decimal(text, " ;", BF_REDIS_MAX_BYTES, &witness->length))
+		return false;
+	for (witness->words = 0; **text == ' '; witness->words++)
+	{
+		uint64		bits;
+
+		++*text;
+		if (witness->words == BF_WITNESS_WORDS ||
+			!read_decimal(text, ":", BF_REDIS_MAX_BYTES - 1,
+						  &witness->byte[witness->words]) ||
+			**text != ':')
+			return false;
+		++*text;
+		if (!read_decimal(text, " ;", PG_UINT32_MAX, &bits))
+			return false;
+		witness->bits[witness->words] = (uint32) bits;
+	}
+	return true;
+}
+
+/*
+ * Read the witnesses of so many strings, at most, out of such a text; returns how many
+ * there are, or -1 if it is none.
+ */
+int
+bf_witness_read(const char *text, BfWitness *witness, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (!read_words(&text, &witness[i]))
+			return -1;
+		if (*text == '\0')
+			return i + 1;
+		text++;
+	}
+	return count;
+}

@@ -1,0 +1,32 @@
+/*
+ * witness.h
+ *	  Bits that a string in Redis had: what tells a filter's from one made anew.
+ */
+#ifndef BLOOMEXT_WITNESS_H
+#define BLOOMEXT_WITNESS_H
+
+#include "lib/stringinfo.h"
+
+#include "redis/layouts.h"
+
+/* Words that a witness has at most, and that are asked for with every answer. */
+#define BF_WITNESS_WORDS	8
+#define BF_WITNESS_ASKED	4
+
+/* What is known of a string. */
+typedef struct BfWitness
+{
+	uint64		length;			/* in bytes; of a trimmed string the least */
+	int			words;			/* 0: no bit that was set is known */
+	uint64		byte[BF_WITNESS_WORDS]; /* a word's first, a multiple of 4 */
+	uint32		bits[BF_WITNESS_WORDS]; /* that were set in it, the first byte's highest
+										 * bit being the highest */
+} BfWitness;
+
+extern void bf_witness_add(BfWitness *witness, uint64 bit);
+extern BfWitness bf_witness_of_layer(const BfLayout *layout,
+									 const BfLayer *layer, const uint8 *bits);
+extern void bf_witness_append(StringInfo text, const BfWitness *witness);
+extern int	bf_witness_read(const char *text, BfWitness *witness, int count);
+
+#endif							/* BLOOMEXT_WITNESS_H */

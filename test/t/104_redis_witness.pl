@@ -1,0 +1,217 @@
+# A string in Redis that is not the filter's any more is never asked as if it were, and
+# nothing of others is written over.
+#
+# A string is evicted, and made anew by a SETBIT of a service, or by a SET of the same
+# length; a foreign one is renamed to its key; it is cut short; in each layout, by each
+# function.  What was in the filter is then found or the answer is an error.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisRelay;
+use RedisTest qw(start_servers sql outcome);
+
+my ($redis, $node) = start_servers();
+my $has_functions = $redis->cli('COMMAND', 'INFO', 'FCALL_RO') =~ /fcall/i;
+$redis->cli('FUNCTION', 'LOAD', 'REPLACE', slurp_file("$FindBin::RealBin/../../src/redis/function/bloomext.lua")) if $has_functions;
+
+sql(q{
+	CREATE FUNCTION filter(strategy text, expansion int) RETURNS bloomfilter LANGUAGE sql AS
+		$$ SELECT bf_agg('t' || i, CASE expansion WHEN 0 THEN 2000 ELSE 300 END, 0.0001, strategy, expansion) FROM generate_series(1, 1000) AS i $$;
+	-- How many of what is in a filter are denied, or what error that is.
+	CREATE FUNCTION denied(key text, way text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		n bigint;
+	BEGIN
+		IF way = 'one' THEN
+			SELECT count(*) INTO n FROM generate_series(1, 50) AS i WHERE NOT bf_redis_contains('cache', key, 't' || i);
+		ELSIF way = 'each' THEN
+			SELECT count(*) INTO n FROM unnest(bf_redis_contains_each('cache', key, ARRAY(SELECT 't' || i FROM generate_series(1, 1000) AS i))) AS f WHERE NOT f;
+		ELSIF way = 'fetch' THEN
+			SELECT count(*) INTO n FROM generate_series(1, 1000) AS i, bf_fetch('cache', key) AS f WHERE NOT bf_contains(f, 't' || i);
+		ELSIF way = 'add' THEN -- whoever it is new to denies it
+			SELECT count(*) INTO n FROM unnest(bf_redis_add_each('cache', key, ARRAY['t1', 't2'])) AS new WHERE new;
+		END IF;
+		RETURN n;
+	EXCEPTION WHEN OTHERS THEN
+		RETURN sqlstate;
+	END $$});
+my @ways = qw(one each fetch add);
+
+# Strategy, expansion, and its strings' keys.
+my %layouts = (
+	bitmap => [ 'magnuss', 0, '' ],
+	redisson => [ 'redisson', 0, '' ],
+	guava => [ 'guava', 0, '' ],
+	growing => [ 'guava', 2, '-0', '-1' ],
+	shards => [ 'magnuss', 0, ':1' ]);
+my %events = (
+	'SETBIT in its place' => sub { $redis->cli('DEL', $_[0]); $redis->cli('SETBIT', $_[0], 5, 1) },
+	'SETBIT at its end' => sub { my $length = $redis->cli('STRLEN', $_[0]); $redis->cli('DEL', $_[0]); $redis->cli('SETBIT', $_[0], 8 * $length - 1, 1) },
+	'zeros in its place' => sub { my $length = $redis->cli('STRLEN', $_[0]); $redis->cli('DEL', $_[0]); $redis->cli('SETRANGE', $_[0], $length - 1, "\1") },
+	'a list in its place' => sub { $redis->cli('DEL', $_[0]); $redis->cli('RPUSH', $_[0], 1) },
+	'cut short' => sub { $redis->cli('EVAL', q{redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, -50))}, 1, $_[0]) },
+	'another of its shape' => sub { $redis->cli('EVAL', q{redis.call('SET', KEYS[1], (redis.call('GET', KEYS[1]):gsub('.', function(c) return string.char(255 - c:byte()) end)))}, 1, $_[0]) },
+	'evicted' => sub { $redis->cli('DEL', $_[0]) });
+
+sub mirror
+{
+	my ($layout) = @_;
+	my ($strategy, $expansion) = @{ $layouts{$layout} };
+	$redis->cli('FLUSHALL');
+	if ($layout eq 'shards')
+	{
+		sql("SELECT bf_redis_create('cache', 'shards', 3000, 0.01, '$strategy', 'bitmap;shards=3'),
+			bf_redis_add_each('cache', 'shards', ARRAY(SELECT 't' || i FROM generate_series(1, 1000) AS i)) IS NOT NULL");
+	}
+	else
+	{
+		sql("SELECT bf_mirror(filter('$strategy', $expansion), 'cache', '$layout', '$layout')");
+	}
+}
+
+for my $layout (sort keys %layouts)
+{
+	my (undef, undef, @strings) = @{ $layouts{$layout} };
+	for my $string (@strings)
+	{
+		for my $event (sort keys %events)
+		{
+			mirror($layout);
+			is(sql("SELECT denied('$layout', 'one')"), 0, "$layout: nothing is denied") if $event eq 'evicted';
+			$events{$event}->("$layout$string");
+			for my $way (@ways)
+			{
+				next if $layout eq 'shards' && $way eq 'fetch';
+				my $denied = sql("SELECT denied('$layout', '$way')");
+				like($denied, qr/^(?:42704|22023|0)$/, "$layout$string, $event: $way") || diag($redis->cli('HGETALL', "{$layout}:bloomext"));
+			}
+			if ($has_functions && $layout ne 'redisson')
+			{
+				my @said = split /\n/, $redis->cli('FCALL_RO', 'bloomext_contains', 1, $layout, map { "t$_" } 1 .. 100);
+				ok(!(grep { $_ eq '0' } @said), "$layout$string, $event: the function") || diag("@said[0 .. 3]");
+			}
+			next if $layout eq 'shards' || $event eq 'a list in its place';
+			sql("SELECT bf_redis_drop('cache', '$layout')") if $layout eq 'redisson';
+			$redis->cli('DEL', $layout) if $layout eq 'guava';
+			sql("SELECT bf_mirror(filter('$layouts{$layout}[0]', $layouts{$layout}[1]), 'cache', '$layout', '$layout')");
+			is(sql("SELECT denied('$layout', 'each')"), 0, "$layout$string, $event: a mirror mends it");
+		}
+	}
+}
+
+# A filter that is filled by additions alone gets a witness with the first ones, and each
+# layer, too, as it comes.
+$redis->cli('FLUSHALL');
+sql(q{
+	SELECT bf_redis_create('cache', 'b', 1000, 0.01, 'magnuss', 'bitmap'), bf_redis_create('cache', 'r', 1000, 0.01, 'redisson'),
+		bf_redis_create('cache', 'g', 100, 0.01, 'guava', 'growing', 1)});
+is(join(' ', map { $redis->cli('HEXISTS', $_, 'witness') } '{b}:bloomext', '{r}:bloomext', 'g-config'), '0 0 0', 'what is empty has no witness');
+sql("SELECT bf_redis_add('cache', k, 't1') FROM unnest(ARRAY['b', 'r', 'g']) AS k");
+is(join(' ', map { $redis->cli('HEXISTS', $_, 'witness') } '{b}:bloomext', '{r}:bloomext', 'g-config'), '1 1 1', 'with the first element it gets one');
+sql("SELECT bf_redis_add_each('cache', k, ARRAY(SELECT 't' || i FROM generate_series(2, 1000) AS i)) IS NULL FROM unnest(ARRAY['b', 'r', 'g']) AS k");
+is(sql("SELECT string_agg(denied(k, 'each'), ' ') FROM unnest(ARRAY['b', 'r', 'g']) AS k"), '0 0 0', 'all are there');
+my @parts = split /;/, $redis->cli('HGET', 'g-config', 'witness');
+is(scalar(@parts), sql("SELECT layers FROM bf_redis_info('cache', 'g')"), 'a part for each layer');
+is(scalar(grep { / / } @parts[ 0 .. $#parts - 1 ]), $#parts, 'with words');
+for my $key ('b', 'r', 'g-' . int($#parts / 2))
+{
+	$redis->cli('DEL', $key);
+	$redis->cli('SETBIT', $key, 8 * 1198, 1);
+	is(sql("SELECT denied(left('$key', 1), 'each')"), '42704', "$key: made anew");
+}
+
+# What has no witness is asked as it was: a release without them, or a service, made it.
+for my $layout (qw(bitmap redisson guava growing))
+{
+	my $hash = $layout eq 'growing' ? 'growing-config' : "{$layout}:bloomext";
+	mirror($layout);
+	$redis->cli('HDEL', $hash, 'witness');
+	is(sql("SELECT denied('$layout', 'each')"), 0, "$layout: no witness");
+	is(sql("SELECT bf_redis_add('cache', '$layout', 'new')"), 't', "$layout: added");
+	is($redis->cli('HEXISTS', $hash, 'witness'), 1, "$layout: and there is one");
+}
+
+# Text that is no witness is an error with a way out.
+mirror('bitmap');
+$redis->cli('HSET', '{bitmap}:bloomext', 'witness', 'nobody');
+like(outcome("SELECT bf_redis_contains('cache', 'bitmap', 't1')"), qr/^(?:22P02|42704)$/, 'what is no witness');
+
+# A stream that took another's place has that one's hash, and is asked for both kinds.
+$redis->cli('FLUSHALL');
+sql(q{SELECT bf_mirror(bf_agg(i::bigint, 1000, 0.01), 'cache', 'long'), bf_mirror(bf_agg(i, 1000, 0.01), 'cache', 'int') FROM generate_series(1, 500) AS i});
+$redis->cli('RENAME', 'int', 'long');
+is(sql("SELECT count(*) FROM generate_series(1, 500) AS i WHERE NOT bf_redis_contains('cache', 'long', i)"), 0, 'integers of another width are found');
+is(sql("SELECT funnel IS NULL FROM bf_redis_info('cache', 'long')"), 't', 'and nothing says what they are');
+is(outcome("SELECT bf_redis_add('cache', 'long', 9999)"), '22023', 'one is not added as a guess');
+
+# ---- Keys of others ----
+
+# What a statement does to the keys of others: nothing, and it says so.
+sub refused
+{
+	my ($name, $keys, $sql) = @_;
+	my $before = join "\n", map { $redis->cli('DUMP', $_) } @$keys;
+	my $outcome = outcome($sql);
+	is($outcome, '22023', "$name: refused");
+	is(join("\n", map { $redis->cli('DUMP', $_) } @$keys), $before, "$name: they are as they were");
+}
+my $grows = "SELECT bf_redis_create('cache', 'news', 100, 0.01, 'guava', 'growing', 1)";
+for my $key ('news-0', 'news-1', 'news-config', 'news-cursor')
+{
+	$redis->cli('FLUSHALL');
+	$key eq 'news-config' ? $redis->cli('HSET', $key, 'theme', 'dark') : $redis->cli('SET', $key, 'page=77');
+	refused("$key, created", [$key], $grows);
+	refused("$key, mirrored", [$key], "SELECT bf_mirror(filter('guava', 2), 'cache', 'news', 'growing')");
+}
+$redis->cli('FLUSHALL');
+sql("$grows, bf_redis_add_each('cache', 'news', ARRAY['a', 'b']), bf_mirror(filter('magnuss', 0), 'cache', 'news-1', 'bitmap')");
+refused('the next layer', ['news-1'], "SELECT bf_redis_add_each('cache', 'news', ARRAY(SELECT 'n' || i FROM generate_series(1, 300) AS i))");
+is(sql("SELECT denied('news-1', 'each')"), 0, 'and all is found there');
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(filter('magnuss', 0), 'cache', 'news-0', 'bitmap')");
+refused('its first layer', ['news-0'], "SELECT bf_mirror(bf_agg('t' || i, 300, 0.01, 'magnuss', 1), 'cache', 'news', 'growing') FROM generate_series(1, 10) AS i");
+$redis->cli('FLUSHALL');
+$redis->cli('HSET', '{user}:config', 'lang', 'en');
+refused("Redisson's hash, $_->[0]", ['{user}:config'], $_->[1])
+  foreach [ 'created', "SELECT bf_redis_create('cache', 'user', 100, 0.01, 'redisson')" ], [ 'mirrored', "SELECT bf_mirror(filter('redisson', 0), 'cache', 'user')" ],
+  [ 'mirrored empty', "SELECT bf_mirror(bf_create(10, 0.01, 'redisson'), 'cache', 'user')" ];
+is($redis->cli('EVAL', "return #redis.call('KEYS', '*tmp*')", 0), 0, 'nothing temporary is left');
+
+# A filter at the key of a shard is no shard.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_redis_create('cache', 'news:2', 250, 0.01, 'magnuss', 'bitmap'), bf_redis_add('cache', 'news:2', 'x')");
+refused('a shard', ['news:2'], "SELECT bf_redis_create('cache', 'news', 1000, 0.01, 'magnuss', 'bitmap;shards=4')");
+$redis->cli('FLUSHALL');
+sql(q{SELECT bf_redis_create('cache', 'news', 1000, 0.01, 'magnuss', 'bitmap;shards=4'), bf_redis_add_each('cache', 'news', ARRAY(SELECT 't' || i FROM generate_series(1, 100) AS i))});
+$redis->cli('DEL', 'news:2', '{news:2}:bloomext');
+sql("SELECT bf_redis_create('cache', 'news:2', 250, 0.01, 'magnuss', 'bitmap')");
+is(sql("SELECT denied('news', 'each')"), '42704', 'what is put in place of a shard is none');
+is(sql("SELECT bf_redis_drop('cache', 'news')") . $redis->cli('EXISTS', 'news:2'), 't1', 'and is not dropped with the filter');
+is(sql("SELECT bf_redis_create('cache', 'once', 1000, 0.01, 'magnuss', 'bitmap;shards=4')") . sql("SELECT bf_redis_create('cache', 'once', 1000, 0.01, 'magnuss', 'bitmap;shards=4')"), 'tf', 'who creates one twice finds it');
+
+# A filter that was made by a release without ids has shards without.
+$redis->cli('HDEL', '{once}:bloomext-shards', 'strategy');
+$redis->cli('HDEL', "{once:$_}:bloomext", 'whole') foreach 0 .. 3;
+is(sql("SELECT bf_redis_add('cache', 'once', 'x'), bf_redis_contains('cache', 'once', 'x'), bf_redis_create('cache', 'once', 1000, 0.01, 'magnuss', 'bitmap;shards=4')"), 't|t|f', 'shards without an id');
+
+# What another filter has taken the place of is not dropped as it was described.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(filter('redisson', 0), 'cache', 'swapped', 'bitmap')");
+my $relay = RedisRelay->new($redis, 'inf', qr/UNLINK/);
+sql("CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}'); CREATE USER MAPPING FOR CURRENT_USER SERVER relay");
+my $out = '';
+my $run = IPC::Run::start([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-c', "SELECT bf_redis_drop('relay', 'swapped')" ], '<', \undef, '>', \$out, '2>', \my $err);
+$relay->await_held;
+sql("SELECT bf_redis_drop('cache', 'swapped'), bf_mirror(bf_agg('t' || i, 5000, 0.01, 'redisson'), 'cache', 'swapped', 'redisson') FROM generate_series(1, 1000) AS i");
+$relay->go_on;
+$run->finish;
+is($out . join(' ', map { $redis->cli('EXISTS', $_) } 'swapped', '{swapped}:config', '{swapped}:bloomext'), "t\n0 0 0", 'the other filter is dropped whole, or not at all') || diag($err);
+
+done_testing();
