@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "utils/hsearch.h"
 
+#include "redis/answers.h"
 #include "redis/connection.h"
 
 #define SLOTS	16384

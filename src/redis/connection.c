@@ -339,41 +339,6 @@ bf_connection_try(Oid server, const BfNode *node)
 	return problem == NULL ? connection : NULL;
 }
 
-/*
- * Does an error say that a replica was to be written to?  One that was made one
- * within a transaction says so in EXEC, and 6.2 where it was met in a script.
- */
-bool
-bf_error_is_of_replica(const char *error)
-{
-	return strncmp(error, "READONLY ", 9) == 0 ||
-		((strncmp(error, "EXECABORT ", 10) == 0 ||
-		  strncmp(error, "ERR Error running script ", 25) == 0) &&
-		 strstr(error, "READONLY You can't write against a read only replica") != NULL);
-}
-
-/* What can be done about an error; NULL: nothing that we know of. */
-static const char *
-error_hint(const BfConnection *connection, const char *error)
-{
-	if (!connection->cluster && (strncmp(error, "MOVED ", 6) == 0 ||
-								 strncmp(error, "CROSSSLOT ", 10) == 0))
-		return "The server is a node of a Redis Cluster: set its option \"cluster\" to true.";
-	if (bf_error_is_of_replica(error))
-		return "The server is a replica, which can only be read: name its master as the host.";
-	/* Scripts call what every server has, but for RedisBloom's commands. */
-	if (strstr(error, " command called from ") != NULL)
-		return "Layout \"redisbloom\" needs the module RedisBloom: load it, or name the layout \"bitmap\".";
-	return NULL;
-}
-
-/* Raise an error that was answered. */
-void
-bf_connection_raise(const BfConnection *connection, const char *error)
-{
-	bf_socket_raise(&connection->socket, error, error_hint(connection, error));
-}
-
 /* Raise an error that was answered; anything else is returned. */
 static const BfReply *
 not_an_error(BfConnection *connection, const BfReply *reply)

@@ -54,11 +54,9 @@ extern BfConnection *bf_connection_open(Oid server, const BfNode *node);
 extern BfConnection *bf_connection_try(Oid server, const BfNode *node);
 extern void bf_connection_done(BfConnection *connection);
 
-extern bool bf_error_is_of_replica(const char *error);
-pg_noreturn extern void bf_connection_raise(const BfConnection *connection,
-											const char *error);
-
-/* Raise that an answer makes no sense. */
+/* Raise an error that was answered, or that an answer makes no sense. */
+#define bf_connection_raise(connection, error) \
+	bf_socket_raise(&(connection)->socket, error)
 #define bf_connection_protocol_error(connection, problem) \
 	bf_socket_protocol_error(&(connection)->socket, problem)
 

@@ -19,6 +19,7 @@
 
 #include "utils/timestamp.h"
 
+#include "redis/answers.h"
 #include "redis/greeting.h"
 #include "redis/resp.h"
 
@@ -47,26 +48,19 @@ bf_check_redirection(const BfServer *server, const char *host)
 			 errhint("Add it to that option if it belongs to the server.")));
 }
 
-/* An error's first word, its code; the rest may quote us. */
-static char *
-error_code(const char *error)
-{
-	return pnstrdup(error, strspn(error, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
-}
-
 /*
- * Raise what the greeting was answered with, and cut that to its code where it may
- * quote us.  Who serves nobody yet does not accept us.
+ * Raise what the greeting was answered with.  Who serves nobody yet does not accept
+ * us.
  */
 pg_noreturn static void
-fail_greeting(BfSocket *socket, const char *error, bool quotes)
+fail_greeting(BfSocket *socket, const char *error)
 {
-	const char *code = error_code(error);
+	BfAnswer	answer = bf_answer_read(error, false);
 
-	if (strcmp(code, "LOADING") == 0 || strcmp(code, "MASTERDOWN") == 0)
+	if (answer.sqlstate == BF_ERRCODE_REDIS_NOT_SERVING)
 		bf_socket_unreachable(socket->name,
-							  psprintf("It answered %s: it serves nobody yet.", code));
-	bf_socket_raise(socket, quotes ? code : error, NULL);
+							  psprintf("It answered %s: it serves nobody yet.", answer.code));
+	bf_socket_raise(socket, error);
 }
 
 /*
@@ -88,7 +82,7 @@ prove_password(BfSocket *socket)
 		return;
 	/* Who may not PING is somebody already. */
 	if (error && strncmp(reply->str, "NOPERM", 6) != 0)
-		fail_greeting(socket, reply->str, false);
+		fail_greeting(socket, reply->str);
 	ereport(ERROR,
 			(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
 			 errmsg("password is required"),
@@ -105,9 +99,9 @@ static void
 authenticate(BfSocket *socket, const BfServer *server)
 {
 	BfUnit	   *unit = bf_unit_make();
-	bool		auth = server->password != NULL;
 
-	if (auth)
+	socket->authenticating = server->password != NULL;
+	if (socket->authenticating)
 	{
 		bf_command_begin(unit, "AUTH");
 		if (server->username != NULL)
@@ -129,11 +123,11 @@ authenticate(BfSocket *socket, const BfServer *server)
 		BfReply *reply = bf_socket_receive(socket);
 
 		if (reply->type == BF_REPLY_ERROR)
-			fail_greeting(socket, reply->str, auth);
+			fail_greeting(socket, reply->str);
 		if (reply->type != BF_REPLY_STATUS)
 			bf_socket_protocol_error(socket,
 									 "The greeting was not answered with a status.");
-		auth = false;
+		socket->authenticating = false;
 	}
 	bf_unit_free(unit);
 }
@@ -201,7 +195,7 @@ ask(BfSocket *socket, BfUnit *unit)
 	bf_socket_send(socket, unit->bytes.data, unit->bytes.len);
 	reply = bf_socket_receive(socket);
 	if (reply->type == BF_REPLY_ERROR)
-		fail_greeting(socket, reply->str, false);
+		fail_greeting(socket, reply->str);
 	bf_unit_free(unit);
 	return reply;
 }

@@ -24,6 +24,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "redis/answers.h"
 #include "redis/socket.h"
 
 /* Bytes that buy another timeout. */
@@ -80,15 +81,17 @@ bf_socket_printable(const char *text)
 	return result;
 }
 
-/* Raise an error that the server answered; hint may be NULL. */
+/* Raise an error that the server answered. */
 void
-bf_socket_raise(const BfSocket *socket, const char *error, const char *hint)
+bf_socket_raise(const BfSocket *socket, const char *error)
 {
+	BfAnswer	answer = bf_answer_read(error, socket->authenticating);
+
 	ereport(ERROR,
-			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			(errcode(answer.sqlstate),
 			 errmsg("Redis server \"%s\" answered with an error: %s",
-					socket->name, bf_socket_printable(error)),
-			 hint ? errhint("%s", hint) : 0));
+					socket->name, bf_socket_printable(answer.text)),
+			 answer.hint ? errhint("%s", answer.hint) : 0));
 }
 
 /* Close a socket; returns what made it useless, fit for DETAIL. */
@@ -136,17 +139,18 @@ fail_to_connect(BfSocket *socket, const char *problem)
 pg_noreturn static void
 fail_lost(BfSocket *socket, const char *problem)
 {
-	if (socket->connecting)
-		fail_to_connect(socket, problem);
 	if (socket->sending)
 	{
-		/* Parsing may put another problem into the place of this one. */
+		/* Reading may put another problem into the place of this one. */
 		problem = pstrdup(problem);
 		bf_socket_free_reply(socket);
+		(void) transport->read(socket->link);
 		if (transport->parse(socket->link, &socket->reply) &&
 			socket->reply != NULL && socket->reply->type == BF_REPLY_ERROR)
-			bf_socket_raise(socket, socket->reply->str, NULL);
+			bf_socket_raise(socket, socket->reply->str);
 	}
+	if (socket->connecting)
+		fail_to_connect(socket, problem);
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),
 			 errmsg("lost the connection to Redis server \"%s\"",

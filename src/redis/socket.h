@@ -24,6 +24,7 @@ typedef struct BfSocket
 	BfReply    *reply;			/* the last one received */
 	bool		connecting;		/* until the server has accepted us */
 	bool		sending;		/* within a command */
+	bool		authenticating; /* the next answer is AUTH's, and may quote us */
 	int64		pending;		/* replies that are due */
 	int			connect_timeout;	/* ms */
 	int			command_timeout;	/* ms */
@@ -45,7 +46,7 @@ extern char *bf_socket_printable(const char *text);
 pg_noreturn extern void bf_socket_unreachable(const char *name,
 											  const char *detail);
 pg_noreturn extern void bf_socket_raise(const BfSocket *socket,
-										const char *error, const char *hint);
+										const char *error);
 pg_noreturn extern void bf_socket_protocol_error(BfSocket *socket,
 												 const char *problem);
 

@@ -474,7 +474,7 @@ sub sentinel_seeds
 	redis_seed('contains', 0x200, $first, $replica, $second, $replica, @answers);
 	redis_seed('contains', 0x200, $first, $_, @answers) for bulk('master'), "-LOADING\r\n";
 	redis_seed('add', 0x200, @answers[ 0 .. 2 ], $readonly, $second, $master, bulk('10'));
-	redis_seed('add', 0x200, $first, $master, $filters{bitmap}, ok(), $readonly x 3, queued(1), "-EXECABORT $readonly", $second, $master, transaction(integer(1), integer(1), array((integer(0)) x 10), nil()));
+	redis_seed('add', 0x200, $first, $master, $filters{bitmap}, ok(), $readonly x 3, queued(1), "-EXECABORT Transaction discarded because of: " . substr($readonly, 1), $second, $master, transaction(integer(1), integer(1), array((integer(0)) x 10), nil()));
 	redis_seed('mirror_growing', 0x200, $first, $master, $none, $readonly, $second, $master, ok(), integer(1));
 	redis_seed('mirror_growing', 0x200, $first, $master, $none, ok(), $readonly);
 	return;

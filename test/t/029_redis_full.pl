@@ -53,9 +53,9 @@ for (@layouts)
 	is(session("SELECT bf_fetch('cache', '$layout') = $half"), 't', "$layout: is fetched");
 	is( session("SELECT layout, layers > 1 FROM bf_redis_info('cache', '$layout')"),
 		"$layout|" . ($filter[2] > 0 ? 't' : 'f'), "$layout: tells of itself");
-	is(session("SELECT bf_redis_add('cache', '$layout', 'Title 5000')"), '38000', "$layout: refuses an element");
-	is(session("SELECT bf_redis_add_each('cache', '$layout', $titles)"), '38000', "$layout: and many");
-	is(session("SELECT bf_mirror($half, 'cache', '$layout', '$layout')"), '38000', "$layout: and a mirror");
+	is(session("SELECT bf_redis_add('cache', '$layout', 'Title 5000')"), '38R01', "$layout: refuses an element");
+	is(session("SELECT bf_redis_add_each('cache', '$layout', $titles)"), '38R01', "$layout: and many");
+	is(session("SELECT bf_mirror($half, 'cache', '$layout', '$layout')"), '38R01', "$layout: and a mirror");
 	is(session("SELECT bf_fetch('cache', '$layout') = $half"), 't', "$layout: is as it was");
 }
 is(session("SELECT bool_and(found) FROM unnest(bf_redis_contains_each('cache', 'shards', $titles)) AS found"), 't', 'shards answer');

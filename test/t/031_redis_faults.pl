@@ -138,9 +138,28 @@ for my $what (sort keys %answers)
 		"fetch: $what") unless $what =~ /^(bulk|line|many|endless)$/;
 }
 
-for my $error ('LOADING Redis is loading the dataset in memory', 'MASTERDOWN', 'READONLY', 'OOM', 'NOPERM', 'MOVED 1 127.0.0.1:1')
+# Errors: the SQLSTATE, and what is shown of those in which a script, or EXEC, says what it met.
+my $sha = '0123456789abcdef' x 2 . '01234567';
+my $wrapped = "ERR Error running script (call to f_$sha): \@user_script:1:";
+my %errors = (
+	'LOADING Redis is loading the dataset in memory' => '38R03', 'MASTERDOWN' => '38R03', 'READONLY' => '38R02', 'OOM' => '38R01', 'NOPERM' => '42501',
+	'MOVED 1 127.0.0.1:1' => '38000', 'WRONGTYPE Operation' => '38000', 'OOMPH not ours' => '38000', 'ERR OOMPH not ours' => '38000',
+	"$wrapped \@user_script: 1: -OOM command" => '38R01 OOM command', "$wrapped READONLY You" => '38R02 READONLY You',
+	"$wrapped \@user_script: 1: The user executing the script can't run this" => '42501 The user executing the script can\'t run this',
+	"$wrapped \@user_script: 1: Unknown Redis command called from Lua script" => '38000 Unknown Redis command called from Lua script',
+	"OOM command. script: $sha, on \@user_script:1." => '38R01 OOM command.',
+	"ERR The user executing the script can't run this script: $sha, on \@user_script:1." => "42501 ERR The user executing the script can't run this",
+	"ERR user_script:1: Script attempted script: $sha, on \@user_script:1." => '38000 ERR user_script:1: Script attempted',
+	'EXECABORT Transaction discarded because of: READONLY You' => '38R02 READONLY You',
+	'EXECABORT Transaction discarded because of previous errors.' => '38000 EXECABORT Transaction discarded because of previous errors.',
+	'ERR max number of clients + cluster connections reached' => '38R06');
+for my $error (sort keys %errors)
 {
-	is(state_of("SELECT bf_redis_contains('faults', 'error:$error', 'x')"), '38000', "error: $error");
+	my ($state, $text) = split / /, $errors{$error}, 2;
+	$text //= $error;
+	my (undef, undef, $said) = $node->psql('postgres',
+		"\\set VERBOSITY verbose\nSELECT bf_redis_contains('faults', 'error:' || \$\$$error\$\$, 'x')");
+	like($said, qr/ERROR:  $state: Redis server "faults" answered with an error: \Q$text\E\n/, "error: $error");
 }
 is(state_of("SELECT bf_redis_contains('faults', 'closed:', 'x')"), '08006', 'closed instead of an answer');
 is(state_of("SELECT bf_mirror(bf_create(5000000, 0.01), 'faults', 'early:close')"), '08006', 'closed mid-mirror');
@@ -201,12 +220,12 @@ is($redis->cli('LRANGE', 'list', 0, -1), 1, 'and it is as it was');
 
 my $before = $redis->bytes('f');
 $redis->cli('CONFIG', 'SET', 'maxmemory', '2mb');
-is(state_of("SELECT bf_mirror(bf_create(5000000, 0.01), 'cache', 'f')"), '38000', 'out of memory');
+is(state_of("SELECT bf_mirror(bf_create(5000000, 0.01), 'cache', 'f')"), '38R01', 'out of memory');
 $redis->cli('CONFIG', 'SET', 'maxmemory', '0');
 is($redis->bytes('f'), $before, 'the old mirror is as it was');
 $redis->cli('REPLICAOF', '127.0.0.1', $port);
-is(state_of("SELECT bf_mirror($filter, 'cache', 'f')"), '38000', 'a replica is not written to');
-is(state_of("SELECT bf_redis_add('cache', 'f', 'x')"), '38000', 'nor added to');
+is(state_of("SELECT bf_mirror($filter, 'cache', 'f')"), '38R02', 'a replica is not written to');
+is(state_of("SELECT bf_redis_add('cache', 'f', 'x')"), '38R02', 'nor added to');
 is(sql("SELECT bf_redis_contains('cache', 'f', 'a')"), 't', 'but it is read');
 $redis->cli('REPLICAOF', 'NO', 'ONE');
 
@@ -289,14 +308,14 @@ my $tattler = FaultServer->new(sub {
 server('tattler', tcp($tattler->{port}));
 server('locked', "socket '$redis->{socket}'");
 $redis->cli('CONFIG', 'SET', 'requirepass', $secret);
-is(state_of("SELECT bf_redis_contains('locked', 'k', 'x')"), '38000', 'no password: NOAUTH');
+is(state_of("SELECT bf_redis_contains('locked', 'k', 'x')"), '38R04', 'no password: NOAUTH');
 sql("ALTER USER MAPPING FOR CURRENT_USER SERVER locked OPTIONS (password 'wrong$secret')");
-is(state_of("SELECT bf_redis_contains('locked', 'k', 'x')"), '38000', 'a wrong one');
+is(state_of("SELECT bf_redis_contains('locked', 'k', 'x')"), '38R04', 'a wrong one');
 sql("ALTER USER MAPPING FOR CURRENT_USER SERVER locked OPTIONS (SET password '$secret')");
 is(sql("SELECT bf_redis_create('locked', 'k2', 10)"), 't', 'the right one');
 sql("ALTER USER MAPPING FOR CURRENT_USER SERVER tattler OPTIONS (username 'app', password '$secret')");
 my ($status, $stdout, $stderr) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT bf_redis_contains('tattler', 'k', 'x')");
-like($stderr, qr/38000/, 'a server that quotes the password');
+like($stderr, qr/38R04/, 'a server that quotes the password');
 unlike($stderr, qr/$secret/, 'is not quoted');
 unlike(slurp_file($node->logfile), qr/$secret/, 'and the log has no password');
 

@@ -54,9 +54,9 @@ for my $call ("bf_mirror(bf_create(10), 'cache', 'f')", "bf_fetch('cache', 'f')"
 {
 	is(as_role('stranger', "SELECT $call"), '42501', "without USAGE: $call");
 }
-is(as_role('app', "SELECT bf_redis_create('cache', 'other', 10)"), '38000', 'the ACL of Redis holds');
+is(as_role('app', "SELECT bf_redis_create('cache', 'other', 10)"), '42501', 'the ACL of Redis holds');
 is(as_role('reader', "SELECT bf_redis_contains('cache', 'app:f', 'x')"), 'f', 'a reader reads');
-is(as_role('reader', "SELECT bf_redis_add('cache', 'app:f', 'x')"), '38000', 'and does not write');
+is(as_role('reader', "SELECT bf_redis_add('cache', 'app:f', 'x')"), '42501', 'and does not write');
 is(as_role('app', "SELECT bf_redis_add('nowhere', 'app:f', 'x')"), '42704', 'no such server');
 is(as_role('app', "SELECT bf_redis_add('127.0.0.1:6379', 'app:f', 'x')"), '42704', 'an address is no server');
 
@@ -79,7 +79,7 @@ is(sql("SELECT bf_redis_create('cache', 'mine', 10); SET ROLE app; SELECT bf_red
 		SELECT bf_redis_add('cache', 'mine', 'y')"), "t\nt\nt", 'roles take turns');
 my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate
 	SELECT bf_redis_create('cache', 'mine', 10); SET ROLE app; SELECT bf_redis_contains('cache', 'mine', 'x')");
-like($err, qr/38000/, 'a role does not go by a connection of another');
+like($err, qr/42501/, 'a role does not go by a connection of another');
 
 # A role that is a superuser no more.
 sql("CREATE ROLE fallen SUPERUSER; CREATE USER MAPPING FOR fallen SERVER open; GRANT USAGE ON FOREIGN SERVER open TO fallen");
@@ -102,7 +102,7 @@ is($second->cli('-n', 3, 'EXISTS', 'moving'), 1, 'database 3 has it');
 	SET ROLE app; SELECT bf_redis_add('cache', 'app:f', 'z'); RESET ROLE;
 	ALTER USER MAPPING FOR app SERVER cache OPTIONS (SET password 'wrong');
 	SET ROLE app; SELECT bf_redis_add('cache', 'app:f', 'z')");
-like("$out $err", qr/^[tf].*38000/s, 'ALTER USER MAPPING');
+like("$out $err", qr/^[tf].*38R04/s, 'ALTER USER MAPPING');
 is($redis->cli('CLIENT', 'LIST') =~ tr/\n//, 0, 'no connection outlives its session');
 
 # Redirections are for clusters: any other server could send us anywhere.

@@ -254,7 +254,7 @@ is(try("SET statement_timeout = '500ms'; SELECT bf_live_mirror('articles', 'medd
 $redis->cli('RPUSH', 'plan', 'close');
 is(try("SELECT bf_live_mirror('articles', 'meddled', 'live'); $after"), '08006 t t', 'a lost connection');
 $redis->cli('CONFIG', 'SET', 'maxmemory', '1mb');
-is(try(q{SELECT bf_live_mirror('articles', 'cache', 'live')}), '38000', 'Redis is out of memory');
+is(try(q{SELECT bf_live_mirror('articles', 'cache', 'live')}), '38R01', 'Redis is out of memory');
 $redis->cli('CONFIG', 'SET', 'maxmemory', '0');
 ok($redis->bytes('live') eq $before, 'the old mirror is as it was');
 repairs('after all that', 'some');
@@ -267,7 +267,7 @@ sql(q{ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (username 'app', 
 add(4);
 repairs('with few rights', 'some');
 $redis->cli('ACL', 'SETUSER', 'app', '-eval');
-is(try(qq{SELECT bf_$_}), '38000', "no scripts: $_")
+is(try(qq{SELECT bf_$_}), '42501', "no scripts: $_")
   for q{mirror(bf_live_filter('articles'), 'cache', 'live')}, q{live_mirror('articles', 'cache', 'live')};
 sql(q{ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (DROP username, DROP password)});
 

@@ -62,7 +62,7 @@ sql("ALTER SERVER cache OPTIONS (SET socket '$closed->{socket}');
 	 ALTER USER MAPPING FOR alice SERVER cache OPTIONS (SET password 'needed')");
 is(session("SET ROLE alice; SELECT bf_redis_create('cache', 'p1', 10); SELECT bf_redis_add('cache', 'p1', 'x')"), 't t', 'Redis with one');
 sql("ALTER USER MAPPING FOR alice SERVER cache OPTIONS (SET password 'wrong')");
-is(session("SET ROLE alice; SELECT bf_redis_create('cache', 'p1', 10)"), '38000', 'and a wrong one');
+is(session("SET ROLE alice; SELECT bf_redis_create('cache', 'p1', 10)"), '38R04', 'and a wrong one');
 
 # Whatever changes is looked at again: a mapping that replaces PUBLIC's, and one
 # that gives way to it.
@@ -77,7 +77,7 @@ is(session("SET ROLE alice; SELECT bf_redis_create('cache', 'pub:1', 10), bf_red
 			SELECT bf_redis_create('cache', 'pub:3', 10);
 			DROP USER MAPPING FOR CURRENT_USER SERVER cache;
 			SELECT bf_redis_create('cache', 'pub:4', 10);
-			SELECT bf_redis_create('cache', 'own:2', 10)"), 't|t t t 38000 38000', 'mappings come and go');
+			SELECT bf_redis_create('cache', 'own:2', 10)"), 't|t t t 42501 42501', 'mappings come and go');
 
 # Nodes of a cluster are forgotten with the server that has named them.
 my $old_node = witness('node', "+PONG\r\n", sub { return FaultServer::error('ERR old') });

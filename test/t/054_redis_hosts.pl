@@ -87,7 +87,7 @@ for my $layout (sort keys %layouts)
 	is(eventually("SELECT bf_redis_contains_each('replica', '$layout', ARRAY['x', 'y'])", '{t,f}'), '{t,f}', "$layout: a replica answers");
 	is(outcome("SELECT bf_contains(bf_fetch('replica', '$layout'), 'x') AND layout = '$layout' FROM bf_redis_info('replica', '$layout')"), 't',
 		"$layout: it is fetched from, and informed about");
-	like(message("SELECT bf_redis_add('replica', '$layout', 'z')"), qr/38000: .*READONLY.*\nHINT:  The server is a replica/, "$layout: it is not written to");
+	like(message("SELECT bf_redis_add('replica', '$layout', 'z')"), qr/38R02: .*READONLY.*\nHINT:  The server is a replica/, "$layout: it is not written to");
 }
 
 # A list.
@@ -310,7 +310,7 @@ my $mirror = "SELECT bf_live_mirror('articles', 'moving', 'live') > 100000";
 is(RedisTest::session(qq{$mirror; INSERT INTO articles VALUES ('new');
 		@{[shell("redis-cli -s $second->{socket} REPLICAOF NO ONE; redis-cli -s $second->{socket} DEL live; redis-cli -s $redis->{socket} REPLICAOF 127.0.0.1 $closed; echo -n $second->{port} >$answer")]}
 		$mirror; $mirror; SELECT bf_fetch('moving', 'live') = bf_live_filter('articles')}),
-	't t t 38000', 'a mirror of what differs ends with an error, and goes to the master the next time');
+	't t t 38R02', 'a mirror of what differs ends with an error, and goes to the master the next time');
 
 # Nor is what was written under temporary names put in place by another server than
 # has all of it: who is between us says that it is a replica just then.
@@ -334,7 +334,7 @@ my $between = FaultServer->new(sub {
 lead_to("$between->{port} $second->{port}");
 $mirror = "SELECT bf_mirror(bf_agg(title, 100, 0.01::float8, 'guava', 1), 'moving', 'put') > 0 FROM articles";
 is(RedisTest::session("$mirror; SELECT bf_redis_contains('moving', 'put', 'new'); $mirror;
-		SELECT bf_redis_contains('moving', 'put', 'new')"), 't t 38000 42704', 'nor is a filter put in place where another server may lack a part');
+		SELECT bf_redis_contains('moving', 'put', 'new')"), 't t 38R02 42704', 'nor is a filter put in place where another server may lack a part');
 
 # Where a server may lead to.  Whoever listens there is called, or not.
 my $trap = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', LocalPort => 0, Blocking => 0);

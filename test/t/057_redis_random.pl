@@ -343,7 +343,7 @@ sub check_error
 	return if $f->{state} ne 'whole' || $f->{confused} || $server->{unsettled};
 	return if $f->{expires} && time > $f->{expires} - 0.5;
 	return if $how{warm} && time < $f->{changed} + 2;
-	return if $how{writes} && $server->{full} && $state =~ /38000|53200/;
+	return if $how{writes} && $server->{full} && $state =~ /38R01|53200/;
 	puzzle($f, "$state of a filter that nothing is wrong with: $session->{message}");
 }
 
@@ -362,7 +362,7 @@ sub attempt
 		($state, @lines) = run($session, ref $sql ? $sql->() : $sql);
 		$tally{statements}++;
 		end_transaction($session, 'ROLLBACK') if $state ne '00000';
-		last if $state !~ /^(08|38000|57014)/ || $tries-- == 0 || $server->{unsettled} || $server->{full};
+		last if $state !~ /^(08|38|57014)/ || $tries-- == 0 || $server->{unsettled} || $server->{full};
 		sleep 0.25 if $server->{cluster};
 	}
 	$session->{epoch}{ $f->{server} } = $server->{epoch} unless $server->{unsettled};

@@ -115,7 +115,7 @@ for my $layout (@layouts)
 	# Without that.
 	my $before = contents($layout);
 	leave(12);
-	is(outcome(mirror($layout, 'old')), '38000', "$layout: refused by Redis");
+	is(outcome(mirror($layout, 'old')), '38R01', "$layout: refused by Redis");
 	is(contents($layout), $before, "$layout: which has what it had");
 
 	# Nobody else's keys.

@@ -152,7 +152,7 @@ my %expected = (
 	definer => '23514|42704|42P07|55000',
 	maintainer => '2BP01|42704|42804|55000|55006',
 	asker => '42704|42P01|42P08|55000',
-	mirrorer => '42704|42P01|55000|55006|08001|08006|38000');
+	mirrorer => '42704|42P01|55000|55006|08001|08006|38000|38R0[23]');
 # What concurrent DDL does without any filter, what an interrupted one leaves of a TOAST
 # table's index, and tablespaces in place to a standby.
 my $core = qr/tuple concurrently (updated|deleted)|cannot reindex invalid index "pg_toast\.|could not open relation with OID|incomplete detach|could not convert row type|unexpected directory entry/;

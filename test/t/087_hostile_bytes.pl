@@ -548,7 +548,7 @@ sub redis_statements
 $wrong = 0;
 my $asked = $server->{statements};
 my %failed = %{ $server->{states} };
-my $redis_states = '22P03|08001|08006|08P01|38000|57014|22023|42704|55006|0A000|54000|53300|53100|53200|42710|42501|28000|55000|25006';
+my $redis_states = '22P03|08001|08006|08P01|38000|38R0[1-5]|57014|22023|42704|55006|0A000|54000|53300|53100|53200|42710|42501|28000|55000|25006';
 my $end_of_answers = time + $seconds / 2;
 
 # Each of the first answers, in each way that cannot but be seen; but for the one that

@@ -1,0 +1,159 @@
+/*
+ * answers.c
+ *	  What an error means that Redis answers: its SQLSTATE, and what can be done
+ *	  about it.
+ *
+ * An error is told by its code, the word that it starts with.  ERR is the code of
+ * all that have none of their own: these are told by the words that follow.
+ *
+ * The SQLSTATEs are subclasses of 38, external routine exception, so that a handler
+ * of that condition takes them all.  Those that PostgreSQL has for a server that is
+ * full or starts up (53xxx, 57P03) would tell pools and drivers that the connection
+ * to PostgreSQL itself is of no use.  What an account of Redis may not do is 42501,
+ * as what a role may not do is.
+ *
+ * What a script met comes with the script's name, which tells a user nothing and is
+ * left out: behind the error, or, before Redis 7, in front of it and behind an ERR.
+ * EXEC, too, puts a code of its own before the one that it fails for.
+ *
+ * An answer to AUTH may quote the password: it is cut to its code.
+ */
+#include "postgres.h"
+
+#include "redis/answers.h"
+
+/* What all our scripts are called. */
+#define SCRIPT		"@user_script:"
+
+static const BfAnswer answers[] = {
+	{"OOM", BF_ERRCODE_REDIS_FULL,
+	"Raise maxmemory of Redis, or remove keys."},
+	{"READONLY", BF_ERRCODE_REDIS_REPLICA,
+	"The server is a replica, which can only be read: name its master as the host."},
+	{"LOADING", BF_ERRCODE_REDIS_NOT_SERVING,
+	"Try again when Redis has read its data."},
+	{"MASTERDOWN", BF_ERRCODE_REDIS_NOT_SERVING,
+	"The server is a replica without a master: name another host, or set replica-serve-stale-data to yes."},
+	{"NOAUTH", BF_ERRCODE_REDIS_ACCOUNT,
+	"Give the user mapping a \"password\", and a \"username\" where the account has a name; for sentinels, \"sentinel_password\" and \"sentinel_username\"."},
+	{"WRONGPASS", BF_ERRCODE_REDIS_ACCOUNT,
+	"See whether Redis has this account: \"username\" and \"password\" of the user mapping; for sentinels, \"sentinel_username\" and \"sentinel_password\"."},
+	{"MISCONF", BF_ERRCODE_REDIS_CANNOT_SAVE,
+	"Redis cannot write to its disk, and its log says why; it writes nothing until it can."},
+	{"max number of clients", BF_ERRCODE_REDIS_CLIENTS,
+	"Raise maxclients of Redis, or let fewer sessions use it: each keeps its connection."},
+	{"NOPERM", ERRCODE_INSUFFICIENT_PRIVILEGE,
+	"Let the account of the user mapping do this in Redis, by ACL SETUSER."},
+	/* The same, where a script meets it: 6.2 to 7.0. */
+	{"The user executing the script can't", ERRCODE_INSUFFICIENT_PRIVILEGE,
+	"Let the account of the user mapping do this in Redis, by ACL SETUSER."},
+	{"DENIED", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"Redis has no password, and so serves only its own machine: give it one."},
+	{"BUSY", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"A script keeps Redis from all else: wait for its end, or end it by SCRIPT KILL."},
+	{"NOREPLICAS", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"Redis wants more replicas before it writes: see min-replicas-to-write."},
+	{"CLUSTERDOWN", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"The cluster lacks slots, or most of its masters: see CLUSTER INFO in Redis."},
+	{"MOVED", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"A server that is a node of a Redis Cluster needs the option \"cluster\"."},
+	{"CROSSSLOT", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"A server that is a node of a Redis Cluster needs the option \"cluster\"."},
+	/* Scripts call what every server has, but for RedisBloom's commands. */
+	{"Unknown Redis command called from", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"Layout \"redisbloom\" needs the module RedisBloom: load it, or name the layout \"bitmap\"."},
+	/* Valkey's. */
+	{"Unknown command called from", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"Layout \"redisbloom\" needs the module RedisBloom: load it, or name the layout \"bitmap\"."}
+};
+
+/* Behind words that a text starts with; NULL: it does not. */
+static const char *
+behind(const char *text, const char *words)
+{
+	size_t		length = strlen(words);
+
+	return strncmp(text, words, length) == 0 ? text + length : NULL;
+}
+
+/* The error that another one says it is for, without the name of a script. */
+static char *
+cause(const char *error)
+{
+	const char *aborted = behind(error, "EXECABORT Transaction discarded because of: ");
+	const char *script;
+	char	   *text;
+	char	   *name;
+
+	if (aborted != NULL)
+		error = aborted;
+	else if (behind(error, "ERR Error running script ") != NULL)
+	{
+		while ((script = strstr(error, SCRIPT)) != NULL)
+		{
+			error = script + strlen(SCRIPT);
+			error += strspn(error, " :0123456789");
+		}
+		if (*error == '-')
+			error++;
+	}
+	text = pstrdup(error);
+	name = strstr(text, " script: ");
+	if (name != NULL && strstr(name, ", on " SCRIPT) != NULL)
+		*name = '\0';
+	return text;
+}
+
+/* The row of an error; NULL where it has none. */
+static const BfAnswer *
+find_row(const char *text)
+{
+	const char *words = behind(text, "ERR ");
+
+	if (words == NULL)
+		words = text;
+	for (int i = 0; i < lengthof(answers); i++)
+	{
+		const char *rest = behind(words, answers[i].code);
+
+		if (rest != NULL && (*rest == ' ' || *rest == '\0'))
+			return &answers[i];
+	}
+	return NULL;
+}
+
+/*
+ * Read an error.  Where it may quote us, as one does that AUTH is answered with,
+ * its code is all that is shown; and one that is not known is about the account.
+ */
+BfAnswer
+bf_answer_read(const char *error, bool quotes)
+{
+	char	   *text = cause(error);
+	const BfAnswer *row = find_row(text);
+	BfAnswer	answer = {
+		.code = pnstrdup(text, strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")),
+		.sqlstate = ERRCODE_EXTERNAL_ROUTINE_EXCEPTION
+	};
+
+	if (row != NULL)
+		answer = *row;
+	else if (quotes)
+	{
+		row = find_row("WRONGPASS");
+		answer.sqlstate = row->sqlstate;
+		answer.hint = row->hint;
+	}
+	answer.text = quotes ? answer.code : text;
+	return answer;
+}
+
+/*
+ * Does an error say that a replica was to be written to?  One that was made one
+ * within a transaction says so in EXEC.
+ */
+bool
+bf_error_is_of_replica(const char *error)
+{
+	return bf_answer_read(error, false).sqlstate == BF_ERRCODE_REDIS_REPLICA;
+}

@@ -1,0 +1,26 @@
+/*
+ * answers.h
+ *	  What an error means that Redis answers.
+ */
+#ifndef BLOOMEXT_ANSWERS_H
+#define BLOOMEXT_ANSWERS_H
+
+#define BF_ERRCODE_REDIS_FULL			MAKE_SQLSTATE('3', '8', 'R', '0', '1')
+#define BF_ERRCODE_REDIS_REPLICA		MAKE_SQLSTATE('3', '8', 'R', '0', '2')
+#define BF_ERRCODE_REDIS_NOT_SERVING	MAKE_SQLSTATE('3', '8', 'R', '0', '3')
+#define BF_ERRCODE_REDIS_ACCOUNT		MAKE_SQLSTATE('3', '8', 'R', '0', '4')
+#define BF_ERRCODE_REDIS_CANNOT_SAVE	MAKE_SQLSTATE('3', '8', 'R', '0', '5')
+#define BF_ERRCODE_REDIS_CLIENTS		MAKE_SQLSTATE('3', '8', 'R', '0', '6')
+
+typedef struct BfAnswer
+{
+	const char *code;			/* what the error starts with */
+	int			sqlstate;
+	const char *hint;			/* NULL: none that we know of */
+	const char *text;			/* all of it that is to be shown */
+} BfAnswer;
+
+extern BfAnswer bf_answer_read(const char *error, bool quotes);
+extern bool bf_error_is_of_replica(const char *error);
+
+#endif							/* BLOOMEXT_ANSWERS_H */
