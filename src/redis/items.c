@@ -557,6 +557,7 @@ process_array(FunctionCallInfo fcinfo, bool ask)
 Datum
 bloomext_redis_add(PG_FUNCTION_ARGS)
 {
+	bf_refuse_read_only("bf_redis_add()");
 	PG_RETURN_BOOL(process_one(fcinfo, false));
 }
 
@@ -571,6 +572,7 @@ bloomext_redis_contains(PG_FUNCTION_ARGS)
 Datum
 bloomext_redis_add_each(PG_FUNCTION_ARGS)
 {
+	bf_refuse_read_only("bf_redis_add_each()");
 	PG_RETURN_ARRAYTYPE_P(process_array(fcinfo, false));
 }
 

@@ -47,6 +47,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	Oid			server;
 	char	   *key;
 
+	bf_refuse_read_only("bf_redis_create()");
 	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
@@ -127,6 +128,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 Datum
 bloomext_redis_drop(PG_FUNCTION_ARGS)
 {
+	bf_refuse_read_only("bf_redis_drop()");
 	PG_RETURN_BOOL(bf_shards_drop(bf_server_argument(fcinfo, 0),
 								  bf_key_argument(fcinfo, 1)));
 }
@@ -261,6 +263,7 @@ bloomext_mirror(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
+	bf_refuse_read_only("bf_mirror()");
 	bf_value_open(PG_GETARG_DATUM(0), &filter);
 	if (filter.plan.header.cell_bits != BF_CELL_BIT)
 	{
@@ -279,6 +282,7 @@ bloomext_live_mirror(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
+	bf_refuse_read_only("bf_live_mirror()");
 	(void) bf_layout_argument(fcinfo, 3, &spread);
 	if (spread.shards > 0 && spread.number != BF_ALL_SHARDS)
 		bf_snapshot_check_shard(PG_GETARG_OID(0), spread.shards, spread.number);

@@ -23,6 +23,7 @@
 
 #include "access/detoast.h"
 #include "access/reloptions.h"
+#include "access/transam.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_user_mapping.h"
 #include "commands/defrem.h"
@@ -405,6 +406,18 @@ bf_key_argument(FunctionCallInfo fcinfo, int argument)
 	key = pg_server_to_any(key, strlen(key), PG_UTF8);
 	check_key_length(strlen(key));
 	return key;
+}
+
+/*
+ * Refuse to write to Redis in a transaction that was made READ ONLY.  On a standby
+ * each transaction is, unasked, and this is no reason not to: Redis has no part in
+ * what is replayed there.
+ */
+void
+bf_refuse_read_only(const char *function)
+{
+	if (!TransactionStartedDuringRecovery())
+		PreventCommandIfReadOnly(function);
 }
 
 /* A time to live, in ms; 0 where it is NULL: without end. */

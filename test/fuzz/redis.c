@@ -240,6 +240,12 @@ bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
 	return 1000;
 }
 
+/* No transaction is READ ONLY. */
+void
+bf_refuse_read_only(const char *function)
+{
+}
+
 /* In the place of redis/hosts.c: where we may be led to. */
 bool
 bf_hosts_include(const char *list, const char *host)

@@ -177,12 +177,13 @@ same([ names($option{funnel}) ], $list{funnel}, 'values of funnel');
 same([ map { join '|', names(@$_[ 0, 1 ]) } table('| Setting |') ],
 	[ rows("LOAD 'bloomext'; SELECT name, boot_val FROM pg_settings WHERE name LIKE 'bloomext.%'") ], 'settings');
 
-# SQLSTATEs that the source names or has of its own, but for those of classes that it
-# compares with.
+# SQLSTATEs that the source names, has of its own, or has PostgreSQL raise, but for those of
+# classes that it compares with.
 chomp(my $includes = `pg_config --includedir-server`);
 my %code = slurp_file("$includes/utils/errcodes.h") =~ /^#define (ERRCODE_\w+) MAKE_SQLSTATE\(([^)]*)\)/gm;
 my %raised = map { join('', $code{$_} =~ /\w/g) => 1 } grep { $code{$_} } map { slurp_file($_) =~ /\b(ERRCODE_\w+)/g } glob "$root/src/{,*/}*.[ch]";
 $raised{ join '', /\w/g } = 1 foreach map { slurp_file($_) =~ /\bMAKE_SQLSTATE\(([^)]*)\)/g } glob "$root/src/*/*.h";
+$raised{25006} = 1 if grep { slurp_file($_) =~ /\bPreventCommandIfReadOnly\(/ } glob "$root/src/*/*.c";
 same([ names(map { $_->[0] } table('| SQLSTATE |')) ], [ grep { !/^(?:40|53|57|58|XX)000$/ } keys %raised ], 'SQLSTATEs');
 
 # What pg_stat_activity calls waits.

@@ -1,5 +1,5 @@
 # What a real Redis refuses: each of its errors has a SQLSTATE, a hint, and no name of
-# a script; handlers take it for what it is.
+# a script; handlers take it for what it is.  And what a READ ONLY transaction may do.
 use strict;
 use warnings;
 
@@ -169,6 +169,17 @@ sql("ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (password 'needed'
 	is(handled($writes[1]), 'privilege', 'an account that may nothing');
 	sql("ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (SET password 'needed', DROP username)");
 }
+
+# A READ ONLY transaction asks Redis, and does not write to it.
+sql("CREATE TABLE t (e text); CREATE INDEX live ON t USING bloomfilter (e); SELECT bf_live_mirror('live', 'cache', 'live')");
+foreach my $call (@writes, "bf_redis_create('cache', 'new', 1000)", "bf_redis_add_each('cache', 'f', ARRAY['x'])", "bf_live_mirror('live', 'cache', 'live')", "bf_redis_drop('cache', 'f')")
+{
+	my ($function) = $call =~ /^(\w+)/;
+	like(said_last("BEGIN READ ONLY; SELECT $call;"), qr/ERROR:  25006: cannot execute $function\(\) in a read-only transaction/, "READ ONLY: $call");
+	like(session("SET default_transaction_read_only = on; SELECT $call"), qr/^25006$/, "by default: $call");
+}
+is(session("BEGIN READ ONLY; $asks; SELECT bf_redis_contains_each('cache', 'f', ARRAY['x']); SELECT bf_fetch('cache', 'live') IS NULL; SELECT layout FROM bf_redis_info('cache', 'f')"),
+	'f {f} f bitmap', 'READ ONLY: what asks');
 
 $node->stop;
 done_testing();

@@ -307,6 +307,9 @@ repairs('from a standby', 'some', 'live', '', 'cache', $standby);
 repairs('nothing new, from the primary', 'nothing');
 $standby->safe_psql('postgres', q{SELECT bf_live_mirror('articles_live', 'cache', 'standby', 'guava')});
 is_same('standby', 'a standby mirrors all of it, too');
+# There each transaction is read-only, and so are its subtransactions.
+is($standby->safe_psql('postgres', q{BEGIN; SAVEPOINT a; SELECT bf_redis_add('cache', 'standby', 'from a standby'); COMMIT;
+	BEGIN READ ONLY; SELECT bf_redis_drop('cache', 'standby')}), "t\nt", 'and does all else that is written to Redis');
 
 # Another shape, in a key that had the old one; text of funnel utf16 has a hash.
 sql(q{ALTER INDEX articles_live SET (expected = 200000, funnel = 'utf16'); REINDEX INDEX articles_live});
