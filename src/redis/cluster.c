@@ -9,8 +9,9 @@
  * changed since; all that is not known goes to the server's own hosts, the
  * first of which that can be reached tells where.
  *
- * Behind sentinels there is one, to the master.  A replica that was the master is
- * told by READONLY, and then the sentinels are asked anew.
+ * Behind sentinels there is one, to the master.  They are asked for it again now and
+ * then, and where READONLY tells a replica that was the master, or NOREPLICAS a
+ * master that its replicas may have left.
  *
  * Only a server with the option follows redirections: any other could send us,
  * and the account's password, wherever it likes.
@@ -153,12 +154,8 @@ BfRedirect
 bf_cluster_redirect(BfConnection *connection, const char *error,
 					const char *key, BfNode *node)
 {
-	if (connection->sentinel && !connection->watching &&
-		bf_error_is_of_replica(error))
-	{
-		connection->demoted = true;
+	if (bf_connection_is_doubtful(connection, error))
 		return BF_REDIRECT_MASTER;
-	}
 	if (!connection->cluster)
 		return BF_REDIRECT_NONE;
 	if (strncmp(error, "TRYAGAIN ", 9) == 0)

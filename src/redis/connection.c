@@ -15,6 +15,12 @@
  * they are idle.  What a server said about its cluster's nodes is forgotten with
  * it, so that no password goes where only an older server has pointed.
  *
+ * Behind sentinels, an old master goes on as one for seconds after they have
+ * promoted another, and what is written to it is lost.  So a connection of which
+ * they were not asked lately is used only after one of them has named the same
+ * master again.  The connection to that sentinel is kept for this.  They are not
+ * asked within a transaction of Redis or a pipeline's part: see unit.c.
+ *
  * A cluster may name any number of nodes.  So many connections to nodes are kept:
  * for another one, that which has been idle longest is closed.
  *
@@ -34,11 +40,15 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "redis/answers.h"
 #include "redis/connection.h"
 #include "redis/greeting.h"
 
 /* Connections idle for longer, in ms, are not trusted to be alive. */
 #define MAX_IDLE		60000
+
+/* Behind sentinels, the master is taken to be who they have named for so many ms. */
+#define TRUST			1000
 
 /*
  * Connections to nodes that are kept: more than nodes that a cluster usefully
@@ -56,12 +66,9 @@ static uint64 changes = 0;
 
 /* Is it within something, so that it cannot be used for anything else? */
 static bool
-is_busy(const BfConnection *connection)
+is_busy(const BfSocket *socket)
 {
-	const BfSocket *socket = &connection->socket;
-
-	return socket->connecting || socket->sending || socket->pending > 0 ||
-		connection->watching;
+	return socket->connecting || socket->sending || socket->pending > 0;
 }
 
 /* Was it made of a server or mapping that may be another one now? */
@@ -78,11 +85,19 @@ is_to_node(const BfConnection *connection)
 	return connection->key.port != 0;
 }
 
+/* Close a connection, and what has led to it. */
+static void
+close_connection(BfConnection *connection)
+{
+	bf_socket_close(&connection->socket);
+	bf_socket_close(&connection->guide);
+}
+
 /* Close a connection for good. */
 static void
 forget_connection(BfConnection *connection)
 {
-	bf_socket_close(&connection->socket);
+	close_connection(connection);
 	hash_search(connections, &connection->key, HASH_REMOVE, NULL);
 }
 
@@ -100,8 +115,12 @@ close_unusable(void)
 	while ((connection = hash_seq_search(&scan)) != NULL)
 	{
 		bf_socket_free_reply(&connection->socket);
-		if (is_busy(connection) || is_outdated(connection))
-			bf_socket_close(&connection->socket);
+		bf_socket_free_reply(&connection->guide);
+		if (is_busy(&connection->guide))
+			bf_socket_close(&connection->guide);
+		if (is_busy(&connection->socket) || connection->watching ||
+			is_outdated(connection))
+			close_connection(connection);
 		if (connection->socket.link == NULL && is_to_node(connection))
 			forget_connection(connection);
 	}
@@ -200,13 +219,13 @@ read_server(BfConnection *connection, BfServer *server)
 }
 
 /*
- * Connect to a server, or to a node of its cluster; returns NULL, or why that is
- * not possible.
+ * Connect to a server, or to a node of its cluster; or see that a connection leads
+ * to who is the master now.  Returns NULL, or why that is not possible.
  */
 static char *
 connect_to_server(BfConnection *connection, BfServer *server)
 {
-	static uint64 made = 0;
+	TimestampTz now = GetCurrentTimestamp();
 	char	   *problem;
 
 	if (is_to_node(connection))
@@ -219,15 +238,16 @@ connect_to_server(BfConnection *connection, BfServer *server)
 	}
 	connection->unproven = server->password_required && !server->needs_password;
 	connection->cluster = server->cluster;
-	connection->made = made++;
 	connection->sentinel = server->sentinel != NULL;
 	connection->demoted = false;
 	connection->watching = false;
 
-	problem = bf_greet(&connection->socket, server);
-	if (problem == NULL)
-		bf_connection_done(connection);
-	return problem;
+	problem = bf_greet(&connection->socket, &connection->guide, server);
+	if (problem != NULL)
+		return problem;
+	connection->verified = now;
+	bf_connection_done(connection);
+	return NULL;
 }
 
 /* Is a connection open, and as good as a new one? */
@@ -236,9 +256,20 @@ is_usable(const BfConnection *connection)
 {
 	/* A role that was a superuser may be none any more. */
 	return connection->socket.link != NULL &&
-		!is_outdated(connection) && !is_busy(connection) &&
-		!connection->demoted &&
+		!is_outdated(connection) && !is_busy(&connection->socket) &&
+		!connection->watching && !connection->demoted &&
 		!(connection->unproven && !superuser()) && is_alive(connection);
+}
+
+/* Is it to a master that was named too long ago, by whatever clock? */
+static bool
+is_due(const BfConnection *connection)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	return connection->sentinel &&
+		(now < connection->verified ||
+		 TimestampDifferenceExceeds(connection->verified, now, TRUST));
 }
 
 /* Make room for a connection to a node: at the cost of the one idle longest. */
@@ -256,7 +287,7 @@ make_room(void)
 		if (!is_to_node(connection))
 			continue;
 		nodes++;
-		if (!is_busy(connection) &&
+		if (!is_busy(&connection->socket) && !connection->watching &&
 			(oldest == NULL || connection->last_used < oldest->last_used))
 			oldest = connection;
 	}
@@ -292,6 +323,7 @@ try_connection(Oid server, const BfNode *node, char **problem)
 	BfConnectionKey key;
 	BfConnection *connection;
 	BfServer	options;
+	uint64		before;
 
 	*problem = NULL;
 	if (connections == NULL)
@@ -306,11 +338,14 @@ try_connection(Oid server, const BfNode *node, char **problem)
 	}
 	connection = find_connection(&key);
 	if (!is_usable(connection))
-		bf_socket_close(&connection->socket);
-	if (connection->socket.link != NULL)
+		close_connection(connection);
+	if (connection->socket.link != NULL && !is_due(connection))
 		return node == NULL || node->changes == changes ? connection : NULL;
 
+	before = connection->changes;
 	read_server(connection, &options);
+	if (connection->changes != before)
+		close_connection(connection);
 	if (node != NULL && node->changes != connection->changes)
 		return NULL;
 	*problem = connect_to_server(connection, &options);
@@ -337,6 +372,29 @@ bf_connection_try(Oid server, const BfNode *node)
 	BfConnection *connection = try_connection(server, node, &problem);
 
 	return problem == NULL ? connection : NULL;
+}
+
+/*
+ * Does an error say that sentinels are to be asked for the master before a unit is
+ * sent again?  A master that lacks replicas may have lost them to another one.
+ * That is asked once: who is the master still is in want of them.
+ */
+bool
+bf_connection_is_doubtful(BfConnection *connection, const char *error)
+{
+	if (!connection->sentinel || connection->watching)
+		return false;
+	if (bf_error_is_of_replica(error))
+	{
+		connection->demoted = true;
+		return true;
+	}
+	if (strncmp(error, "NOREPLICAS ", 11) != 0 ||
+		(connection->doubted && connection->verified != 0))
+		return false;
+	connection->doubted = true;
+	connection->verified = 0;
+	return true;
 }
 
 /* Raise an error that was answered; anything else is returned. */

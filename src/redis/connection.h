@@ -29,12 +29,15 @@ typedef struct BfConnection
 {
 	BfConnectionKey key;
 	BfSocket	socket;
+	BfSocket	guide;			/* to the sentinel that has named the master */
 	uint64		changes;		/* bf_connection_changes() when it was made */
-	uint64		made;			/* how many were made before it */
 	bool		unproven;		/* only a superuser need not prove a password */
 	bool		cluster;
 	bool		sentinel;
 	bool		demoted;		/* it is to a master that is none any more */
+	bool		doubted;		/* it lacked replicas, and has executed nothing since */
+	TimestampTz verified;		/* when sentinels were asked for the master; 0:
+								 * they are to be asked */
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
 	TimestampTz last_used;
 } BfConnection;
@@ -53,6 +56,9 @@ extern uint64 bf_connection_changes(void);
 extern BfConnection *bf_connection_open(Oid server, const BfNode *node);
 extern BfConnection *bf_connection_try(Oid server, const BfNode *node);
 extern void bf_connection_done(BfConnection *connection);
+
+extern bool bf_connection_is_doubtful(BfConnection *connection,
+									  const char *error);
 
 /* Raise an error that was answered, or that an answer makes no sense. */
 #define bf_connection_raise(connection, error) \

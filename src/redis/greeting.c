@@ -7,8 +7,9 @@
  *
  * Where they are sentinels, each is asked where the master is, and who is named has
  * to say that it is one.  While a fail-over goes on that is not so: then they are
- * asked again, for connect_timeout in all.  Sentinels have an account of their own:
- * neither password goes to the other side.
+ * asked again, for connect_timeout in all.  The one that has named the master stays
+ * connected, and is the first to be asked whether it still is.  Sentinels have an
+ * account of their own: neither password goes to the other side.
  *
  * A password goes into the AUTH command and nowhere else.  What the server
  * answers to AUTH is not repeated, as some errors quote the command.  A role
@@ -132,6 +133,16 @@ authenticate(BfSocket *socket, const BfServer *server)
 	bf_unit_free(unit);
 }
 
+/* Open a socket to an address, and have it accept us. */
+static void
+be_accepted(BfSocket *socket, const BfServer *server, const BfAddress *address)
+{
+	bf_socket_open(socket, server, address);
+	if (server->needs_password)
+		prove_password(socket);
+	authenticate(socket, server);
+}
+
 /* Add why an address does not serve. */
 static void
 note_problem(StringInfo problems, const BfAddress *address,
@@ -146,7 +157,8 @@ note_problem(StringInfo problems, const BfAddress *address,
 }
 
 /*
- * Try to be accepted at an address; where that fails, add to the problems why.
+ * Try to be accepted at an address, unless we are connected to it, and ask; where
+ * that fails, add to the problems why.
  *
  * What cannot be connected to is raised wherever that is noticed, which is in
  * any wait.  It is caught here, without a subtransaction, as nothing has been
@@ -160,10 +172,9 @@ try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
 
 	PG_TRY();
 	{
-		bf_socket_open(socket, server, address);
-		if (server->needs_password)
-			prove_password(socket);
-		authenticate(socket, server);
+		if (socket->link == NULL)
+			be_accepted(socket, server, address);
+		socket->connecting = true;
 		if (question != NULL)
 			question(socket, server, answer);
 		socket->connecting = false;
@@ -241,12 +252,21 @@ require_master(BfSocket *socket, const BfServer *server, BfAddress *none)
 		bf_socket_unreachable(socket->name, "It is not a master.");
 }
 
+/* Is a socket open, and to this address? */
+static bool
+leads_to(const BfSocket *socket, const BfAddress *address)
+{
+	return socket->link != NULL && socket->port == address->port &&
+		strcmp(socket->host, address->host) == 0;
+}
+
 /*
- * Open a socket to the master that one of the sentinels names.  Where that fails,
- * returns whether it may be another one soon.
+ * Open a socket to the master that one of the sentinels names, or leave it where it
+ * leads there.  Where that fails, returns whether it may be another one soon.
  */
 static bool
-try_sentinels(BfSocket *socket, const BfServer *server, StringInfo problems)
+try_sentinels(BfSocket *socket, BfSocket *guide, const BfServer *server,
+			  StringInfo problems)
 {
 	BfServer	sentinels = *server;
 	bool		named = false;
@@ -255,30 +275,41 @@ try_sentinels(BfSocket *socket, const BfServer *server, StringInfo problems)
 	sentinels.password = server->sentinel_password;
 	sentinels.needs_password = false;
 	sentinels.db = 0;
-	for (int i = 0; i < server->address_count; i++)
+	for (int i = guide->link != NULL ? -1 : 0; i < server->address_count; i++)
 	{
+		BfAddress	kept = {guide->host, guide->port};
 		BfAddress	master = {0};
 
-		if (!try_address(socket, &sentinels, &server->addresses[i],
+		if (i >= 0)
+			bf_socket_close(guide);
+		if (!try_address(guide, &sentinels, i < 0 ? &kept : &server->addresses[i],
 						 ask_for_master, &master, problems))
 			continue;
+		named = true;
+		if (leads_to(socket, &master))
+			break;
 		bf_socket_close(socket);
 		bf_check_redirection(server, master.host);
-		named = true;
 		if (try_address(socket, server, &master, require_master, NULL,
 						problems))
 			break;
 	}
+	if (!named)
+		bf_socket_close(socket);
 	return named;
 }
 
 /* Open a socket to the master that sentinels name, once they name one. */
 static void
-find_master(BfSocket *socket, const BfServer *server, StringInfo problems)
+find_master(BfSocket *socket, BfSocket *guide, const BfServer *server,
+			StringInfo problems)
 {
 	TimestampTz start = GetCurrentTimestamp();
 
-	while (try_sentinels(socket, server, problems) &&
+	/* What a sentinel that has gone would say is no news. */
+	if (guide->link != NULL && !bf_socket_is_silent(guide))
+		bf_socket_close(guide);
+	while (try_sentinels(socket, guide, server, problems) &&
 		   socket->link == NULL &&
 		   !TimestampDifferenceExceeds(start, GetCurrentTimestamp(),
 									   server->connect_timeout))
@@ -300,15 +331,18 @@ find_host(BfSocket *socket, const BfServer *server, StringInfo problems)
 	}
 }
 
-/* Open a socket to who serves us; returns NULL, or why nobody does. */
+/*
+ * Open a socket to who serves us; returns NULL, or why nobody does.  One that is
+ * open is to a master, and stays where the sentinels still name that.
+ */
 char *
-bf_greet(BfSocket *socket, const BfServer *server)
+bf_greet(BfSocket *socket, BfSocket *guide, const BfServer *server)
 {
 	StringInfoData problems;
 
 	initStringInfo(&problems);
 	if (server->sentinel != NULL)
-		find_master(socket, server, &problems);
+		find_master(socket, guide, server, &problems);
 	else
 		find_host(socket, server, &problems);
 	return socket->link != NULL ? NULL : problems.data;

@@ -8,6 +8,7 @@
 #include "redis/socket.h"
 
 extern void bf_check_redirection(const BfServer *server, const char *host);
-extern char *bf_greet(BfSocket *socket, const BfServer *server);
+extern char *bf_greet(BfSocket *socket, BfSocket *guide,
+					  const BfServer *server);
 
 #endif							/* BLOOMEXT_GREETING_H */

@@ -408,8 +408,12 @@ void
 bf_socket_open(BfSocket *socket, const BfServer *server,
 			   const BfAddress *address)
 {
+	static uint64 made = 0;
+
 	transport = bf_transport();
 	*socket = (BfSocket) {
+		.port = address->port,
+		.made = made++,
 		.connecting = true,
 		.connect_timeout = server->connect_timeout,
 		.command_timeout = server->command_timeout,

@@ -20,6 +20,8 @@ typedef struct BfSocket
 {
 	char		name[NAMEDATALEN];	/* of the server, for messages */
 	char		host[BF_HOST_SIZE]; /* that we went to; "": a unix socket */
+	int			port;
+	uint64		made;			/* how many were opened before it */
 	BfLink	   *link;			/* NULL: closed */
 	BfReply    *reply;			/* the last one received */
 	bool		connecting;		/* until the server has accepted us */

@@ -20,7 +20,9 @@
  * goes to the new master in the same way: a replica executes nothing of a unit
  * that writes.  But what came before it may be lost there: so that is for the first
  * units of a pipeline alone, and not for what was read under WATCH; and a pipeline
- * that has begun does not go on by another connection to who may be another.
+ * that has begun does not go on by another connection to who may be another.  So
+ * sentinels are asked before a pipeline begins, or between its parts: where they
+ * name another master then, it ends with an error.
  */
 #include "postgres.h"
 
@@ -50,7 +52,7 @@ connect_pipeline(BfPipeline *pipeline)
 {
 	pipeline->connection = bf_cluster_route(pipeline->server, pipeline->key);
 	if (!pipeline->executed)
-		pipeline->made = pipeline->connection->made;
+		pipeline->made = pipeline->connection->socket.made;
 }
 
 /*
@@ -61,7 +63,7 @@ connect_pipeline(BfPipeline *pipeline)
 static void
 check_connection(const BfPipeline *pipeline, const BfConnection *connection)
 {
-	if (pipeline->executed && connection->made != pipeline->made &&
+	if (pipeline->executed && connection->socket.made != pipeline->made &&
 		(pipeline->stays || !connection->cluster))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
@@ -112,6 +114,8 @@ receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 		if (reply->type == BF_REPLY_ERROR && *error == NULL)
 			*error = pstrdup(reply->str);
 	}
+	if (*error == NULL)
+		connection->doubted = false;
 	return reply;
 }
 
@@ -195,6 +199,17 @@ write_unit(BfConnection *connection, const BfUnit *unit)
 	bf_socket_send(&connection->socket, bytes + before, unit->bytes.len - before);
 }
 
+/*
+ * Has a part of a pipeline been answered, so that sentinels may be asked whether
+ * its connection still leads to the master?
+ */
+static bool
+is_between_parts(const BfPipeline *pipeline)
+{
+	return pipeline->executed && pipeline->sent == NIL &&
+		!pipeline->connection->watching;
+}
+
 /* Send a unit, which is freed when it has been answered. */
 void
 bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
@@ -206,7 +221,7 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 		receive_oldest(pipeline);
 	if (pipeline->redirected != NIL)
 		bf_pipeline_finish(pipeline);
-	if (pipeline->connection == NULL)
+	if (pipeline->connection == NULL || is_between_parts(pipeline))
 		connect_pipeline(pipeline);
 	check_connection(pipeline, pipeline->connection);
 	pipeline->sent = lappend(pipeline->sent, unit);
@@ -296,7 +311,7 @@ follow(BfPipeline *pipeline, BfUnit *unit)
 
 	check_connection(pipeline, connection);
 	pipeline->executed = true;
-	pipeline->made = connection->made;
+	pipeline->made = connection->socket.made;
 	pipeline->handler(connection, reply, unit, pipeline->arg);
 	bf_connection_done(connection);
 	bf_unit_free(unit);

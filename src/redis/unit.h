@@ -24,7 +24,7 @@ typedef struct BfPipeline
 	BfConnection *connection;
 	bool		stays;			/* what it writes is of no use but together */
 	bool		executed;		/* was a unit? */
-	uint64		made;			/* BfConnection.made of where it was */
+	uint64		made;			/* BfSocket.made of where it was */
 	int			window;			/* units under way at most */
 	int			units;
 	StringInfoData unsent;		/* bytes of units that are gathered */
