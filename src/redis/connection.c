@@ -21,6 +21,10 @@
  * master again.  The connection to that sentinel is kept for this.  They are not
  * asked within a transaction of Redis or a pipeline's part: see unit.c.
  *
+ * What a call has written is acknowledged when so many replicas have it, if the
+ * server's option wait_replicas says so: WAIT is sent once, behind the last unit
+ * of a pipeline, by the connection that has written.
+ *
  * A cluster may name any number of nodes.  So many connections to nodes are kept:
  * for another one, that which has been idle longest is closed.
  *
@@ -43,6 +47,7 @@
 #include "redis/answers.h"
 #include "redis/connection.h"
 #include "redis/greeting.h"
+#include "redis/resp.h"
 
 /* Connections idle for longer, in ms, are not trusted to be alive. */
 #define MAX_IDLE		60000
@@ -121,6 +126,7 @@ close_unusable(void)
 		if (is_busy(&connection->socket) || connection->watching ||
 			is_outdated(connection))
 			close_connection(connection);
+		connection->written = false;
 		if (connection->socket.link == NULL && is_to_node(connection))
 			forget_connection(connection);
 	}
@@ -181,10 +187,52 @@ make_cache(void)
 		CacheRegisterSyscacheCallback(caches[i], at_catalog_change, (Datum) 0);
 }
 
-/* Say that no more is wanted of a connection: it is kept for the next call. */
+/*
+ * Wait until as many replicas as the server's option says have all that this
+ * connection has written, and all that was there when it wrote last: what it found
+ * to be set already may be as new.
+ */
+static void
+await_replicas(BfConnection *connection)
+{
+	BfSocket   *socket = &connection->socket;
+	BfUnit	   *unit = bf_unit_make();
+	const BfReply *reply;
+
+	connection->written = false;
+	bf_command_begin(unit, "WAIT");
+	bf_command_number(unit, connection->wait_replicas);
+	bf_command_number(unit, connection->wait_timeout);
+	bf_unit_end(unit);
+	socket->pending = unit->replies;
+	bf_socket_send(socket, unit->bytes.data, unit->bytes.len);
+	bf_unit_free(unit);
+	reply = bf_socket_receive(socket);
+	if (reply->type == BF_REPLY_INTEGER &&
+		reply->integer >= connection->wait_replicas)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
+			 errmsg("what was written to Redis server \"%s\" was not confirmed by %d replicas",
+					socket->name, connection->wait_replicas),
+			 reply->type == BF_REPLY_ERROR ?
+			 errdetail("Its answer to WAIT: %s", bf_socket_printable(reply->str)) :
+			 reply->type == BF_REPLY_INTEGER ?
+			 errdetail("Within wait_timeout, %lld did.", reply->integer) : 0,
+			 errhint("It is lost if a replica is promoted that does not have it: write it again.")));
+}
+
+/*
+ * Say that no more is wanted of a connection: it is kept for the next call.  What
+ * was written has reached as many replicas as it is to.
+ */
 void
 bf_connection_done(BfConnection *connection)
 {
+	bf_socket_free_reply(&connection->socket);
+	if (connection->written && connection->wait_replicas > 0)
+		await_replicas(connection);
+	connection->written = false;
 	bf_socket_free_reply(&connection->socket);
 	connection->last_used = GetCurrentTimestamp();
 }
@@ -239,6 +287,8 @@ connect_to_server(BfConnection *connection, BfServer *server)
 	connection->unproven = server->password_required && !server->needs_password;
 	connection->cluster = server->cluster;
 	connection->sentinel = server->sentinel != NULL;
+	connection->wait_replicas = server->wait_replicas;
+	connection->wait_timeout = server->wait_timeout;
 	connection->demoted = false;
 	connection->watching = false;
 

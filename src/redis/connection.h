@@ -39,6 +39,9 @@ typedef struct BfConnection
 	TimestampTz verified;		/* when sentinels were asked for the master; 0:
 								 * they are to be asked */
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
+	bool		written;		/* what no replica was waited for yet */
+	int			wait_replicas;
+	int			wait_timeout;	/* ms */
 	TimestampTz last_used;
 } BfConnection;
 

@@ -267,6 +267,7 @@ bf_strings_create(const BfRemote *remote, int64 ttl)
 	BfUnit	   *unit = bf_unit_make();
 	int64		answer;
 
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_CREATE);
 	bf_remote_append_keys(unit, remote, 1);
 	if (layout->layer_suffix != NULL)

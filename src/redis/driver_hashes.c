@@ -257,6 +257,7 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 void
 bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 {
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);

@@ -131,6 +131,7 @@ create_native(const BfRemote *remote, int64 ttl)
 	BfUnit	   *unit = bf_unit_make();
 
 	check_bits(&remote->plan.header);
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_NATIVE_CREATE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);

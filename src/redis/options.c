@@ -84,6 +84,8 @@ static const Option options[] = {
 	{OF_SERVER(db), OPTION_INTEGER, 0, PG_INT32_MAX},
 	{OF_SERVER(connect_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
 	{OF_SERVER(command_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
+	{OF_SERVER(wait_replicas), OPTION_INTEGER, 0, PG_INT32_MAX},
+	{OF_SERVER(wait_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
 	{OF_SERVER(tls), OPTION_BOOLEAN},
 	{OF_SERVER(tls_ca), OPTION_TEXT},
 	{OF_SERVER(cluster), OPTION_BOOLEAN},
@@ -251,6 +253,9 @@ combine_options(BfServer *server)
 		problem = "option \"redirect_hosts\" needs option \"cluster\" or \"sentinel\"";
 	else if (server->tls_ca != NULL && !server->tls)
 		problem = "option \"tls_ca\" needs option \"tls\"";
+	else if (server->wait_replicas > 0 &&
+			 server->wait_timeout >= server->command_timeout)
+		problem = "option \"wait_timeout\" must be less than option \"command_timeout\"";
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -272,6 +277,7 @@ check_certificate(const BfServer *server)
 static const BfServer defaults = {
 	.connect_timeout = 1000,
 	.command_timeout = 5000,
+	.wait_timeout = 1000,
 	.password_required = true
 };
 

@@ -785,6 +785,7 @@ bf_remote_drop(const BfRemote *remote)
 
 	if (what.layout == NULL)
 		what.layout = what.orphan;
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_DROP);
 	bf_remote_append_keys(unit, &what, strings);
 	bf_script_arguments(unit);

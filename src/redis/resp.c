@@ -228,6 +228,7 @@ bf_script_arguments(BfUnit *unit)
 void
 bf_transaction_begin(BfUnit *unit)
 {
+	unit->writes = true;
 	bf_command_begin(unit, "MULTI");
 }
 

@@ -326,6 +326,7 @@ claim_hash(const BfRemote *whole, int64 ttl)
 	const BfReply *reply;
 	char	   *id = NULL;
 
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_CLAIM);
 	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
 	bf_script_arguments(unit);
@@ -386,6 +387,7 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 	BfUnit	   *unit = bf_unit_make();
 	int64		answer;
 
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_ARRIVE);
 	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
 	bf_script_arguments(unit);
@@ -480,6 +482,7 @@ drop_hash(const BfRemote *whole)
 	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
 	BfUnit	   *unit = bf_unit_make();
 
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_DROP);
 	bf_command_text(unit, whole->hash[BF_CONFIG].key);
 	bf_script_arguments(unit);

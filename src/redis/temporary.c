@@ -292,6 +292,7 @@ bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 	BfUnit	   *unit = bf_pipeline_unit(pipeline);
 	int64		replaced = 0;
 
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_REPLACE);
 	for (uint32 i = 0; i < count; i++)
 		bf_command_text(unit, images[i].key);

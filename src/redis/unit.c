@@ -115,7 +115,10 @@ receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 			*error = pstrdup(reply->str);
 	}
 	if (*error == NULL)
+	{
 		connection->doubted = false;
+		connection->written |= unit->writes;
+	}
 	return reply;
 }
 

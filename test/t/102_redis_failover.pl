@@ -45,6 +45,14 @@ sql(q{
 	END $$;
 });
 
+# The message of the error that a query ends in, with DETAIL and HINT.
+sub message
+{
+	my ($query) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$query");
+	return $err;
+}
+
 # Wait until something holds.
 sub await
 {
@@ -178,8 +186,71 @@ name_master($between->{port});
 is(session("SELECT bf_mirror(bf_create(100, 0.01, expansion => 1), 'asked', 'put')"), '08006', 'a mirror whose server is none any more when it is to be put in place');
 is($_->cli('EXISTS', 'put-config'), 0, 'nothing is in place') foreach $first, $second;
 
+# With several replicas, what one has confirmed is lost if another one is promoted.
+my ($chosen, $follower) = map { RedisServer->new(port => RedisServer::free_port(), options => [ '--replicaof', '127.0.0.1', $second->{port} ]) } 1 .. 2;
+await('replicas', sub { return 2 == grep { $_->cli('EXISTS', 'k') eq '1' } $chosen, $follower });
+name_master($second->{port});
+sql("ALTER SERVER asked OPTIONS (wait_replicas '2', wait_timeout '4000')");
+is(sql("SELECT bf_redis_add('asked', 'k', 'of all')"), 't', 'confirmed by both replicas');
+$chosen->cli('REPLICAOF', 'NO', 'ONE');
+sql("ALTER SERVER asked OPTIONS (SET wait_timeout '50')");
+is(state_of("SELECT bf_redis_add('asked', 'k', 'of none')"), '08007', 'one of them is not enough');
+is(sql("ALTER SERVER asked OPTIONS (SET wait_replicas '1', SET wait_timeout '4000'); SELECT bf_redis_add('asked', 'k', 'of one')"), 't', 'unless one is wanted');
+name_master($chosen->{port});
+is(sql("ALTER SERVER asked OPTIONS (DROP wait_replicas); SELECT bf_redis_contains_each('asked', 'k', '{of all,of one}'::text[])"), '{t,f}',
+	'and who is promoted has what all have confirmed, but not what another one has');
+
 name_master($second->{port});
 is(session("$add @{[shell(qq(kill -9 $sentinel->{pid}))]} SELECT pg_sleep(1.1); $add"), 't 08001', 'without one, nobody is asked for what was known');
 $sentinel->stop;
+
+# Whatever writes waits for replicas, each layout's way, and where all was there already;
+# who reads does not.
+my $alone = RedisServer->new(port => RedisServer::free_port());
+RedisTest::server('waiting', $alone->{port}, ", wait_replicas '1', wait_timeout '20'");
+RedisTest::server('plain', $alone->{port});
+sql("CREATE TABLE t AS SELECT 'Title ' || i AS title FROM generate_series(1, 100) i; CREATE INDEX ON t USING bloomfilter (title) WITH (expected = 100)");
+my %made = (guava => "'guava'", redisson => "'redisson'", bitmap => "'magnuss'", growing => "'guava', NULL, 1", shards => "'guava', 'guava;shards=4'",
+	RedisServer::bloom() ? (redisbloom => "'redisbloom'") : ());
+for my $layout (sort keys %made)
+{
+	my $create = "bf_redis_create('waiting', '$layout', 1000, 0.01, $made{$layout})";
+	is(state_of("SELECT $create"), '08007', "$layout: made");
+	is(session("SELECT bf_redis_drop('plain', '$layout') IS NOT NULL; SELECT $create" =~ s/waiting/plain/r), 't t', "$layout: there");
+	is(session("SELECT bf_redis_add('waiting', '$layout', 'x'); SELECT bf_redis_add('waiting', '$layout', 'x'); SELECT bf_redis_add_each('waiting', '$layout', '{x}'::text[]);
+			SELECT bf_redis_contains('waiting', '$layout', 'x'); SELECT layout IS NOT NULL FROM bf_redis_info('waiting', '$layout')"), 't t 08007 08007 08007', "$layout: added to, also what was there");
+	is(state_of("SELECT bf_redis_drop('waiting', '$layout')"), '08007', "$layout: dropped");
+}
+for my $filter ("bf_create(1000)", "bf_create(1000, 0.01, 'redisson')", "bf_create(1000, 0.01, expansion => 1)")
+{
+	is(state_of("SELECT bf_mirror($filter, 'waiting', 'm')"), '08007', "mirrored: $filter");
+	sql("SELECT bf_redis_drop('plain', 'm')");
+}
+is(session("SELECT bf_live_mirror('t', 'waiting', 'l'); INSERT INTO t VALUES ('new'); SELECT bf_live_mirror('t', 'waiting', 'l')"), '08007 08007', 'mirrored from a live filter');
+is(state_of("SELECT bf_mirror(bf_create(1000), 'waiting', 's', 'guava;shards=2/0')"), '08007', 'mirrored as a shard');
+like(message("SELECT bf_redis_create('waiting', 'm', 10)"),
+	qr/08007: what was written to Redis server "waiting" was not confirmed by 1 replicas\nDETAIL:  Within wait_timeout, 0 did\.\nHINT:  .*write it again/, 'what may be lost');
+$alone->cli('ACL', 'SETUSER', 'default', '-wait');
+like(message("SELECT bf_redis_create('waiting', 'n', 10)"), qr/08007: .*\nDETAIL:  Its answer to WAIT: NOPERM/, 'an account that may not wait');
+for my $options ("wait_replicas '-1'", "wait_timeout '0'", "wait_replicas '1', wait_timeout '5000'", "wait_replicas '1', command_timeout '1000'")
+{
+	is(state_of("CREATE SERVER bad FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host 'h', $options)"), '22023', "refused: $options");
+}
+
+# With one replica that is waited for, nothing is lost that was acknowledged: by a fail-over
+# that is asked for, by a crash, and by a master that is out of reach for a while.
+my %happens = (
+	planned => sub { $_[1][0]->cli('SENTINEL', 'FAILOVER', 'planned'); },
+	crashed => sub { $_[0]->signal('KILL'); },
+	silent => sub { $_[0]->signal('STOP'); });
+for my $name (sort keys %happens)
+{
+	my ($old, $others, $who) = watched($name, 1, ", wait_replicas '1', wait_timeout '200', command_timeout '1000'");
+	is(adding_during($name, sub { $happens{$name}->($old, $who); await_switch($name, $old, $who, @$others); $old->signal('CONT'); 
+			$old->start if $name eq 'crashed';
+			await('the old one as a replica', sub { return $old->cli('ROLE') =~ /^slave/ }); }), 0, "$name: all that was acknowledged is there");
+	cmp_ok(sql("SELECT count(*) FROM failed WHERE server = '$name'"), '>', 0, "$name: other additions failed");
+	$_->stop foreach @$who, @$others, $old;
+}
 
 done_testing();
