@@ -1,0 +1,54 @@
+# Connections that sessions keep to Redis, how many it takes, and what it says to one too
+# many.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use IO::Socket::UNIX;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use RedisServer;
+use RedisTest;
+
+my ($redis, $node) = start_servers();
+
+# What Redis says before it closes is what is told, whether we have sent anything by then or
+# not, and also where a password was sent.
+my $full = RedisServer->new(options => [ '--maxclients', 1 ]);
+my $client;
+for (1 .. 200)
+{
+	# Who looked whether it has started may count still.
+	$client = IO::Socket::UNIX->new(Peer => $full->{socket});
+	$client->print("PING\r\n");
+	last if readline($client) eq "+PONG\r\n";
+	sleep 0.05;
+}
+sql("CREATE SERVER full_one FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$full->{socket}');
+	 CREATE USER MAPPING FOR CURRENT_USER SERVER full_one OPTIONS (password 'Pa55word');
+	 CREATE FUNCTION told() RETURNS text LANGUAGE plpgsql AS \$\$
+	 DECLARE
+		 message text;
+		 messages text[];
+	 BEGIN
+		 FOR i IN 1 .. 300 LOOP
+			 BEGIN
+				 PERFORM bf_redis_contains('full_one', 'k', 'x');
+			 EXCEPTION WHEN OTHERS THEN
+				 GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;
+				 messages := messages || message;
+			 END;
+		 END LOOP;
+		 RETURN (SELECT string_agg(DISTINCT m, '; ') FROM unnest(messages) m);
+	 END \$\$");
+like(sql('SELECT told()'), qr/^[^;]*ERR max number of clients reached$/, 'a client too many, with a password');
+sql('ALTER USER MAPPING FOR CURRENT_USER SERVER full_one OPTIONS (DROP password)');
+like(sql('SELECT told()'), qr/^[^;]*ERR max number of clients reached$/, 'and without one');
+
+$node->stop;
+done_testing();
