@@ -1016,7 +1016,7 @@ CREATE FUNCTION bf_mirror(
 	ttl interval DEFAULT NULL
 ) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomext_mirror'
-	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_mirror(bloomfilter, name, text, text, interval) IS
 	'writes the filter to Redis under the key, at once and whole for its readers; returns bytes sent. Layouts: guava, growing, redisson, bitmap, redisbloom; NULL: the strategy''s own; guava;shards=8/0: the first of the 8 shards of one, as bf_shard says. Not undone by ROLLBACK';
 
@@ -1027,7 +1027,7 @@ CREATE FUNCTION bf_fetch(
 	funnel text DEFAULT NULL
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_fetch'
-	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_fetch(name, text, text, text) IS
 	'filter that is kept in Redis under the key, or (layout guava;shards=8/0) a shard of it. Funnel: of what kind its elements are, where nothing in Redis says it; NULL: text';
 
@@ -1041,7 +1041,7 @@ CREATE FUNCTION bf_fetch(
 	funnel text DEFAULT NULL
 ) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomext_fetch_sized'
-	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_fetch(name, text, text, bigint, float8, text, text) IS
 	'filter of a bit string in Redis (layout bitmap) that was sized for these parameters. Funnel: of what kind its elements are; NULL: text';
 
@@ -1057,31 +1057,31 @@ CREATE FUNCTION bf_redis_create(
 	funnel text DEFAULT NULL
 ) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_create'
-	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int, interval, text) IS
 	'makes an empty filter in Redis (true), or finds one of the same parameters there (false). Layout as for bf_mirror, or with several keys: bitmap;shards=8. Funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; for a filter that a service made it says of what kind its elements are';
 
 CREATE FUNCTION bf_redis_add(server name, key text, element anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_redis_add(name, text, anycompatible) IS
 	'adds the element to a filter in Redis; true: it was surely new';
 
 CREATE FUNCTION bf_redis_add_each(server name, key text, elements anycompatiblearray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add_each'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 5000;
 COMMENT ON FUNCTION bf_redis_add_each(name, text, anycompatiblearray) IS
 	'adds the elements to a filter in Redis; an answer for each: true: it was surely new';
 
 CREATE FUNCTION bf_redis_contains(server name, key text, element anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_contains'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_redis_contains(name, text, anycompatible) IS
 	'whether a filter in Redis probably contains the element; false: surely not. A missing filter is an error';
 
 CREATE FUNCTION bf_redis_contains_each(server name, key text, elements anycompatiblearray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_redis_contains_each'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 5000;
 COMMENT ON FUNCTION bf_redis_contains_each(name, text, anycompatiblearray) IS
 	'whether a filter in Redis probably contains each element; false: surely not. A missing filter is an error';
 
@@ -1108,13 +1108,13 @@ CREATE FUNCTION bf_redis_info(
 	OUT has_witness boolean
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomext_redis_info'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_redis_info(name, text) IS
 	'what a filter in Redis is and how full; NULL where it is not known. bits are over all layers and shards; a native RedisBloom filter does not tell its fill';
 
 CREATE FUNCTION bf_redis_drop(server name, key text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_drop'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_redis_drop(name, text) IS
 	'removes a filter from Redis with all its keys; false: there was none';
 
@@ -1126,7 +1126,7 @@ CREATE FUNCTION bf_live_mirror(
 	ttl interval DEFAULT NULL
 ) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomext_live_mirror'
-	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100000;
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 5000;
 COMMENT ON FUNCTION bf_live_mirror(regclass, name, text, text, interval) IS
 	'writes the live filter to Redis under the key, as bf_mirror does a value, but of one string there only what differs; returns bytes sent';
 

@@ -50,5 +50,12 @@ like(sql('SELECT told()'), qr/^[^;]*ERR max number of clients reached$/, 'a clie
 sql('ALTER USER MAPPING FOR CURRENT_USER SERVER full_one OPTIONS (DROP password)');
 like(sql('SELECT told()'), qr/^[^;]*ERR max number of clients reached$/, 'and without one');
 
+# What thousands of questions cost does not have PostgreSQL compile them.
+for my $call ("bf_redis_contains('s', 'k', i)", "bf_redis_add('s', 'k', i)", "bf_redis_contains_each('s', 'k', ARRAY[i])", "bf_redis_add_each('s', 'k', ARRAY[i])")
+{
+	my $cost = (sql("EXPLAIN SELECT $call FROM generate_series(1, 5000) i") =~ /\.\.(\d+)/)[0];
+	cmp_ok($cost, '<', sql("SELECT boot_val FROM pg_settings WHERE name = 'jit_above_cost'"), "$call: $cost");
+}
+
 $node->stop;
 done_testing();
