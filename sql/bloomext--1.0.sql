@@ -1006,7 +1006,7 @@ COMMENT ON FUNCTION bloomext_redis_validator(text[], oid) IS
 CREATE FOREIGN DATA WRAPPER bloomext_redis
 	VALIDATOR bloomext_redis_validator;
 COMMENT ON FOREIGN DATA WRAPPER bloomext_redis IS
-	'Redis servers that bloom filters are mirrored to: host (a list, with port) or socket, db, connect_timeout, command_timeout (ms), wait_replicas, wait_timeout (ms), tls, tls_ca, cluster, sentinel, redirect_hosts; in user mappings: username, password, sentinel_username, sentinel_password, tls_cert, tls_key';
+	'Redis servers that bloom filters are mirrored to: host (a list, with port) or socket, db, connect_timeout, command_timeout (ms), keep_connections, idle_timeout (ms), wait_replicas, wait_timeout (ms), tls, tls_ca, cluster, sentinel, redirect_hosts; in user mappings: username, password, sentinel_username, sentinel_password, tls_cert, tls_key';
 
 CREATE FUNCTION bf_mirror(
 	filter bloomfilter,

@@ -30,27 +30,31 @@
  *
  * Before an idle connection is used again it is looked at: one that the server
  * has closed, or that has been idle long enough for something between us to
- * have forgotten it, is made anew.
+ * have forgotten it, is made anew.  As Redis takes so many clients only, a session
+ * does not keep such a one either: between transactions a timer has it shut down,
+ * which a signal handler may do; or it does not outlive a transaction, as the
+ * server's option keep_connections says.
  *
  * A reply is used only after its type, and an array's number of elements, were
  * found to be what the command asks for.  An error within it is raised.
  */
 #include "postgres.h"
 
+#include <sys/socket.h>
+
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 
 #include "redis/answers.h"
 #include "redis/connection.h"
 #include "redis/greeting.h"
 #include "redis/resp.h"
-
-/* Connections idle for longer, in ms, are not trusted to be alive. */
-#define MAX_IDLE		60000
 
 /* Behind sentinels, the master is taken to be who they have named for so many ms. */
 #define TRUST			1000
@@ -65,6 +69,11 @@
 #define MAX_TRIES		3
 
 static HTAB *connections = NULL;
+
+/* Between transactions, sockets that a timer's handler is to shut down. */
+static TimeoutId idle_timer;
+static pgsocket *idle = NULL;
+static volatile int idle_count = 0;
 
 /* Changes of servers, mappings and wrappers that this backend has seen. */
 static uint64 changes = 0;
@@ -107,15 +116,60 @@ forget_connection(BfConnection *connection)
 }
 
 /*
- * Close what an error left within something, or what has become outdated.  Nodes
- * that have no connection are forgotten.
+ * Tell Redis that idle connections are at their end, within a signal handler: what is
+ * ours of them is closed when it is next looked at.
  */
 static void
-close_unusable(void)
+shut_down_idle(void)
+{
+	for (int i = 0; i < idle_count; i++)
+		(void) shutdown(idle[i], SHUT_RDWR);
+	idle_count = 0;
+}
+
+/* From now on connections are used, and may be closed. */
+static void
+stop_idling(void)
+{
+	disable_timeout(idle_timer, false);
+	idle_count = 0;
+}
+
+/* Have connections be shut down when the first one has been idle for too long. */
+static void
+start_idling(void)
+{
+	HASH_SEQ_STATUS scan;
+	BfConnection *connection;
+	TimestampTz end = DT_NOEND;
+
+	hash_seq_init(&scan, connections);
+	while ((connection = hash_seq_search(&scan)) != NULL)
+	{
+		if (connection->socket.link == NULL)
+			continue;
+		end = Min(end, TimestampTzPlusMilliseconds(connection->last_used,
+												   connection->idle_timeout));
+		idle[idle_count++] = connection->socket.link->fd;
+		if (connection->guide.link != NULL)
+			idle[idle_count++] = connection->guide.link->fd;
+	}
+	if (idle_count > 0)
+		enable_timeout_at(idle_timer, end);
+}
+
+/*
+ * Close what an error left within something, or what has become outdated; at the end
+ * of a transaction also what is not to be kept beyond it.  Nodes that have no
+ * connection are forgotten.
+ */
+static void
+close_unusable(bool ended)
 {
 	HASH_SEQ_STATUS scan;
 	BfConnection *connection;
 
+	stop_idling();
 	hash_seq_init(&scan, connections);
 	while ((connection = hash_seq_search(&scan)) != NULL)
 	{
@@ -124,7 +178,7 @@ close_unusable(void)
 		if (is_busy(&connection->guide))
 			bf_socket_close(&connection->guide);
 		if (is_busy(&connection->socket) || connection->watching ||
-			is_outdated(connection))
+			is_outdated(connection) || (ended && !connection->kept))
 			close_connection(connection);
 		connection->written = false;
 		if (connection->socket.link == NULL && is_to_node(connection))
@@ -138,7 +192,10 @@ at_transaction_end(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT ||
 		event == XACT_EVENT_PREPARE)
-		close_unusable();
+	{
+		close_unusable(true);
+		start_idling();
+	}
 }
 
 /* A subtransaction has ended. */
@@ -147,7 +204,7 @@ at_subtransaction_end(SubXactEvent event, SubTransactionId mine,
 					  SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
-		close_unusable();
+		close_unusable(false);
 }
 
 /* A wrapper, server or user mapping has changed. */
@@ -181,6 +238,7 @@ make_cache(void)
 
 	connections = hash_create("bloomext Redis connections", 8, &control,
 							  HASH_ELEM | HASH_BLOBS);
+	idle_timer = RegisterTimeout(USER_TIMEOUT, shut_down_idle);
 	RegisterXactCallback(at_transaction_end, NULL);
 	RegisterSubXactCallback(at_subtransaction_end, NULL);
 	for (int i = 0; i < lengthof(caches); i++)
@@ -242,7 +300,8 @@ static bool
 is_alive(const BfConnection *connection)
 {
 	return !TimestampDifferenceExceeds(connection->last_used,
-									   GetCurrentTimestamp(), MAX_IDLE) &&
+									   GetCurrentTimestamp(),
+									   connection->idle_timeout) &&
 		bf_socket_is_silent(&connection->socket);
 }
 
@@ -287,6 +346,8 @@ connect_to_server(BfConnection *connection, BfServer *server)
 	connection->unproven = server->password_required && !server->needs_password;
 	connection->cluster = server->cluster;
 	connection->sentinel = server->sentinel != NULL;
+	connection->kept = server->keep_connections;
+	connection->idle_timeout = server->idle_timeout;
 	connection->wait_replicas = server->wait_replicas;
 	connection->wait_timeout = server->wait_timeout;
 	connection->demoted = false;
@@ -350,11 +411,15 @@ static BfConnection *
 find_connection(const BfConnectionKey *key)
 {
 	BfConnection *connection = hash_search(connections, key, HASH_FIND, NULL);
+	Size		sockets;
 
 	if (connection != NULL)
 		return connection;
 	if (key->port != 0)
 		make_room();
+	sockets = 2 * (hash_get_num_entries(connections) + 1) * sizeof(pgsocket);
+	idle = idle == NULL ? MemoryContextAlloc(TopMemoryContext, sockets) :
+		repalloc(idle, sockets);
 	connection = hash_search(connections, key, HASH_ENTER, NULL);
 	memset((char *) connection + sizeof(*key), 0,
 		   sizeof(BfConnection) - sizeof(*key));
@@ -378,6 +443,7 @@ try_connection(Oid server, const BfNode *node, char **problem)
 	*problem = NULL;
 	if (connections == NULL)
 		make_cache();
+	stop_idling();
 	memset(&key, 0, sizeof(key));
 	key.server = server;
 	key.user = GetUserId();

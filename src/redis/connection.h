@@ -40,6 +40,8 @@ typedef struct BfConnection
 								 * they are to be asked */
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
 	bool		written;		/* what no replica was waited for yet */
+	bool		kept;			/* beyond the transaction */
+	int			idle_timeout;	/* ms */
 	int			wait_replicas;
 	int			wait_timeout;	/* ms */
 	TimestampTz last_used;

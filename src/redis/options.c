@@ -84,6 +84,8 @@ static const Option options[] = {
 	{OF_SERVER(db), OPTION_INTEGER, 0, PG_INT32_MAX},
 	{OF_SERVER(connect_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
 	{OF_SERVER(command_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
+	{OF_SERVER(keep_connections), OPTION_BOOLEAN},
+	{OF_SERVER(idle_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
 	{OF_SERVER(wait_replicas), OPTION_INTEGER, 0, PG_INT32_MAX},
 	{OF_SERVER(wait_timeout), OPTION_INTEGER, 1, PG_INT32_MAX},
 	{OF_SERVER(tls), OPTION_BOOLEAN},
@@ -277,6 +279,8 @@ check_certificate(const BfServer *server)
 static const BfServer defaults = {
 	.connect_timeout = 1000,
 	.command_timeout = 5000,
+	.keep_connections = true,
+	.idle_timeout = 60000,
 	.wait_timeout = 1000,
 	.password_required = true
 };

@@ -23,6 +23,8 @@ typedef struct BfServer
 	int			db;
 	int			connect_timeout;	/* ms */
 	int			command_timeout;	/* ms */
+	bool		keep_connections;	/* beyond the transaction */
+	int			idle_timeout;	/* ms */
 	int			wait_replicas;	/* that are to confirm what is written */
 	int			wait_timeout;	/* ms */
 	bool		tls;
