@@ -159,6 +159,8 @@ bf_cluster_redirect(BfConnection *connection, const char *error,
 	if (!connection->cluster)
 		return BF_REDIRECT_NONE;
 	if (strncmp(error, "TRYAGAIN ", 9) == 0)
+		return BF_REDIRECT_DIVIDE;
+	if (strncmp(error, "CLUSTERDOWN ", 12) == 0)
 		return BF_REDIRECT_WAIT;
 	if (strncmp(error, "MOVED ", 6) == 0 &&
 		parse_node(connection, error, node))

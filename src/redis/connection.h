@@ -54,7 +54,8 @@ typedef enum BfRedirect
 	BF_REDIRECT_MOVED,			/* the slot lives elsewhere */
 	BF_REDIRECT_ASK,			/* this once, elsewhere */
 	BF_REDIRECT_MASTER,			/* the master is another one now */
-	BF_REDIRECT_WAIT			/* nowhere yet: the slot is on the move */
+	BF_REDIRECT_DIVIDE,			/* nowhere yet, unless a key at a time */
+	BF_REDIRECT_WAIT			/* nowhere yet */
 } BfRedirect;
 
 extern uint64 bf_connection_changes(void);

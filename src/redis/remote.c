@@ -7,6 +7,11 @@
  * Each layout's driver says whether that is a filter of the layout.  What is
  * described twice is an error, as only one of the two can be true.
  *
+ * In a cluster, a node that is handing a slot over executes no command about several
+ * keys of it if one of them is not there, as most of these are not.  Then they are
+ * read one at a time.  What is described so was true of each key, but at moments of
+ * its own; the commands that follow compare it with the bits, in one.
+ *
  * Everything read is checked as bytes from anywhere are, before anything is
  * derived from it.  What is described as one filter has all its layers, unless
  * its server has them; what is described as sharded has none, and is no shard.
@@ -480,6 +485,32 @@ read_answer(BfConnection *connection, const BfReply *reply,
 		read_beside(connection, element[FIRST_BESIDE + i], &list->beside[i]);
 }
 
+/* Ask for all that in one command, or for a key at a time. */
+static void
+ask_what_is_there(Oid server, const char *key, BesideList *list,
+				  BfFoundString *at)
+{
+	BfUnit	   *unit = make_question(key, list);
+	BfConnection *connection;
+	const BfReply *reply;
+
+	unit->divides = list->count > 1;
+	reply = bf_ask(server, key, unit, 0, &connection);
+	if (reply != NULL)
+		read_answer(connection, reply, list, at);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+	if (reply != NULL)
+		return;
+	for (int i = 0; i < list->count; i++)
+	{
+		BesideList	one = {.beside = &list->beside[i],.count = 1};
+
+		ask_what_is_there(server, one.beside->key, &one, at);
+	}
+	ask_what_is_there(server, key, &(BesideList) {0}, at);
+}
+
 /*
  * Find out what filter is at a key, if any (layout is NULL where there is
  * none).  What is returned is in the current memory context.  The first row is
@@ -500,9 +531,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	char	   *twin = twin_key(key);
 	Beside	   *shards;
 	Beside	   *at_twin;
-	const BfReply *reply;
 	BfFound		found;
-	BfUnit	   *unit;
 	int64		at_layer = 0;
 
 	*remote = bf_remote_at(server, key, NULL);
@@ -514,9 +543,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 		candidates[i] = bf_remote_at(server, remote->key, &bf_layouts[i]);
 		list_places(&list, &candidates[i], &places[i]);
 	}
-	unit = make_question(key, &list);
-	reply = bf_ask(server, key, unit, 0, &connection);
-	read_answer(connection, reply, &list, &found.at);
+	ask_what_is_there(server, key, &list, &found.at);
 	if (shards != NULL)
 		read_shards(connection, shards->values, remote);
 	for (int i = bf_layout_count - 1; i >= 0; i--)
@@ -533,8 +560,6 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 		strcmp(found.at.type, "string") == 0 ? (int64) found.at.length : -1;
 	remote->at_layer = at_layer;
 	remote->twin = at_twin && at_twin->length != 0 ? twin : NULL;
-	bf_connection_done(connection);
-	bf_unit_free(unit);
 	pfree(list.beside);
 	pfree(places);
 	pfree(candidates);

@@ -23,6 +23,7 @@ typedef struct BfUnit
 	StringInfoData bytes;		/* its commands, but for the payload */
 	int			replies;		/* one a command */
 	int			number;			/* which of its pipeline's units it is */
+	bool		divides;		/* who asks can do so a key at a time */
 	bool		writes;			/* what replicas are to have: a transaction does */
 
 	/* The command that is being written. */

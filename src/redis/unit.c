@@ -40,7 +40,7 @@
 /* Bytes that are sent at a time, as many as Redis reads at a time. */
 #define GATHER			(16 * 1024)
 
-/* Pause, in ms, while a slot is on the move. */
+/* Pause, in ms, while a slot is on the move, or nobody serves it. */
 #define PAUSE			20
 
 /* Moves that a unit follows: there cannot be that many nodes on its way. */
@@ -262,7 +262,9 @@ try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 
 /*
  * Ask by a unit that is sent alone, to wherever its key leads; its last reply
- * stays valid until the connection is used again.  An error is raised.
+ * stays valid until the connection is used again.  An error is raised.  NULL where
+ * keys of a slot that is on the move are to be asked for one at a time, if the
+ * caller can.
  */
 const BfReply *
 bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
@@ -289,7 +291,10 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 		if (error == NULL)
 			return reply;
 		redirect = bf_cluster_redirect(*connection, error, key, &node);
-		if (redirect == BF_REDIRECT_ASK && unit->replies > 1)
+		if (redirect == BF_REDIRECT_DIVIDE && unit->divides)
+			return NULL;
+		if (redirect == BF_REDIRECT_DIVIDE ||
+			(redirect == BF_REDIRECT_ASK && unit->replies > 1))
 			redirect = BF_REDIRECT_WAIT;
 		if (redirect == BF_REDIRECT_NONE || ++moves > MAX_MOVES ||
 			(redirect == BF_REDIRECT_WAIT &&

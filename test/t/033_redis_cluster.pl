@@ -7,6 +7,7 @@ use lib "$FindBin::RealBin/../perl";
 
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use POSIX ();
 use Test::More;
 
 use RedisServer;
@@ -150,6 +151,40 @@ is($answer, 't|t', 'ASK is followed');
 $nodes[$from]->cli('MIGRATE', '127.0.0.1', $nodes[$to]{port}, "{$other}:bloomext", 0, 5000);
 $nodes[$_]->cli('CLUSTER', 'SETSLOT', $slot, 'NODE', $ids[$to]) foreach $to, $from, 3 - $to - $from;
 is(sql("SELECT bf_redis_add('cluster', '$other', 'Title 1')"), 'f', 'and MOVED after it');
+
+# A slot of which nothing has moved yet.  It has none of most keys that are looked for.
+sql("ALTER SERVER cluster OPTIONS (SET command_timeout '1000')");
+for my $key ('guava3', 'bitmap3', 'redisson3', '{growing3}')
+{
+	($from) = grep { $nodes[$_]->cli('EXISTS', $key =~ /growing/ ? "$key-0" : $key) eq '1' } 0 .. 2;
+	$to = ($from + 1) % 3;
+	$slot = slot_of($key);
+	$nodes[$to]->cli('CLUSTER', 'SETSLOT', $slot, 'IMPORTING', $ids[$from]);
+	$nodes[$from]->cli('CLUSTER', 'SETSLOT', $slot, 'MIGRATING', $ids[$to]);
+	is(sql("SELECT bf_redis_contains_each('cluster', '$key', ARRAY(SELECT title FROM titles WHERE i <= 500)) = array_fill(true, ARRAY[500])"), 't', "$key: asked before it moves");
+	is($nodes[$from]->cli('MIGRATE', '127.0.0.1', $nodes[$to]{port}, $key, 0, 5000), $key =~ /growing/ ? 'NOKEY' : 'OK', "$key moves");
+	is(sql("SELECT bf_redis_contains('cluster', '$key', 'Title 1')"), 't', "$key: asked when it has, without what is beside it") if $key eq 'guava3';
+	is(state_of("SELECT bf_redis_contains('cluster', '$key', 'Title 1')"), '38000', "$key: an error while keys that are compared are apart") if $key =~ /bitmap|redisson/;
+	$nodes[$_]->cli('CLUSTER', 'SETSLOT', $slot, 'STABLE') foreach $to, $from;
+	$nodes[$to]->cli('MIGRATE', '127.0.0.1', $nodes[$from]{port}, $key, 0, 5000);
+}
+
+# A slot that nobody serves for a moment.
+($from) = grep { $nodes[$_]->cli('EXISTS', 'guava4') eq '1' } 0 .. 2;
+$slot = slot_of('guava4');
+$_->cli('CLUSTER', 'DELSLOTS', $slot) foreach @nodes;
+my $down = state_of("ALTER SERVER cluster OPTIONS (SET command_timeout '300'); SELECT bf_redis_contains('cluster', 'guava4', 'Title 1')");
+is($down, '38000', 'a slot that nobody serves');
+sql("ALTER SERVER cluster OPTIONS (SET command_timeout '20000')");
+my $back = fork() // die "fork: $!";
+if ($back == 0)
+{
+	sleep 1;
+	$nodes[$from]->cli('CLUSTER', 'ADDSLOTS', $slot);
+	POSIX::_exit(0);
+}
+is(sql("SELECT bf_redis_contains('cluster', 'guava4', 'Title 1')"), 't', 'is waited for');
+waitpid $back, 0;
 
 $node->stop;
 done_testing();
