@@ -39,6 +39,7 @@ typedef struct BfConnection
 	TimestampTz verified;		/* when sentinels were asked for the master; 0:
 								 * they are to be asked */
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
+	bool		unnamed;		/* its account may not name scripts, but send them */
 	bool		written;		/* what no replica was waited for yet */
 	bool		kept;			/* beyond the transaction */
 	int			idle_timeout;	/* ms */

@@ -51,6 +51,7 @@ typedef struct BesideList
 {
 	Beside	   *beside;
 	int			count;
+	bool		apart;			/* each is read at a moment of its own */
 	unsigned	slot;			/* in a cluster, only of keys of this one */
 	bool		cluster;
 } BesideList;
@@ -204,9 +205,12 @@ append_types(BfUnit *unit)
 	}
 }
 
-/* Append which fields of a hash are to be read, and what its witness is about. */
+/*
+ * Append which fields of a hash are to be read, and what its witness is about, if the
+ * strings are read with it.
+ */
 static void
-append_wanted_fields(BfUnit *unit, const Beside *beside)
+append_wanted_fields(BfUnit *unit, const Beside *beside, bool apart)
 {
 	int			strings = 0;
 
@@ -215,7 +219,7 @@ append_wanted_fields(BfUnit *unit, const Beside *beside)
 		bf_command_text(unit, beside->fields[i]);
 	if (beside->count == 0)
 		return;
-	while (strings < BF_FOUND_LAYERS && beside->strings[strings] > 0)
+	while (!apart && strings < BF_FOUND_LAYERS && beside->strings[strings] > 0)
 		strings++;
 	bf_command_number(unit, beside->witness);
 	bf_command_number(unit, strings);
@@ -236,7 +240,7 @@ make_question(const char *key, const BesideList *list)
 	bf_script_arguments(unit);
 	append_types(unit);
 	for (int i = 0; i < list->count; i++)
-		append_wanted_fields(unit, &list->beside[i]);
+		append_wanted_fields(unit, &list->beside[i], list->apart);
 	return unit;
 }
 
@@ -504,7 +508,7 @@ ask_what_is_there(Oid server, const char *key, BesideList *list,
 		return;
 	for (int i = 0; i < list->count; i++)
 	{
-		BesideList	one = {.beside = &list->beside[i],.count = 1};
+		BesideList	one = {.beside = &list->beside[i],.count = 1,.apart = true};
 
 		ask_what_is_there(server, one.beside->key, &one, at);
 	}

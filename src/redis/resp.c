@@ -10,9 +10,14 @@
  * The number of arguments stands before them, and is filled in when a command
  * ends, which is where the next one begins.  There is room for one digit; for
  * more of them the command is moved, as Redis takes no leading zeros.
+ *
+ * A script that is a unit of its own is written whole, for EVAL, but sent by its SHA-1,
+ * for EVALSHA, as Redis keeps what it has been sent once: a tenth of the bytes.
  */
 #include "postgres.h"
 
+#include "common/cryptohash.h"
+#include "common/sha1.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
@@ -25,6 +30,12 @@
 static const char get_bit[] = "$3\r\nGET\r\n$2\r\nu1\r\n";
 static const char set_bit[] = "$3\r\nSET\r\n$2\r\nu1\r\n";
 static const char to_one[] = "$1\r\n1\r\n";
+
+/* What stands before a command's arguments, with room for one digit. */
+#define COUNT_SIZE		4
+
+/* Scripts, at most, whose digests are kept: some more than there are. */
+#define MAX_SCRIPTS		32
 
 #define BIT_SIZE		((int) sizeof(set_bit) + NUMBER_SIZE + (int) sizeof(to_one))
 
@@ -121,9 +132,10 @@ void
 bf_command_begin(BfUnit *unit, const char *verb)
 {
 	bf_unit_end(unit);
+	unit->script = NULL;
 	unit->start = unit->bytes.len;
 	unit->replies++;
-	appendBinaryStringInfo(&unit->bytes, "*?\r\n", 4);
+	appendBinaryStringInfo(&unit->bytes, "*?\r\n", COUNT_SIZE);
 	bf_command_text(unit, verb);
 }
 
@@ -209,6 +221,62 @@ bf_script_begin(BfUnit *unit, const char *script)
 	bf_command_text(unit, script);
 	unit->keys_start = unit->bytes.len;
 	unit->keys_first = unit->arguments;
+	if (unit->replies > 1)
+		return;
+	unit->script = script;
+	unit->script_length = unit->keys_start - (unit->start + COUNT_SIZE);
+}
+
+/* The SHA-1 of a script, which is a constant, in hexadecimal digits; NULL: unknown. */
+static const char *
+script_digest(const char *script)
+{
+	static struct
+	{
+		const char *script;
+		char		digits[2 * SHA1_DIGEST_LENGTH + 1];
+	}			known[MAX_SCRIPTS];
+	uint8		digest[SHA1_DIGEST_LENGTH];
+	pg_cryptohash_ctx *hash;
+	int			i = 0;
+	bool		done;
+
+	while (i < MAX_SCRIPTS && known[i].script != NULL && known[i].script != script)
+		i++;
+	if (i == MAX_SCRIPTS)
+		return NULL;
+	if (known[i].script == script)
+		return known[i].digits;
+	hash = pg_cryptohash_create(PG_SHA1);
+	done = pg_cryptohash_init(hash) >= 0 &&
+		pg_cryptohash_update(hash, (const uint8 *) script, strlen(script)) >= 0 &&
+		pg_cryptohash_final(hash, digest, sizeof(digest)) >= 0;
+	pg_cryptohash_free(hash);
+	if (!done)
+		return NULL;
+	hex_encode((char *) digest, SHA1_DIGEST_LENGTH, known[i].digits);
+	known[i].script = script;
+	return known[i].digits;
+}
+
+/*
+ * Append how a unit begins that names its script; returns from where on its own bytes
+ * follow, 0 where it has to be sent whole.
+ */
+int
+bf_unit_append_named(StringInfo bytes, const BfUnit *unit)
+{
+	const char *digest = unit->script == NULL || unit->whole ? NULL :
+		script_digest(unit->script);
+	int			count;
+
+	if (digest == NULL)
+		return 0;
+	count = strcspn(unit->bytes.data, "\n") + 1;
+	appendBinaryStringInfo(bytes, unit->bytes.data, count);
+	appendStringInfo(bytes, "$7\r\nEVALSHA\r\n$%d\r\n%s\r\n",
+					 2 * SHA1_DIGEST_LENGTH, digest);
+	return count + unit->script_length;
 }
 
 /* End the keys of a script, whose number stands before them. */

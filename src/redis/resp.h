@@ -26,6 +26,11 @@ typedef struct BfUnit
 	bool		divides;		/* who asks can do so a key at a time */
 	bool		writes;			/* what replicas are to have: a transaction does */
 
+	/* The script of its only command, which can be named by its digest instead. */
+	const char *script;			/* NULL: there is none */
+	int			script_length;	/* of the verb and the script as they are written */
+	bool		whole;			/* it is to be sent */
+
 	/* The command that is being written. */
 	int			start;			/* where it starts */
 	int			arguments;		/* how many it has, its verb included */
@@ -56,6 +61,7 @@ extern void bf_command_payload(BfUnit *unit, uint64 from, uint64 length,
 
 extern void bf_script_begin(BfUnit *unit, const char *script);
 extern void bf_script_arguments(BfUnit *unit);
+extern int	bf_unit_append_named(StringInfo bytes, const BfUnit *unit);
 
 extern void bf_transaction_begin(BfUnit *unit);
 extern void bf_transaction_end(BfUnit *unit);

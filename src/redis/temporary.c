@@ -193,6 +193,7 @@ void
 bf_temporary_begin(BfUnit *unit, const char *key, const char *verb)
 {
 	bf_script_begin(unit, BF_SCRIPT_TEMPORARY);
+	unit->whole = true;
 	bf_command_text(unit, key);
 	bf_script_arguments(unit);
 	bf_command_number(unit, BF_TEMPORARY_TTL);
@@ -294,6 +295,7 @@ bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 
 	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_REPLACE);
+	unit->whole = true;
 	for (uint32 i = 0; i < count; i++)
 		bf_command_text(unit, images[i].key);
 	bf_remote_append_keys(unit, remote, count);

@@ -6,7 +6,9 @@
  * without waiting: Redis works on one command while we write the next.  How many
  * may be under way is bounded, and how long they are, so that neither side has
  * to keep much.
- * Small units are gathered, so that they do not cost a system call each.
+ * Small units are gathered, so that they do not cost a system call each.  A unit whose
+ * script Redis does not have is sent again with it, after all others: it is about
+ * nothing that those are about.
  *
  * An error that the server answers is raised only when all replies are in: so
  * the connection stays in step and is kept.  In a cluster, units that were
@@ -132,6 +134,23 @@ flush(BfPipeline *pipeline)
 	resetStringInfo(&pipeline->unsent);
 }
 
+/*
+ * Whether a unit that was answered with an error is to be sent again with its script:
+ * the server does not have it, or has an account for us that may not name scripts.
+ */
+static bool
+wants_script(BfConnection *connection, BfUnit *unit, const char *error)
+{
+	if (unit->script == NULL || unit->whole)
+		return false;
+	if (strncmp(error, "NOPERM ", 7) == 0 && strstr(error, "'evalsha'") != NULL)
+		connection->unnamed = true;
+	else if (strncmp(error, "NOSCRIPT ", 9) != 0)
+		return false;
+	unit->whole = true;
+	return true;
+}
+
 /* Whether a unit that was answered with an error is to be sent elsewhere. */
 static bool
 is_redirected(const BfPipeline *pipeline, const char *error)
@@ -162,7 +181,8 @@ receive_oldest(BfPipeline *pipeline)
 		pipeline->executed = true;
 		pipeline->handler(pipeline->connection, reply, unit, pipeline->arg);
 	}
-	else if (is_redirected(pipeline, error))
+	else if (wants_script(pipeline->connection, unit, error) ||
+			 is_redirected(pipeline, error))
 	{
 		pipeline->redirected = lappend(pipeline->redirected, unit);
 		return;
@@ -180,6 +200,16 @@ expect(BfConnection *connection, const BfUnit *unit, size_t reply_limit)
 	connection->socket.reply_limit = reply_limit ? reply_limit : BF_REPLY_LIMIT;
 }
 
+/* Append the bytes of a unit without a payload, as they are to be sent. */
+static void
+append_unit(StringInfo bytes, const BfUnit *unit)
+{
+	int			from = bf_unit_append_named(bytes, unit);
+
+	appendBinaryStringInfo(bytes, unit->bytes.data + from,
+						   unit->bytes.len - from);
+}
+
 /* Write a unit to a connection, with its payload where that belongs. */
 static void
 write_unit(BfConnection *connection, const BfUnit *unit)
@@ -189,6 +219,16 @@ write_unit(BfConnection *connection, const BfUnit *unit)
 	size_t		length;
 
 	Assert(unit->payload != NULL || unit->payload_length == 0);
+	if (unit->script != NULL && unit->payload == NULL)
+	{
+		StringInfoData named;
+
+		initStringInfo(&named);
+		append_unit(&named, unit);
+		bf_socket_send(&connection->socket, named.data, named.len);
+		pfree(named.data);
+		return;
+	}
 	if (unit->payload != NULL)
 		bf_socket_send(&connection->socket, bytes, before);
 	for (uint64 at = 0; at < unit->payload_length; at += length)
@@ -227,6 +267,8 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 	if (pipeline->connection == NULL || is_between_parts(pipeline))
 		connect_pipeline(pipeline);
 	check_connection(pipeline, pipeline->connection);
+	/* What is not executed at once may be too late for what is watched. */
+	unit->whole |= pipeline->connection->unnamed || pipeline->connection->watching;
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
 	expect(pipeline->connection, unit, 0);
@@ -236,8 +278,7 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 		write_unit(pipeline->connection, unit);
 		return;
 	}
-	appendBinaryStringInfo(&pipeline->unsent, unit->bytes.data,
-						   unit->bytes.len);
+	append_unit(&pipeline->unsent, unit);
 	if (pipeline->unsent.len >= GATHER)
 		flush(pipeline);
 }
@@ -287,9 +328,12 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 		asking = *connection != NULL && redirect == BF_REDIRECT_ASK;
 		if (*connection == NULL)
 			*connection = bf_cluster_route(server, key);
+		unit->whole |= (*connection)->unnamed;
 		reply = try_unit(*connection, unit, reply_limit, asking, &error);
 		if (error == NULL)
 			return reply;
+		if (wants_script(*connection, unit, error))
+			continue;
 		redirect = bf_cluster_redirect(*connection, error, key, &node);
 		if (redirect == BF_REDIRECT_DIVIDE && unit->divides)
 			return NULL;

@@ -57,7 +57,8 @@ sub serve
 			  length $state->{buffer};
 			while ($alive && (my @command = take_command($state)))
 			{
-				my $answer = $handler->($state, @command);
+				# Scripts come whole: nobody else has them.
+				my $answer = $command[0] eq 'EVALSHA' ? error('NOSCRIPT No matching script.') : $handler->($state, @command);
 				$alive = 0 unless defined $answer && !ref $answer;
 				$answer = $$answer if ref $answer;
 				print {$socket} $answer if defined $answer && length $answer;
