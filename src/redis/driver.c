@@ -359,16 +359,21 @@ bf_strings_contains(const BfRemote *remote, BfItems *items)
 	return bf_items_run(&run);
 }
 
-/* Make a value of a string that is a stream; NULL where it is not there. */
+/* Make a value of a string that is a stream; NULL where it is none, or not there. */
 static struct varlena *
 take_stream(BfConnection *connection, const BfStream *stream,
 			BfBinding kind, const BfReply *reply)
 {
 	BfValue		value;
+	BfPlan		plan = {0};
+	BfError		error;
 
 	if (reply->type == BF_REPLY_NIL)
 		return NULL;
 	(void) bf_reply_string(connection, reply);
+	if (reply->len < stream->head_size ||
+		!stream->inspect((const uint8 *) reply->str, reply->len, &plan, &error))
+		return NULL;
 	bf_value_of_stream(stream, (const uint8 *) reply->str, reply->len, &value);
 	bf_value_bind(&value, kind.funnel, kind.meaning);
 	return value.varlena;

@@ -151,6 +151,22 @@ is(sql("SELECT count(*) FROM generate_series(1, 500) AS i WHERE NOT bf_redis_con
 is(sql("SELECT funnel IS NULL FROM bf_redis_info('cache', 'long')"), 't', 'and nothing says what they are');
 is(outcome("SELECT bf_redis_add('cache', 'long', 9999)"), '22023', 'one is not added as a guess');
 
+# Scripts go by name; where Redis does not have them, or the account may not name them,
+# they go whole.
+mirror($_) foreach 'bitmap';
+sql("SELECT bf_mirror(filter('guava', 2), 'cache', 'growing', 'growing')");
+$redis->cli('CONFIG', 'RESETSTAT');
+is(sql("SELECT denied('bitmap', 'each') || denied('growing', 'each')"), '00', 'by name');
+my $calls = $redis->cli('INFO', 'commandstats');
+like($calls, qr/cmdstat_evalsha:/, '... as Redis counts');
+$redis->cli('SCRIPT', 'FLUSH');
+is(sql("SELECT denied('bitmap', 'each') || denied('growing', 'add') || denied('growing', 'each')"), '000', 'scripts are lost');
+$redis->cli('ACL', 'SETUSER', 'default', '-evalsha');
+$redis->cli('CONFIG', 'RESETSTAT');
+is(sql("SELECT denied('bitmap', 'each') || denied('growing', 'add') || denied('growing', 'each')"), '000', 'an account without EVALSHA');
+unlike($redis->cli('INFO', 'commandstats'), qr/cmdstat_evalsha:calls=[^0]/, '... which is never executed');
+$redis->cli('ACL', 'SETUSER', 'default', '+evalsha');
+
 # ---- Keys of others ----
 
 # What a statement does to the keys of others: nothing, and it says so.
@@ -204,6 +220,7 @@ is(sql("SELECT bf_redis_add('cache', 'once', 'x'), bf_redis_contains('cache', 'o
 # What another filter has taken the place of is not dropped as it was described.
 $redis->cli('FLUSHALL');
 sql("SELECT bf_mirror(filter('redisson', 0), 'cache', 'swapped', 'bitmap')");
+$redis->cli('SCRIPT', 'FLUSH'); # so that its text is sent
 my $relay = RedisRelay->new($redis, 'inf', qr/UNLINK/);
 sql("CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}'); CREATE USER MAPPING FOR CURRENT_USER SERVER relay");
 my $out = '';
