@@ -20,9 +20,13 @@
 
 /* 19 is told options of a scan. */
 #if PG_VERSION_NUM >= 190000
+#define compat_beginscan(table, snapshot) \
+	table_beginscan(table, snapshot, 0, NULL, 0)
 #define compat_beginscan_tidrange(table, snapshot, first, last) \
 	table_beginscan_tidrange(table, snapshot, first, last, 0)
 #else
+#define compat_beginscan(table, snapshot) \
+	table_beginscan(table, snapshot, 0, NULL)
 #define compat_beginscan_tidrange(table, snapshot, first, last) \
 	table_beginscan_tidrange(table, snapshot, first, last)
 #endif

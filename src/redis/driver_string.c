@@ -91,7 +91,8 @@ static void
 append_attach(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const BfRemote *remote = run->remote;
-	bool		testifies = remote->witnesses == 0 && bf_remote_gets_note(remote);
+	bool		testifies = bf_remote_witness(remote, 0).words == 0 &&
+		bf_remote_gets_note(remote);
 	BfWitness	witness;
 	StringInfoData text;
 

@@ -95,11 +95,15 @@ bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 	};
 }
 
-/* Have a filter, as it is written, get a witness: of all its layers. */
+/*
+ * Have a filter, as it is written, get a witness: of all its layers; none while it is
+ * empty, as the first elements that are added then make one.
+ */
 void
 bf_image_testify(BfRemote *remote, const BfFilter *filter)
 {
 	StringInfoData text;
+	int			words = 0;
 
 	initStringInfo(&text);
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
@@ -109,7 +113,10 @@ bf_image_testify(BfRemote *remote, const BfFilter *filter)
 												  filter->bytes + layer->offset);
 
 		bf_witness_append(&text, &witness);
+		words += witness.words;
 	}
+	if (words == 0)
+		return;
 	bf_layout_set_witness(remote->hash[bf_layout_kind_role(remote->layout)].values,
 						  text.data);
 }

@@ -423,7 +423,7 @@ described_layout(const BfRemote *remote)
 static void
 read_witness(BfRemote *remote)
 {
-	const BfRemoteHash *hash =
+	BfRemoteHash *hash =
 		&remote->hash[bf_layout_kind_role(remote->layout)];
 	const char *text = hash->there ? bf_layout_witness(hash->values) : NULL;
 	int			layers = Max(remote->plan.header.layers, 1);
@@ -433,14 +433,20 @@ read_witness(BfRemote *remote)
 		return;
 	remote->witness = palloc(sizeof(BfWitness) * layers);
 	count = bf_witness_read(text, remote->witness, layers);
-	if (count < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid witness of the filter at key \"%s\" in Redis",
-						remote->key),
-				 errhint("Delete the field \"witness\" of the hash at key \"%s\".",
-						 hash->key)));
-	remote->witnesses = count;
+	if (count >= 0)
+	{
+		remote->witnesses = count;
+		return;
+	}
+	/* Nobody knows what it says of the strings. */
+	if (bf_layout_head(remote->layout) > 0)
+	{
+		hash->there = false;
+		return;
+	}
+	remote->lost = hash->key;
+	remote->orphan = remote->layout;
+	remote->layout = NULL;
 }
 
 /* Take what a layout's driver makes of what was found, if it is a filter. */
@@ -797,7 +803,7 @@ bf_remote_taken(const BfRemote *remote, const char *key)
 			 errmsg("key \"%s\" already holds something else", key),
 			 errdetail("The filter at key \"%s\" in layout \"%s\" needs it.",
 					   remote->key, remote->layout->name),
-			 errhint("Choose another key for the filter; or delete that one, by DEL in Redis.")));
+			 errhint("Choose another key for the filter; or delete that one, by bf_redis_drop, or by DEL in Redis.")));
 }
 
 /*
@@ -815,11 +821,13 @@ bf_remote_drop(const BfRemote *remote)
 	if (what.layout == NULL)
 		what.layout = what.orphan;
 	unit->writes = true;
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_DROP);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_OTHERS BF_SCRIPT_DROP);
 	bf_remote_append_keys(unit, &what, strings);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, &what, strings, false);
 	bf_command_bytes(unit, what.head, remote->layout == NULL ?
 					 0 : bf_layout_head(what.layout));
+	bf_command_number(unit, strings);
+	bf_command_number(unit, what.cursor_key != NULL);
 	return (int) bf_ask_number(remote->server, remote->key, unit);
 }

@@ -267,6 +267,9 @@ look_for(const BfRemote *wanted, BfRemote *found)
 			refuse_found(wanted, found);
 		return agree_on_kind(wanted, found);
 	}
+	/* Another one may just have begun to make it. */
+	if (wanted->shards > 0 && is_same(found, wanted))
+		return true;
 	if (found->shards > 0 || found->at_key != 0 ||
 		bf_remote_is_left_over(found, wanted) ||
 		(wanted->layout->layer_suffix != NULL && found->at_layer != 0))
@@ -378,7 +381,7 @@ remove_late(const BfRemote *late, const char *id)
 /*
  * Note that a shard has been made or mirrored; returns whether its filter has become
  * whole by that.  Where the filter is not the one of that id any more, the shard is
- * removed.
+ * removed.  ttl is in ms; 0: none; -1: the filter's own stays.
  */
 bool
 bf_shards_arrive(const BfRemote *whole, const char *id, int number,
@@ -391,7 +394,10 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 	bf_script_begin(unit, BF_SCRIPT_ARRIVE);
 	bf_command_key(unit, bf_suffixed_key(whole->key, BF_SHARDS_SUFFIX));
 	bf_script_arguments(unit);
-	bf_command_number(unit, ttl);
+	if (ttl >= 0)
+		bf_command_number(unit, ttl);
+	else
+		bf_command_text(unit, "");
 	bf_command_text(unit, id);
 	bf_command_number(unit, number);
 	bf_command_number(unit, whole->shards);
@@ -429,8 +435,12 @@ create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
 		if (there.layout == NULL || !is_owned(found, &there))
 			bf_remote_taken(whole, shard.key);
 	}
-	return found->layout == NULL ?
-		bf_shards_arrive(whole, id, number, &shard, ttl) : created;
+	if (found->layout == NULL)
+		return bf_shards_arrive(whole, id, number, &shard, ttl);
+	/* It may have been dropped meanwhile. */
+	if (created)
+		(void) bf_shards_arrive(whole, id, number, &shard, -1);
+	return created;
 }
 
 /* Make a filter as planned, or find one of the same parameters (false). */
@@ -483,7 +493,7 @@ drop_hash(const BfRemote *whole)
 	BfUnit	   *unit = bf_unit_make();
 
 	unit->writes = true;
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_DROP);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_OTHERS BF_SCRIPT_DROP);
 	bf_command_text(unit, whole->hash[BF_CONFIG].key);
 	bf_script_arguments(unit);
 	for (int i = 0; i < 3; i++)
@@ -491,6 +501,8 @@ drop_hash(const BfRemote *whole)
 	bf_command_text(unit, "id");
 	bf_command_key(unit, id ? psprintf("=%s", id) : pstrdup(""));
 	bf_command_text(unit, "");
+	bf_command_number(unit, 0);
+	bf_command_number(unit, 0);
 	return (int) bf_ask_number(whole->server, whole->key, unit);
 }
 

@@ -294,7 +294,7 @@ bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 	int64		replaced = 0;
 
 	unit->writes = true;
-	bf_script_begin(unit, BF_SCRIPT_REPLACE);
+	bf_script_begin(unit, BF_SCRIPT_OTHERS BF_SCRIPT_REPLACE);
 	unit->whole = true;
 	for (uint32 i = 0; i < count; i++)
 		bf_command_text(unit, images[i].key);

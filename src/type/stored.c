@@ -39,6 +39,7 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
+#include "compat.h"
 #include "type/arguments.h"
 #include "type/attempt.h"
 #include "type/value.h"
@@ -117,7 +118,7 @@ static void
 count_rows(Found *found, Relation table)
 {
 	TupleTableSlot *slot = table_slot_create(table, NULL);
-	TableScanDesc scan = table_beginscan(table, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = compat_beginscan(table, GetActiveSnapshot());
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
 												  "stored filter",
 												  ALLOCSET_DEFAULT_SIZES);

@@ -37,6 +37,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/pg_crc.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 
 #include "type/element.h"
@@ -199,6 +200,10 @@ static Size allocated = 0;
 
 MemoryContext CurrentMemoryContext = NULL;
 
+/* What is in this one outlives statements. */
+static MemoryContextData top;
+MemoryContext TopMemoryContext = &top;
+
 void *
 MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
 {
@@ -316,7 +321,8 @@ void *
 repalloc_huge(void *pointer, Size size)
 {
 	Size		before = ((Chunk *) pointer)[-1].size;
-	void	   *copy = palloc_extended(size, MCXT_ALLOC_HUGE);
+	void	   *copy = MemoryContextAllocExtended(((Chunk *) pointer)[-1].context,
+												  size, MCXT_ALLOC_HUGE);
 
 	memcpy(copy, pointer, Min(before, size));
 	pfree(pointer);
@@ -826,6 +832,16 @@ hash_search(HTAB *table, const void *key, HASHACTION action, bool *found)
 	return element != NULL ? entry_of(element) : NULL;
 }
 
+long
+hash_get_num_entries(HTAB *table)
+{
+	long		count = 0;
+
+	for (HASHELEMENT *element = table->first; element != NULL; element = element->link)
+		count++;
+	return count;
+}
+
 void
 hash_seq_init(HASH_SEQ_STATUS *status, HTAB *table)
 {
@@ -892,6 +908,23 @@ ReleaseExternalFD(void)
 
 void
 AcceptInvalidationMessages(void)
+{
+}
+
+/* Nothing is idle for long. */
+TimeoutId
+RegisterTimeout(TimeoutId id, timeout_handler_proc handler)
+{
+	return id;
+}
+
+void
+enable_timeout_at(TimeoutId id, TimestampTz end)
+{
+}
+
+void
+disable_timeout(TimeoutId id, bool keep_indicator)
 {
 }
 
@@ -998,8 +1031,12 @@ end_transaction(XactEvent event)
 {
 	for (int i = 0; i < MAX_CALLBACKS && at_end[i] != NULL; i++)
 		at_end[i] (event, NULL);
-	while (chunks.next != &chunks)
-		pfree(chunks.next + 1);
+	for (Chunk *chunk = chunks.next, *next; chunk != &chunks; chunk = next)
+	{
+		next = chunk->next;
+		if (chunk->context != TopMemoryContext)
+			pfree(chunk + 1);
+	}
 }
 
 /* Run a statement, in a transaction of its own; returns its SQLSTATE, or 0. */

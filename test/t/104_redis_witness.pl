@@ -138,10 +138,29 @@ for my $layout (qw(bitmap redisson guava growing))
 	is($redis->cli('HEXISTS', $hash, 'witness'), 1, "$layout: and there is one");
 }
 
-# Text that is no witness is an error with a way out.
-mirror('bitmap');
-$redis->cli('HSET', '{bitmap}:bloomext', 'witness', 'nobody');
-like(outcome("SELECT bf_redis_contains('cache', 'bitmap', 't1')"), qr/^(?:22P02|42704)$/, 'what is no witness');
+# So does a mirror of an empty filter.
+for my $layout (qw(bitmap redisson))
+{
+	$redis->cli('FLUSHALL');
+	sql("SELECT bf_mirror(bf_create(2000, 0.001, '$layouts{$layout}[0]', 'utf8'), 'cache', '$layout', '$layout'),
+		bf_redis_add_each('cache', '$layout', ARRAY(SELECT 't' || i FROM generate_series(1, 1000) AS i)) IS NULL");
+	is(sql("SELECT denied('$layout', 'each')"), 0, "$layout: an empty mirror, filled by additions");
+	$events{'SETBIT at its end'}->($layout);
+	is(sql("SELECT denied('$layout', 'each')"), '42704', "$layout: and made anew");
+}
+
+# Text that is no witness is an error with a way out; beside a stream it is ignored.
+for my $witness ('nobody', '1 2', '1263 1:x', '1263 999999999999999999999:1', ';', '1263 4:1 4')
+{
+	mirror('bitmap');
+	$redis->cli('HSET', '{bitmap}:bloomext', 'witness', $witness);
+	is(outcome("SELECT bf_redis_contains('cache', 'bitmap', 't1')"), '42704', "what is no witness: $witness");
+	sql("SELECT bf_mirror(filter('magnuss', 0), 'cache', 'bitmap', 'bitmap')");
+	is(sql("SELECT denied('bitmap', 'each')"), 0, '... is written over');
+	mirror('guava');
+	$redis->cli('HSET', '{guava}:bloomext', 'witness', $witness);
+	is(sql("SELECT denied('guava', 'each')"), 0, '... and ignored beside a stream');
+}
 
 # A stream that took another's place has that one's hash, and is asked for both kinds.
 $redis->cli('FLUSHALL');
@@ -199,6 +218,31 @@ refused("Redisson's hash, $_->[0]", ['{user}:config'], $_->[1])
   foreach [ 'created', "SELECT bf_redis_create('cache', 'user', 100, 0.01, 'redisson')" ], [ 'mirrored', "SELECT bf_mirror(filter('redisson', 0), 'cache', 'user')" ],
   [ 'mirrored empty', "SELECT bf_mirror(bf_create(10, 0.01, 'redisson'), 'cache', 'user')" ];
 is($redis->cli('EVAL', "return #redis.call('KEYS', '*tmp*')", 0), 0, 'nothing temporary is left');
+
+# What has come in the place of an evicted layer is left alone by what removes layers.
+my $small = "SELECT bf_mirror(bf_agg('t' || i, 300, 0.0001, 'guava', 2), 'cache', 'growing', 'growing') FROM generate_series(1, 10) AS i";
+for my $come (sub { $redis->cli('RPUSH', 'growing-1', 1) }, sub { sql("SELECT bf_redis_create('cache', 'growing-1', 500, 0.01, 'magnuss', 'bitmap')") })
+{
+	for my $does ("SELECT bf_redis_drop('cache', 'growing')", $small, "SELECT bf_mirror(filter('guava', 2), 'cache', 'growing', 'growing')")
+	{
+		mirror('growing');
+		$redis->cli('DEL', 'growing-1');
+		$come->();
+		my $before = $redis->cli('DUMP', 'growing-1');
+		like(outcome($does), qr/^(?:t|\d+|22023)$/, "a layer's key is somebody else's: $does");
+		is($redis->cli('DUMP', 'growing-1'), $before, '... and stays so');
+	}
+}
+
+# Sessions that create the same sharded filters at once are not in each other's way.
+my @creating = map {
+	my ($out, $err) = ('', '');
+	[ \$out, \$err, IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<',
+			\join('', map { "SELECT bf_redis_create('cache', 'both$_', 1000, 0.01, layout => 'guava;shards=4');\n" } 1 .. 40), '>', \$out, '2>', \$err) ]
+} 1 .. 3;
+$_->[2]->finish foreach @creating;
+is(join('', map { ${ $_->[1] } } @creating), '', 'sessions that create the same sharded filters');
+is(scalar(grep { $_ eq 't' } map { split /\n/, ${ $_->[0] } } @creating), 40, '... make each of them once');
 
 # A filter at the key of a shard is no shard.
 $redis->cli('FLUSHALL');

@@ -1,6 +1,7 @@
 -- Note that a shard has been made or mirrored; with the last one there is a filter.
 -- KEYS: the hash.
--- ARGV: ttl in ms (0: none); the hash's id; the shard's number; how many there are.
+-- ARGV: ttl in ms (0: none; '': it stays); the hash's id; the shard's number; how many
+-- there are.
 -- Answers 1; 2 where this was the last one; or 0 where the hash is gone or is another
 -- one.
 local c, key, answer = redis.call, KEYS[1], 1
@@ -15,5 +16,5 @@ if c('HEXISTS', key, 'shards') == 0 then
     for i = 0, ARGV[4] - 1 do c('HDEL', key, i) end
   end
 end
-if ARGV[1] ~= '0' then c('PEXPIRE', key, ARGV[1]) else c('PERSIST', key) end
+if ARGV[1] == '0' then c('PERSIST', key) elseif ARGV[1] ~= '' then c('PEXPIRE', key, ARGV[1]) end
 return answer

@@ -1,5 +1,5 @@
 -- Give a filter's string its own name back, after detach.lua; and a witness, if it is
--- to have one and has none.
+-- to have one.
 -- KEYS: the string; the temporary name; the hash for the witness, if any.
 -- ARGV: the witness.
 --
@@ -9,7 +9,7 @@ if c('TYPE', temporary).ok == 'list' then
   c('DEL', temporary)
 elseif c('EXISTS', bits) == 0 or c('PTTL', temporary) >= 0 then
   c('RENAME', temporary, bits)
-  if KEYS[3] and c('EXISTS', KEYS[3]) == 1 then c('HSETNX', KEYS[3], 'witness', ARGV[1]) end
+  if KEYS[3] and c('EXISTS', KEYS[3]) == 1 then c('HSET', KEYS[3], 'witness', ARGV[1]) end
 else
   c('DEL', temporary, bits)
 end

@@ -37,13 +37,14 @@ local function set(e)
   for _, bit in ipairs(c(unpack(t))) do zeros = zeros + 1 - bit end
   return zeros
 end
--- Write the witness, of the newest layer by the bits of an element of its own.
+-- Write the witness, of the newest layer by the words that an element of its own has
+-- bits in, as they are now.
 local function testify(e, next_length)
   local from = e and e + at[shape]
   words = e and '' or words
   for i = 0, e and math.min(k[shape], 8) - 1 or -1 do
-    local bit = tonumber(ARGV[from + i])
-    words = words .. (' %.0f:%.0f'):format(math.floor(bit / 32) * 4, 2 ^ (31 - bit % 32))
+    local byte = math.floor(tonumber(ARGV[from + i]) / 32) * 4
+    words = words .. (' %.0f:%.0f'):format(byte, c('BITFIELD_RO', newest, 'GET', 'u32', byte * 8)[1])
   end
   c('HSET', config, 'witness', older .. length .. words .. (next_length and ';' .. next_length or ''))
 end

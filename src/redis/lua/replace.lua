@@ -1,5 +1,5 @@
 -- Put keys that were written under temporary names in the place of a filter's,
--- all at once.
+-- all at once; after others.lua.
 -- KEYS: n temporary keys, n keys of layers, then hashes and cursor, if any, then
 -- older layers to be removed.
 -- ARGV: n, ttl in ms (0: none), what the cursor is to be ('': there is none);
@@ -49,8 +49,8 @@ local function taken()
     if type(newest) ~= 'string' then return cursor end
     layers = math.max(layers, (tonumber(newest) or 0) + 1)
   end
-  for i = layers + 1, n do
-    if c('EXISTS', KEYS[n + i]) == 1 then return n + i end
+  for i = 1, n do
+    if i > layers and c('EXISTS', KEYS[n + i]) == 1 or is_others(KEYS[n + i]) then return n + i end
   end
 end
 for i = 1, n do
@@ -75,5 +75,7 @@ if ARGV[3] ~= '' then
   last(KEYS[k])
   k = k + 1
 end
-for i = k, #KEYS do c('DEL', KEYS[i]) end
+for i = k, #KEYS do
+  if not is_others(KEYS[i]) then c('DEL', KEYS[i]) end
+end
 return 1
