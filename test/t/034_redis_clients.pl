@@ -173,6 +173,12 @@ my $module = FaultServer->new(sub {
 		my $filter = $keys{ $arguments[2] };
 		return FaultServer::array(map { FaultServer::bulk($_) } $filter->{header}, unpack('(a1000)*', $filter->{bits}), '');
 	}
+	if ($name eq 'EVAL' && $arguments[0] =~ /RENAME/)
+	{
+		$keys{ $arguments[3] } = delete $keys{ $arguments[2] };
+		return FaultServer::integer(1);
+	}
+	return FaultServer::integer(delete $keys{ $arguments[2] } ? 1 : 0) if $name eq 'EVAL' && $arguments[0] =~ /UNLINK/;
 	if ($name eq 'EVAL' && $arguments[0] =~ /'TYPE'/)
 	{
 		my $there = $keys{ $arguments[2] };
@@ -185,12 +191,6 @@ my $module = FaultServer->new(sub {
 		return FaultServer::array(FaultServer::integer(unpack 'Q<', $filter->{header}),
 			FaultServer::integer(length $filter->{bits}), FaultServer::integer(-1));
 	}
-	if ($name eq 'EVAL' && $arguments[0] =~ /RENAME/)
-	{
-		$keys{ $arguments[3] } = delete $keys{ $arguments[2] };
-		return FaultServer::integer(1);
-	}
-	return FaultServer::integer(delete $keys{ $arguments[2] } ? 1 : 0) if $name eq 'EVAL' && $arguments[0] =~ /UNLINK/;
 	return FaultServer::error('ERR unknown command');
 });
 sql("CREATE SERVER module FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$module->{port}');

@@ -280,7 +280,7 @@ sub kind_added
 	my $kind = kind_of($f->{strategy}, $type) // return undef;
 	return undef unless takes($f, $type);
 	my $bound = $f->{kind};
-	return $kind =~ /int|long/ ? undef : $kind unless defined $bound;
+	return $f->{strategy} =~ /guava/ && $kind ne 'bytes' ? undef : $kind unless defined $bound;
 	return $kind if $bound eq '' || $bound eq $kind;
 	return 'utf16' if "$bound $kind" eq 'utf16 utf8';
 	return 'long' if "$bound $kind" eq 'long int';
