@@ -212,9 +212,9 @@ for my $layout (sort keys %layouts)
 			my $seen = session("SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'lost', ARRAY(SELECT 'x' || generate_series(1, 300)))) c WHERE NOT c;
 					SELECT bf_redis_add('cache', 'lost', 'x1');
 					SELECT count(*) FROM unnest(bf_contains_each(bf_fetch('cache', 'lost'), ARRAY(SELECT 'x' || generate_series(1, 300)))) c WHERE NOT c");
-			# All but a note must be there.
+			# All but a note must be there; without it text may be of either kind.
 			my $whole = @lost == 1 && $lost[0] eq '{lost}:bloomext' && $layout ne 'bitmap';
-			is($seen, $whole ? '0 f 0' : '42704 42704 42704', "$layout: without @lost");
+			is($seen, $whole ? ($layout eq 'guava' ? '0 0 22023' : '0 f 0') : '42704 42704 42704', "$layout: without @lost");
 			is(outcome('SELECT ' . create($layout, 'lost')), $layout eq 'redisson' ? '42704' : 't',
 				"$layout: made anew, unless what is left is what an empty one has")
 			  if "@lost" eq $all[0];
@@ -245,7 +245,7 @@ for my $layout (sort keys %layouts)
 	$redis->cli('FLUSHALL');
 	sql("SELECT $mirror");
 	$redis->cli('DEL', '{theirs}:bloomext', 'theirs-config', 'theirs-cursor');
-	is(session("SELECT $mirror > 0; SELECT bf_redis_contains('cache', 'theirs', 'x')"), 't t', "$layout: over one whose hash is gone");
+	is(session("SELECT $mirror > 0; SELECT bf_redis_contains('cache', 'theirs', 'x')"), $layout eq 'bitmap' ? 't t' : '22023 42704', "$layout: over one whose hash is gone, if its key is the filter's own");
 }
 
 # A note of an older filter says nothing of the one that Redisson has made since.
