@@ -258,6 +258,9 @@ static bool
 look_for(const BfRemote *wanted, BfRemote *found)
 {
 	bf_remote_describe(wanted->server, wanted->key, found);
+	/* Shards of it that are awaited are no obstacle, whoever has begun to make it. */
+	if (found->layout == NULL && wanted->shards > 0 && is_same(found, wanted))
+		return true;
 	bf_remote_check_twin(found, wanted->layout);
 	if (found->layout != NULL)
 	{
@@ -267,9 +270,6 @@ look_for(const BfRemote *wanted, BfRemote *found)
 			refuse_found(wanted, found);
 		return agree_on_kind(wanted, found);
 	}
-	/* Another one may just have begun to make it. */
-	if (wanted->shards > 0 && is_same(found, wanted))
-		return true;
 	if (found->shards > 0 || found->at_key != 0 ||
 		bf_remote_is_left_over(found, wanted) ||
 		(wanted->layout->layer_suffix != NULL && found->at_layer != 0))
@@ -304,17 +304,6 @@ create_one(const BfRemote *remote, int64 ttl)
 	if (taken != NULL)
 		bf_remote_taken(remote, taken);
 	bf_remote_keeps_changing(remote->key);
-}
-
-/* Look whether the shards of a filter, as planned, may be mirrored to a key. */
-static void
-look_for_mirrored(const BfRemote *whole)
-{
-	BfRemote	found;
-
-	bf_remote_describe(whole->server, whole->key, &found);
-	if (found.layout != NULL || !is_same(&found, whole))
-		(void) look_for(whole, &found);
 }
 
 /*
@@ -353,11 +342,13 @@ claim_hash(const BfRemote *whole, int64 ttl)
 const char *
 bf_shards_claim(const BfRemote *whole, int64 ttl)
 {
+	BfRemote	found;
+
 	for (int tries = 0; tries < MAX_TRIES; tries++)
 	{
 		const char *id;
 
-		look_for_mirrored(whole);
+		(void) look_for(whole, &found);
 		id = claim_hash(whole, ttl);
 		if (id != NULL)
 			return id;
