@@ -458,10 +458,14 @@ write_filter(Build *build)
 	Range	   *range = &build->range;
 	BlockNumber pages = build->live.layers[0].pages;
 	BlockNumber written = BF_FIRST_BLOCK;
+	const int	counters[] = {PROGRESS_CREATEIDX_SUBPHASE,
+		PROGRESS_SCAN_BLOCKS_TOTAL,
+	PROGRESS_SCAN_BLOCKS_DONE};
+	const int64 start[] = {build->spool ? BF_PHASE_FILL : BF_PHASE_WRITE, pages, 0};
 
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
-	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, 0);
-	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, pages);
+	/* All at once: nobody is to see a phase with another one's counters. */
+	pgstat_progress_update_multi_param(lengthof(counters), counters, start);
 	build->passes = (pages + range->pages - 1) / range->pages;
 	if (build->spool != NULL)
 		divide(build);

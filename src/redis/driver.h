@@ -290,8 +290,12 @@ extern void bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 
 /* shards.c */
 
-/* Which field of the hash that says how many shards there are is its number. */
-#define BF_SPREAD_ID	2
+/*
+ * Which fields of the hash that says how many shards there are its id is, and how many
+ * are awaited while they are mirrored.
+ */
+#define BF_SPREAD_ID		2
+#define BF_SPREAD_AWAITED	4
 
 /* What has a filter's elements: itself alone, or its shards. */
 typedef struct BfShards
@@ -309,7 +313,8 @@ extern void bf_shards_bind(BfShards *shards, BfBinding kind);
 extern void bf_shards_describe_one(const BfRemote *whole, int number,
 								   BfRemote *shard);
 extern bool bf_shards_are_same(const BfRemote *whole);
-extern const char *bf_shards_claim(const BfRemote *whole, int64 ttl);
+extern const char *bf_shards_claim(const BfRemote *whole, bool creating,
+								   int64 ttl);
 extern bool bf_shards_arrive(const BfRemote *whole, const char *id,
 							 int number, const BfRemote *shard, int64 ttl);
 extern bool bf_shards_create(const BfRemote *whole, int64 ttl);

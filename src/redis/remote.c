@@ -62,12 +62,13 @@ enum
 	SPREAD_LAYOUT,
 	SPREAD_SHARDS,
 	SPREAD_ID = BF_SPREAD_ID,
-	SPREAD_STRATEGY,			/* if it was mirrored */
-	SPREAD_AWAITED				/* shards, while not all of them are mirrored */
+	SPREAD_STRATEGY,			/* since shards say whose they are */
+	SPREAD_AWAITED = BF_SPREAD_AWAITED, /* shards, while not all are mirrored */
+	SPREAD_CREATING				/* shards, while not all empty ones are made */
 };
 
 static const char *const shards_fields[] = {
-	"layout", "shards", "id", "strategy", "awaited"
+	"layout", "shards", "id", "strategy", "awaited", "creating"
 };
 
 /* ---- Describe ---- */
@@ -285,22 +286,23 @@ read_beside(BfConnection *connection, const BfReply *reply, Beside *beside)
 static void
 read_shards(BfConnection *connection, char **values, BfRemote *remote)
 {
-	bool		awaited = values[SPREAD_SHARDS] == NULL &&
-		values[SPREAD_AWAITED] != NULL;
+	bool		whole = values[SPREAD_SHARDS] != NULL;
+	const char *number = whole ? values[SPREAD_SHARDS] :
+		values[SPREAD_AWAITED] ? values[SPREAD_AWAITED] :
+		values[SPREAD_CREATING];
 	const BfLayout *layout;
 	uint64		shards;
 
-	if (values[SPREAD_LAYOUT] == NULL && values[SPREAD_SHARDS] == NULL)
+	if (values[SPREAD_LAYOUT] == NULL && !whole)
 		return;
 	layout = values[SPREAD_LAYOUT] ?
 		bf_layout_by_name(values[SPREAD_LAYOUT]) : NULL;
 	if (layout == NULL ||
-		!bf_read_number(values[awaited ? SPREAD_AWAITED : SPREAD_SHARDS], 1,
-						BF_MAX_SHARDS, &shards))
+		!bf_read_number(number, 1, BF_MAX_SHARDS, &shards))
 		bf_connection_protocol_error(connection,
 									 "A filter's shards are not described as they should be.");
-	remote->layout = awaited ? NULL : layout;
-	remote->orphan = awaited ? layout : NULL;
+	remote->layout = whole ? layout : NULL;
+	remote->orphan = whole ? NULL : layout;
 	remote->plan.strategy = values[SPREAD_STRATEGY] ?
 		bf_strategy_by_name(values[SPREAD_STRATEGY]) : NULL;
 	remote->shards = (int) shards;

@@ -21,7 +21,8 @@
  * is a filter: that it says with the last one.  Each step is one script over the
  * hash alone, as in a cluster the shards are elsewhere; so how many they are is
  * settled before any is written, and for good.  Shards of an older hash do not
- * count.  What a creation that ended early has left, the next one goes on with.
+ * count.  What a creation that ended early has left, the next one goes on with; but
+ * no empty shard is made where those to come are going to be mirrored.
  *
  * A shard that was long under way may be written when the filter is another one,
  * of another number even, and there a miss in it is none.  So a shard's own hash
@@ -184,7 +185,7 @@ outline(const BfRemote *remote)
 						layout_of(remote)->name,
 						remote->plan.strategy ? remote->plan.strategy->name : "",
 						remote->plan.strategy ? ", " : "", remote->shards,
-						remote->layout ? "" : ", not all of which are mirrored");
+						remote->layout ? "" : ", not all of which are there");
 	if (remote->layout == NULL && remote->orphan != NULL)
 		return psprintf("what is left of a filter in layout %s",
 						remote->orphan->name);
@@ -252,14 +253,15 @@ agree_on_kind(const BfRemote *wanted, BfRemote *found)
 
 /*
  * Look whether a key has the wanted filter, or none; 22023 if it has something
- * else.  False where that is to be done again.
+ * else.  False where that is to be done again.  A filter that lacks shards is the wanted
+ * one, but where those are going to be mirrored and it is to be created.
  */
 static bool
-look_for(const BfRemote *wanted, BfRemote *found)
+look_for(const BfRemote *wanted, bool creating, BfRemote *found)
 {
 	bf_remote_describe(wanted->server, wanted->key, found);
-	/* Shards of it that are awaited are no obstacle, whoever has begun to make it. */
-	if (found->layout == NULL && wanted->shards > 0 && is_same(found, wanted))
+	if (found->layout == NULL && wanted->shards > 0 && is_same(found, wanted) &&
+		!(creating && found->hash[BF_CONFIG].values[BF_SPREAD_AWAITED]))
 		return true;
 	bf_remote_check_twin(found, wanted->layout);
 	if (found->layout != NULL)
@@ -289,7 +291,7 @@ create_one(const BfRemote *remote, int64 ttl)
 
 	for (int tries = 0; tries < MAX_TRIES; tries++)
 	{
-		if (!look_for(remote, &found))
+		if (!look_for(remote, true, &found))
 			continue;
 		if (found.layout != NULL)
 			return false;
@@ -307,11 +309,11 @@ create_one(const BfRemote *remote, int64 ttl)
 }
 
 /*
- * Have the hash of a filter say that its shards are mirrored, where there is none;
- * returns its id, or NULL where it is another filter's.
+ * Have the hash of a filter say that its shards are created or mirrored, where there is
+ * none; returns its id, or NULL where it is another filter's.
  */
 static char *
-claim_hash(const BfRemote *whole, int64 ttl)
+claim_hash(const BfRemote *whole, bool creating, int64 ttl)
 {
 	BfUnit	   *unit = bf_unit_make();
 	BfConnection *connection;
@@ -327,6 +329,7 @@ claim_hash(const BfRemote *whole, int64 ttl)
 	bf_command_text(unit, whole->plan.strategy->name);
 	bf_command_number(unit, whole->shards);
 	bf_command_key(unit, bf_random_name());
+	bf_command_text(unit, creating ? "creating" : "awaited");
 	reply = bf_ask(whole->server, whole->key, unit, 0, &connection);
 	if (reply->type != BF_REPLY_NIL)
 		id = pstrdup(bf_reply_string(connection, reply)->str);
@@ -336,11 +339,11 @@ claim_hash(const BfRemote *whole, int64 ttl)
 }
 
 /*
- * Have a filter, as planned, be one whose shards are mirrored; returns the id of
- * its hash.  Raises 22023 where the key has something else.
+ * Have a filter, as planned, be one whose shards are created or mirrored; returns the
+ * id of its hash.  Raises 22023 where the key has something else.
  */
 const char *
-bf_shards_claim(const BfRemote *whole, int64 ttl)
+bf_shards_claim(const BfRemote *whole, bool creating, int64 ttl)
 {
 	BfRemote	found;
 
@@ -348,8 +351,8 @@ bf_shards_claim(const BfRemote *whole, int64 ttl)
 	{
 		const char *id;
 
-		(void) look_for(whole, &found);
-		id = claim_hash(whole, ttl);
+		(void) look_for(whole, creating, &found);
+		id = claim_hash(whole, creating, ttl);
 		if (id != NULL)
 			return id;
 	}
@@ -445,7 +448,7 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	bf_remote_check_slots(whole);
 	if (whole->shards == 0)
 		return create_one(whole, ttl);
-	id = bf_shards_claim(whole, ttl);
+	id = bf_shards_claim(whole, true, ttl);
 	bf_remote_describe(whole->server, whole->key, &found);
 	for (int i = 0; i < whole->shards; i++)
 		created |= create_shard(whole, &found, id, i, ttl);

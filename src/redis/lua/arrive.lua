@@ -12,7 +12,7 @@ if c('HEXISTS', key, 'shards') == 0 then
   if c('HLEN', key) == 4 + ARGV[4] then
     c('HSET', key, 'shards', ARGV[4])
     answer = 2
-    c('HDEL', key, 'awaited')
+    c('HDEL', key, 'awaited', 'creating')
     for i = 0, ARGV[4] - 1 do c('HDEL', key, i) end
   end
 end
