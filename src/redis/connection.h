@@ -40,6 +40,7 @@ typedef struct BfConnection
 								 * they are to be asked */
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
 	bool		unnamed;		/* its account may not name scripts, but send them */
+	bool		plain;			/* nor, or its release cannot, say that they only read */
 	bool		written;		/* what no replica was waited for yet */
 	bool		kept;			/* beyond the transaction */
 	int			idle_timeout;	/* ms */

@@ -11,10 +11,10 @@
  * has gone.  Bits that were read at different times could be those of two
  * filters, and a miss among them no miss in either.
  *
- * A filter whose string has a head is asked by one BITFIELD_RO, which reads that,
- * too.  The others are asked by a script, as are shards, of which the head does not
- * say whether they are this filter's: it compares the guards, and ends with
- * the first bit that is not set.  A transaction would do, and cost Redis a little
+ * A few elements of a filter whose string has a head are asked for by one BITFIELD_RO,
+ * which reads that, too.  All else is asked by a script, as are shards, of which the
+ * head does not say whether they are this filter's: it compares the guards, and ends
+ * with the first bit that is not set.  A transaction would do, and cost Redis a little
  * less, but a Redis that has no memory left refuses all that is queued in one.
  *
  * The strings of a filter are fetched by one command or script as well, so that
@@ -286,7 +286,17 @@ bf_strings_create(const BfRemote *remote, int64 ttl)
 	return answer < 0 ? bf_remote_key(remote, (uint32) -answer, 1) : NULL;
 }
 
-/* Ask for the head of a string, and the bits of items: BfItemRun.append. */
+/* Words of the witness that are read with a head: those that prove what is noted. */
+static uint32
+witness_words(const BfRemote *remote)
+{
+	return bf_remote_is_proven(remote) ? BF_WITNESS_ASKED : 0;
+}
+
+/*
+ * Ask for the head of a string, words of its witness, and the bits of items:
+ * BfItemRun.append.
+ */
 static void
 append_headed(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
@@ -297,6 +307,13 @@ append_headed(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_command_text(unit, "GET");
 	bf_command_key(unit, psprintf("u%u", bf_layout_head(remote->layout) * 8));
 	bf_command_text(unit, "0");
+	for (uint32 i = 0; i < witness_words(remote); i++)
+	{
+		bf_command_text(unit, "GET");
+		bf_command_text(unit, "u32");
+		bf_command_key(unit, psprintf("#" UINT64_FORMAT,
+									  remote->witness->word[i % remote->witness->words]));
+	}
 	bf_items_append_bits(unit, remote, item, count, false);
 }
 
@@ -311,17 +328,26 @@ head_number(const BfRemote *remote)
 	return number;
 }
 
-/* Take these, unless the head is another one: BfItemRun.take. */
+/* Take these, unless the head or a word is another one's: BfItemRun.take. */
 static bool
 take_headed(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	uint32		hashes = run->remote->plan.first.hashes;
+	const BfRemote *remote = run->remote;
+	uint32		hashes = remote->plan.first.hashes;
+	uint32		words = witness_words(remote);
 	BfReply **bit = bf_reply_array(connection, reply,
-									  1 + (size_t) hashes * count);
+									  1 + words + (size_t) hashes * count);
 
-	if ((uint64) bf_reply_integer(connection, *bit++) != head_number(run->remote))
+	if ((uint64) bf_reply_integer(connection, *bit++) != head_number(remote))
 		return false;
+	for (uint32 i = 0; i < words; i++)
+	{
+		uint32		had = remote->witness->bits[i % remote->witness->words];
+
+		if (((uint32) bf_reply_integer(connection, *bit++) & had) != had)
+			return false;
+	}
 	bf_items_take_bits(connection, bit, hashes, item, count, true);
 	return true;
 }
@@ -333,7 +359,7 @@ append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	const BfRemote *remote = run->remote;
 	uint32		layers = remote->plan.header.layers;
 
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_LAYERS BF_SCRIPT_LOOKUP);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_LAYERS BF_SCRIPT_LOOKUP);
 	bf_remote_append_keys(unit, remote, layers);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers, false);
@@ -346,7 +372,7 @@ append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 bool
 bf_strings_contains(const BfRemote *remote, BfItems *items)
 {
-	bool		headed = bf_layout_head(remote->layout) > 0 && !remote->is_shard;
+	bool		headed = bf_layout_head(remote->layout) > 0 && !items->guarded;
 	BfItemRun	run = {
 		.remote = remote,
 		.items = items,
@@ -446,7 +472,7 @@ bf_strings_fetch(const BfRemote *remote, BfBinding kind)
 	if (stream != NULL && !remote->is_shard)
 		return fetch_stream(remote, kind);
 	unit = bf_unit_make();
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_FETCH);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_FETCH);
 	bf_remote_append_keys(unit, remote, layers);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers, false);

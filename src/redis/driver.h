@@ -97,6 +97,8 @@ typedef struct BfItems
 	BfItem	   *item;
 	int			count;
 	int			capacity;
+	bool		guarded;		/* are they asked for where all that the filter was
+								 * described as is compared? */
 } BfItems;
 
 /* How full a filter is, of which there is one layer at least. */
@@ -172,6 +174,7 @@ extern void bf_remote_check_twin(const BfRemote *found,
 								 const BfLayout *wanted);
 extern const char *bf_remote_whole(const BfRemote *remote);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
+extern bool bf_remote_is_proven(const BfRemote *remote);
 extern BfBinding bf_remote_kind(const BfRemote *remote);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);
@@ -197,6 +200,9 @@ extern void bf_remote_append_fields(BfUnit *unit, const BfRemote *remote,
 extern void bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote,
 									bool signs);
 extern uint32 bf_remote_own_hash(const BfRemote *remote, uint32 strings);
+extern void bf_guard_append(BfUnit *unit, uint32 key,
+							const char *const *fields, char *const *values,
+							int count, int witness);
 extern void bf_remote_append_guards(BfUnit *unit, const BfRemote *remote,
 									uint32 strings, bool noting);
 extern void bf_remote_append_note(BfUnit *unit, const BfRemote *remote,
@@ -320,5 +326,8 @@ extern bool bf_shards_arrive(const BfRemote *whole, const char *id,
 extern bool bf_shards_create(const BfRemote *whole, int64 ttl);
 extern void bf_shards_measure(BfShards *shards, BfMeasure *sum);
 extern bool bf_shards_drop(Oid server, const char *key);
+
+/* items.c */
+extern void bf_items_forget(void);
 
 #endif							/* BLOOMEXT_DRIVER_H */

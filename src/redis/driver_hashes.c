@@ -99,41 +99,58 @@ bf_remote_own_hash(const BfRemote *remote, uint32 strings)
 		hash_number(remote, role, strings);
 }
 
-/* What a value is to be, still: with = before it, or nothing. */
-static void
-append_wanted(BfUnit *unit, const char *value)
+/*
+ * Append a guard, for lua/guard.lua: fields of a hash, whose key has a number, are to
+ * have these values, or none (NULL) still.  Says which of them is a witness, from 1 on.
+ */
+void
+bf_guard_append(BfUnit *unit, uint32 key, const char *const *fields,
+				char *const *values, int count, int witness)
 {
-	if (value != NULL)
-		bf_command_key(unit, psprintf("=%s", value));
-	else
-		bf_command_text(unit, "");
+	StringInfoData said;
+
+	initStringInfo(&said);
+	bf_command_number(unit, key);
+	bf_command_number(unit, count);
+	for (int i = 0; i < count; i++)
+	{
+		bf_command_text(unit, fields[i]);
+		if (i > 0)
+			appendStringInfoChar(&said, '\0');
+		if (values[i] != NULL)
+			appendStringInfo(&said, "=%s", values[i]);
+	}
+	bf_command_number(unit, witness);
+	bf_command_digest(unit, said.data, said.len);
+	pfree(said.data);
 }
 
-/* Append what the guards of a hash are to be, but for what is noted. */
+/* Append that of a hash of a filter's, but for what is noted. */
 static void
 append_guards_of(BfUnit *unit, const BfRemote *remote, BfHashRole role,
 				 uint32 strings, bool noting)
 {
 	const BfHashShape *shape = remote->layout->hash[role];
 	char *const *values = remote->hash[role].values;
-	bool		noted = noting && remote->bind.funnel != BF_FUNNEL_UNBOUND &&
-		role == bf_layout_kind_role(remote->layout);
+	bool		testifies = role == bf_layout_kind_role(remote->layout);
+	bool		noted = noting && remote->bind.funnel != BF_FUNNEL_UNBOUND && testifies;
+	const char *fields[BF_MAX_FIELDS];
+	char	   *wanted[BF_MAX_FIELDS];
 	int			guards = 0;
+	int			witness = 0;
 
 	for (int i = 0; i < shape->guards; i++)
-		guards += !noted || !bf_layout_is_kind_field(i);
-	bf_command_number(unit, hash_number(remote, role, strings));
-	bf_command_number(unit, guards);
-	for (int i = 0; i < shape->guards; i++)
 	{
-		if (!noted || !bf_layout_is_kind_field(i))
-			bf_command_text(unit, shape->fields[i]);
+		if (noted && bf_layout_is_kind_field(i))
+			continue;
+		fields[guards] = shape->fields[i];
+		wanted[guards++] = values[i];
+		if (testifies && remote->witnesses > 0 &&
+			i + 1 == bf_layout_witness_field(shape))
+			witness = guards;
 	}
-	for (int i = 0; i < shape->guards; i++)
-	{
-		if (!noted || !bf_layout_is_kind_field(i))
-			append_wanted(unit, values[i]);
-	}
+	bf_guard_append(unit, hash_number(remote, role, strings), fields, wanted,
+					guards, witness);
 }
 
 /*
@@ -158,51 +175,32 @@ bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
 		return;
 	bf_command_number(unit, strings + hashes + 1);
 	bf_command_number(unit, 0);
-	append_wanted(unit, remote->cursor);
-}
-
-/*
- * Append what a string must have for lua/strings.lua: its length, unless it is trimmed
- * or only its caller knows what it is; and words of its witness, if it has one.
- */
-static void
-append_wanted_string(BfUnit *unit, const BfRemote *remote, uint32 layer)
-{
-	const BfLayout *layout = remote->layout;
-	bool		fixed = !layout->trimmed &&
-		(layout->stream != NULL || remote->hash[BF_CONFIG].there);
-	BfWitness	witness = bf_remote_witness(remote, layer);
-
-	bf_command_number(unit, fixed ?
-					  bf_layout_bytes(layout, bf_remote_layer(remote, layer)) : 0);
-	if (witness.words == 0)
-	{
-		bf_command_text(unit, "");
-		return;
-	}
-	for (int i = 0; i < BF_WITNESS_ASKED; i++)
-		bf_command_number(unit, witness.byte[i % witness.words] * 8);
-	for (int i = 0; i < BF_WITNESS_ASKED; i++)
-		bf_command_number(unit, witness.bits[i % witness.words]);
+	bf_command_key(unit, remote->cursor ? psprintf("=%s", remote->cursor) :
+				   pstrdup(""));
 }
 
 /*
  * Append what lua/strings.lua reads: the hash that excuses a string that is not there,
  * if it has no field filled; and the strings, before whose hashes there are so many
- * keys.
+ * keys, with their lengths, unless they are trimmed or only the caller knows what
+ * they are.
  */
 void
 bf_remote_append_strings(BfUnit *unit, const BfRemote *remote, uint32 strings)
 {
-	uint32		layers = remote->layout->native_type != NULL ? 0 :
+	const BfLayout *layout = remote->layout;
+	bool		fixed = !layout->trimmed &&
+		(layout->stream != NULL || remote->hash[BF_CONFIG].there);
+	uint32		layers = layout->native_type != NULL ? 0 :
 		remote->plan.header.layers;
 
-	bf_command_number(unit, remote->layout->trimmed ?
+	bf_command_number(unit, layout->trimmed ?
 					  hash_number(remote, remote->hash[BF_NOTE].there ?
 								  BF_NOTE : BF_CONFIG, strings) : 0);
 	bf_command_number(unit, layers);
 	for (uint32 i = 0; i < layers; i++)
-		append_wanted_string(unit, remote, i);
+		bf_command_number(unit, fixed ?
+						  bf_layout_bytes(layout, bf_remote_layer(remote, i)) : 0);
 }
 
 /* ---- Note ---- */
@@ -258,7 +256,7 @@ void
 bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 {
 	unit->writes = true;
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 1, true);

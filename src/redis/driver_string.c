@@ -121,7 +121,7 @@ append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_command_begin(unit, "RPUSH");
 	bf_command_text(unit, run->arg);
 	bf_command_text(unit, "");
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_DETACH);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_DETACH);
 	bf_command_text(unit, remote->key);
 	bf_command_text(unit, run->arg);
 	bf_remote_append_beside(unit, remote);

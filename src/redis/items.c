@@ -3,23 +3,26 @@
  *	  bf_redis_add and bf_redis_contains: filters that live in Redis, shared with
  *	  services.
  *
- * A call site keeps what it knows of the filter, so that a query asks for it
- * once.  Every command compares it with what is there; when that has changed,
- * the filter is described anew and what was not done is done again.  How many
- * shards a filter has is compared after each round.
+ * The session keeps for a second what a filter was described as, so that a statement
+ * like the one before is one round trip.  Every command compares it with what is there;
+ * when that has changed, the filter is described anew and what was not done is done
+ * again.  How many shards a filter has is compared after each round.  Where a few
+ * elements are asked for by a command that compares less, the first question of a
+ * statement compares all: so what it says is about what was there when it began.
  *
  * Elements are added by the funnel that the filter has: the first one decides,
  * or bf_redis_create did.  Integers of different widths are equal in SQL, but 4
  * and 8 bytes in Guava, and a text is in UTF-8 or in UTF-16; so where nothing says
  * which of them a filter has, none is added.  A lookup asks for all that the element
  * can be, and a text for all that it reads as, unless the filter's
- * own hash, which is compared in the same moment, says which one it is: a note
- * beside a Guava filter may be lost or left over, and a "no" does not rest on it.
+ * own hash says which one it is, and it is compared in the same moment that the string
+ * is still that one: a note beside a Guava filter may be lost or left over, and a "no"
+ * rests on it only where its witness proves that it is about the string.
  *
  * Arrays are worked on in pieces, so that memory does not grow with them.  A
- * filter that grows cuts a round short, and the next one takes no more than
- * twice what that has done: else all that is left would be hashed and sent
- * again for each layer.
+ * filter that grows cuts a round short, and each one takes no more than
+ * twice what the one before has done: else all that is left would be hashed and
+ * sent again for each layer.
  *
  * A lookup goes on with the filter that has taken another's place.  Elements
  * that are added are not in both: an array of them that was not all added to
@@ -57,19 +60,36 @@ PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 /* Elements of an array at a time: what is made of them takes some MB. */
 #define PIECE		65536
 
+/* Filters that a session keeps the descriptions of. */
+#define KEPT	16
+
+/* Elements up to which bits of a string with a head are cheaper asked for without guards. */
+#define FEW		16
+
+/* What the session knows of a filter, if its key is not NULL. */
+typedef struct Known
+{
+	MemoryContext context;		/* of the key and the shards */
+	Oid			server;
+	Oid			user;			/* who has asked Redis for it */
+	char	   *key;
+	TimestampTz described;
+	uint64		changes;		/* bf_connection_changes() before that */
+	uint64		number;			/* which description it is */
+	BfShards	shards;
+	uint64		shape;			/* a hash of what makes it another filter */
+} Known;
+
+static Known kept[KEPT];
+
 /* What a call site keeps. */
 typedef struct Call
 {
 	BfElementType element;
 	bool		ask;			/* or add */
 	MemoryContext round;		/* of what one round needs */
-	MemoryContext context;		/* of the key and the shards */
-	Oid			server;
-	char	   *key;			/* NULL: nothing is known */
-	TimestampTz described;
-	uint64		changes;		/* bf_connection_changes() before that */
-	BfShards	shards;
-	uint64		shape;			/* a hash of what makes it another filter */
+	Known	   *known;			/* the filter of the round */
+	uint64		compared;		/* the description that all was compared with */
 } Call;
 
 /* Elements of one call, or a piece of them, and what is known of them. */
@@ -90,15 +110,12 @@ get_call(FunctionCallInfo fcinfo, bool array, bool ask)
 {
 	Call	   *call = bf_call_site(fcinfo, 2, array, sizeof(Call));
 
-	if (call->context == NULL)
+	if (call->round == NULL)
 	{
 		call->ask = ask;
 		call->round = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 											"bloomext Redis round",
 											ALLOCSET_DEFAULT_SIZES);
-		call->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
-											  "bloomext Redis filter",
-											  ALLOCSET_SMALL_SIZES);
 	}
 	return call;
 }
@@ -134,45 +151,115 @@ hash_shape(const BfShards *shards)
 static bool
 bind_filter(Call *call)
 {
-	BfRemote   *first = call->shards.remote;
+	BfShards   *shards = &call->known->shards;
+	BfRemote   *first = shards->remote;
 
 	if (!bf_remote_is_unbound(first) ||
 		first->bind.funnel != BF_FUNNEL_UNBOUND)
 		return true;
-	bf_shards_bind(&call->shards, (BfBinding) {
+	bf_shards_bind(shards, (BfBinding) {
 		bf_element_bind_to(&first->plan, &call->element), call->element.meaning
 	});
-	call->shape = hash_shape(&call->shards);
-	return call->shards.count == 1 || bf_remote_note(first);
+	call->known->shape = hash_shape(shards);
+	return shards->count == 1 || bf_remote_note(first);
 }
 
-/* Describe the filter anew, for as long as is_known() says. */
-static void
-describe(Call *call, Oid server, const char *key)
+/* Is it about this filter, as the current user sees it? */
+static bool
+is_about(const Known *known, Oid server, const char *key)
 {
+	return known->key != NULL && known->server == server &&
+		known->user == GetUserId() && strcmp(known->key, key) == 0;
+}
+
+/* Is it recent? */
+static bool
+is_recent(const Known *known)
+{
+	return known->changes == bf_connection_changes() &&
+		!TimestampDifferenceExceeds(known->described, GetCurrentTimestamp(),
+									KEEP_FOR);
+}
+
+/*
+ * Whether a filter that is remembered surely takes elements of the call's type.  What is
+ * refused is refused for what is there, and not for what was there.
+ */
+static bool
+takes_elements(const Call *call, const Known *known)
+{
+	const BfPlan *plan = &known->shards.remote->plan;
+	const BfElementType *element = &call->element;
+	BfFunnel	funnel = (BfFunnel) plan->header.funnel;
+
+	if (!bf_element_has_meaning(element, &plan->header))
+		return false;
+	if (funnel == BF_FUNNEL_UNBOUND)
+		return call->ask &&
+			plan->strategy->funnels[element->kind] != BF_FUNNEL_UNBOUND;
+	return bf_element_fits(plan->strategy, funnel, element) &&
+		(call->ask || funnel != BF_FUNNEL_INT);
+}
+
+/* Describe a filter, in place of one that was described before. */
+static void
+describe(Known *known, Oid server, const char *key)
+{
+	static uint64 descriptions = 0;
 	MemoryContext old;
 
-	call->key = NULL;
-	call->changes = bf_connection_changes();
-	MemoryContextReset(call->context);
-	old = MemoryContextSwitchTo(call->context);
-	bf_shards_describe(server, key, &call->shards);
-	call->shape = hash_shape(&call->shards);
-	call->server = server;
-	call->described = GetCurrentTimestamp();
-	call->key = pstrdup(key);
+	known->key = NULL;
+	known->changes = bf_connection_changes();
+	if (known->context == NULL)
+		known->context = AllocSetContextCreate(TopMemoryContext,
+											   "bloomext Redis filter",
+											   ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(known->context);
+	old = MemoryContextSwitchTo(known->context);
+	bf_shards_describe(server, key, &known->shards);
+	known->shape = hash_shape(&known->shards);
+	known->server = server;
+	known->user = GetUserId();
+	known->described = GetCurrentTimestamp();
+	known->number = ++descriptions;
+	known->key = pstrdup(key);
 	MemoryContextSwitchTo(old);
 }
 
-/* Is what the call site knows about this filter, and recent? */
-static bool
-is_known(const Call *call, Oid server, const char *key)
+/*
+ * What is known of a filter, which is described if nothing is; all is compared then.
+ * It takes the place of what was described longest ago.
+ */
+static void
+find_known(Call *call, Oid server, const char *key)
 {
-	return call->key != NULL && call->server == server &&
-		strcmp(call->key, key) == 0 &&
-		call->changes == bf_connection_changes() &&
-		!TimestampDifferenceExceeds(call->described, GetCurrentTimestamp(),
-									KEEP_FOR);
+	Known	   *oldest = kept;
+
+	for (Known *known = kept; known < kept + KEPT; known++)
+	{
+		if (is_about(known, server, key))
+		{
+			oldest = known;
+			break;
+		}
+		if (known->key == NULL ||
+			(oldest->key != NULL && known->described < oldest->described))
+			oldest = known;
+	}
+	call->known = oldest;
+	if (is_about(oldest, server, key) && is_recent(oldest) &&
+		(call->compared == oldest->number || takes_elements(call, oldest)))
+		return;
+	describe(oldest, server, key);
+	call->compared = oldest->number;
+}
+
+/* Forget all filters: this session has changed one. */
+void
+bf_items_forget(void)
+{
+	for (int i = 0; i < KEPT; i++)
+		kept[i].key = NULL;
 }
 
 /* Keep an element's bytes, for a server that hashes by itself. */
@@ -331,8 +418,8 @@ append_readings(BfItems *items, const BfRemote *remote, Datum value,
 }
 
 /*
- * Append an element to be asked for: by the filter's own funnel if that is
- * compared with the bits, else by every one that the element may have.  An
+ * Append an element to be asked for: by the filter's own funnel if that is surely the
+ * one, and compared with the bits, else by every one that the element may have.  An
  * integer that is too wide for the filter is asked for all the same: the one
  * that has taken its place by now may hold it.  So may text with its blanks.
  */
@@ -343,8 +430,7 @@ append_question(BfItems *items, const BfRemote *remote,
 	const BfStrategy *strategy = remote->plan.strategy;
 	BfFunnel	known = remote->plan.header.funnel;
 	BfFunnel	funnel = bf_element_bind_to(&remote->plan, element);
-	bool		sure = known != BF_FUNNEL_UNBOUND &&
-		bf_layout_head(remote->layout) == 0;
+	bool		sure = known != BF_FUNNEL_UNBOUND && bf_remote_is_proven(remote);
 
 	if (append_item(items, remote, funnel, element, value, source) && sure)
 		return;
@@ -370,12 +456,20 @@ append_question(BfItems *items, const BfRemote *remote,
 static BfItems *
 hash_elements(Call *call, Elements *elements, int batch)
 {
-	BfItems    *items = palloc0(sizeof(BfItems) * call->shards.count);
+	const Known *known = call->known;
+	BfItems    *items = palloc0(sizeof(BfItems) * known->shards.count);
 	void		(*append) (BfItems *items, const BfRemote *remote,
 						   BfElementType *element, Datum value,
 						   int source) =
 		call->ask ? append_question : append_addition;
 
+	for (int i = 0; i < known->shards.count; i++)
+	{
+		const BfRemote *remote = &known->shards.remote[i];
+
+		items[i].guarded = bf_layout_head(remote->layout) == 0 || remote->is_shard ||
+			call->compared != known->number || batch > FEW;
+	}
 	for (int i = 0; i < elements->count && batch > 0; i++)
 	{
 		int			shard;
@@ -384,9 +478,9 @@ hash_elements(Call *call, Elements *elements, int batch)
 		if (elements->done[i])
 			continue;
 		batch--;
-		shard = bf_shards_find(&call->shards, &call->element,
+		shard = bf_shards_find(&known->shards, &call->element,
 							   elements->values[i]);
-		append(&items[shard], &call->shards.remote[shard], &call->element,
+		append(&items[shard], &known->shards.remote[shard], &call->element,
 			   elements->values[i], i);
 		elements->done[i] = true;
 		elements->left--;
@@ -431,15 +525,16 @@ forget_round(Elements *elements, const BfItems *items, int shards)
 static bool
 run_round(Call *call, Elements *elements, int batch)
 {
+	BfShards   *shards = &call->known->shards;
 	BfItems    *items;
 	bool		same = true;
 
 	if (!call->ask && !bind_filter(call))
 		return false;
 	items = hash_elements(call, elements, batch);
-	for (int i = 0; i < call->shards.count; i++)
+	for (int i = 0; i < shards->count; i++)
 	{
-		BfRemote   *remote = &call->shards.remote[i];
+		BfRemote   *remote = &shards->remote[i];
 		const BfDriver *driver = remote->layout->driver;
 
 		if (items[i].count == 0)
@@ -452,9 +547,9 @@ run_round(Call *call, Elements *elements, int batch)
 			same = false;
 		note_answers(elements, &items[i]);
 	}
-	if (bf_shards_are_same(&call->shards.whole))
+	if (bf_shards_are_same(&shards->whole))
 		return same;
-	forget_round(elements, items, call->shards.count);
+	forget_round(elements, items, shards->count);
 	return false;
 }
 
@@ -463,13 +558,13 @@ run_round(Call *call, Elements *elements, int batch)
  * what has taken its place they are not.
  */
 static void
-check_shape(const Call *call, const Elements *elements)
+check_shape(const Known *known, const Elements *elements)
 {
-	if (elements->added && call->shape != elements->shape)
+	if (elements->added && known->shape != elements->shape)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("filter at key \"%s\" was replaced while elements were added",
-						call->key),
+						known->key),
 				 errdetail("Some of them were added to the filter that was replaced."),
 				 errhint("Add all of them again.")));
 }
@@ -488,21 +583,28 @@ process(Call *call, Oid server, const char *key, Elements *elements)
 	{
 		int			before = elements->left;
 		bool		same;
+		Known	   *known;
+		char	   *known_key;
 
-		if (!is_known(call, server, key))
-			describe(call, server, key);
-		check_shape(call, elements);
+		find_known(call, server, key);
+		known = call->known;
+		check_shape(known, elements);
+		/* An error leaves nobody with what was half done. */
+		known_key = known->key;
+		known->key = NULL;
 		same = run_round(call, elements, batch);
 		MemoryContextReset(call->round);
-		batch = same ? elements->left :
-			Max(2 * (before - elements->left), MIN_BATCH);
-		if (!same)
-			call->key = NULL;
+		batch = Max(2 * (before - elements->left), MIN_BATCH);
+		if (same)
+		{
+			known->key = known_key;
+			call->compared = known->number;
+		}
 		changes = elements->left < before ? 0 : changes + 1;
 		if (elements->left < before)
 		{
 			elements->added = !call->ask;
-			elements->shape = call->shape;
+			elements->shape = known->shape;
 		}
 		if (elements->left > 0 && changes > BF_MAX_CHANGES)
 			bf_remote_keeps_changing(key);

@@ -48,6 +48,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	char	   *key;
 
 	bf_refuse_read_only("bf_redis_create()");
+	bf_items_forget();
 	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
@@ -129,6 +130,7 @@ Datum
 bloomext_redis_drop(PG_FUNCTION_ARGS)
 {
 	bf_refuse_read_only("bf_redis_drop()");
+	bf_items_forget();
 	PG_RETURN_BOOL(bf_shards_drop(bf_server_argument(fcinfo, 0),
 								  bf_key_argument(fcinfo, 1)));
 }
@@ -242,6 +244,7 @@ mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 	BfSpread	spread;
 	const BfLayout *layout = bf_layout_argument(fcinfo, 3, &spread);
 
+	bf_items_forget();
 	if (layout == NULL)
 		layout = bf_layout_default(&plan);
 	if (refresh)

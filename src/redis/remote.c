@@ -667,6 +667,18 @@ bf_remote_is_unbound(const BfRemote *remote)
 	return hash->there && bf_layout_is_unbound(hash->values);
 }
 
+/*
+ * Whether what its hash says of a filter is about the string that was described: there is
+ * no filter without the hash, or it has a witness that no other string has by chance.
+ */
+bool
+bf_remote_is_proven(const BfRemote *remote)
+{
+	return bf_layout_head(remote->layout) == 0 ||
+		(remote->hash[bf_layout_kind_role(remote->layout)].there &&
+		 remote->witnesses > 0 && bf_witness_is_strong(remote->witness));
+}
+
 /* What a filter's elements are, as far as that is known or decided. */
 BfBinding
 bf_remote_kind(const BfRemote *remote)

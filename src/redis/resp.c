@@ -12,7 +12,8 @@
  * more of them the command is moved, as Redis takes no leading zeros.
  *
  * A script that is a unit of its own is written whole, for EVAL, but sent by its SHA-1,
- * for EVALSHA, as Redis keeps what it has been sent once: a tenth of the bytes.
+ * for EVALSHA, as Redis keeps what it has been sent once: a tenth of the bytes.  Where
+ * it writes nothing, the verb says so, for which the right to read the keys is enough.
  */
 #include "postgres.h"
 
@@ -33,6 +34,10 @@ static const char to_one[] = "$1\r\n1\r\n";
 
 /* What stands before a command's arguments, with room for one digit. */
 #define COUNT_SIZE		4
+
+/* The verb that stands before a script's text. */
+#define EVAL			"EVAL"
+#define EVAL_SIZE		((int) sizeof("$4\r\n" EVAL "\r\n") - 1)
 
 /* Scripts, at most, whose digests are kept: some more than there are. */
 #define MAX_SCRIPTS		32
@@ -164,6 +169,31 @@ bf_command_key(BfUnit *unit, char *key)
 	pfree(key);
 }
 
+/* The SHA-1 of bytes, in hexadecimal digits. */
+static void
+make_digest(const void *bytes, size_t length, char *digits)
+{
+	uint8		digest[SHA1_DIGEST_LENGTH];
+	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA1);
+
+	if (pg_cryptohash_init(hash) < 0 ||
+		pg_cryptohash_update(hash, bytes, length) < 0 ||
+		pg_cryptohash_final(hash, digest, sizeof(digest)) < 0)
+		elog(ERROR, "could not compute an SHA-1 hash");
+	pg_cryptohash_free(hash);
+	hex_encode((char *) digest, SHA1_DIGEST_LENGTH, digits);
+}
+
+/* An argument that is the SHA-1 of bytes. */
+void
+bf_command_digest(BfUnit *unit, const void *bytes, size_t length)
+{
+	char		digits[2 * SHA1_DIGEST_LENGTH];
+
+	make_digest(bytes, length, digits);
+	bf_command_bytes(unit, digits, sizeof(digits));
+}
+
 /* An argument that is a number. */
 void
 bf_command_number(BfUnit *unit, uint64 number)
@@ -217,7 +247,7 @@ bf_command_payload(BfUnit *unit, uint64 from, uint64 length,
 void
 bf_script_begin(BfUnit *unit, const char *script)
 {
-	bf_command_begin(unit, "EVAL");
+	bf_command_begin(unit, EVAL);
 	bf_command_text(unit, script);
 	unit->keys_start = unit->bytes.len;
 	unit->keys_first = unit->arguments;
@@ -227,7 +257,10 @@ bf_script_begin(BfUnit *unit, const char *script)
 	unit->script_length = unit->keys_start - (unit->start + COUNT_SIZE);
 }
 
-/* The SHA-1 of a script, which is a constant, in hexadecimal digits; NULL: unknown. */
+/*
+ * The SHA-1 of a script, which is a constant, in hexadecimal digits; NULL: there is no
+ * room to keep it.
+ */
 static const char *
 script_digest(const char *script)
 {
@@ -236,10 +269,7 @@ script_digest(const char *script)
 		const char *script;
 		char		digits[2 * SHA1_DIGEST_LENGTH + 1];
 	}			known[MAX_SCRIPTS];
-	uint8		digest[SHA1_DIGEST_LENGTH];
-	pg_cryptohash_ctx *hash;
 	int			i = 0;
-	bool		done;
 
 	while (i < MAX_SCRIPTS && known[i].script != NULL && known[i].script != script)
 		i++;
@@ -247,35 +277,39 @@ script_digest(const char *script)
 		return NULL;
 	if (known[i].script == script)
 		return known[i].digits;
-	hash = pg_cryptohash_create(PG_SHA1);
-	done = pg_cryptohash_init(hash) >= 0 &&
-		pg_cryptohash_update(hash, (const uint8 *) script, strlen(script)) >= 0 &&
-		pg_cryptohash_final(hash, digest, sizeof(digest)) >= 0;
-	pg_cryptohash_free(hash);
-	if (!done)
-		return NULL;
-	hex_encode((char *) digest, SHA1_DIGEST_LENGTH, known[i].digits);
+	make_digest(script, strlen(script), known[i].digits);
 	known[i].script = script;
 	return known[i].digits;
 }
 
+/* Whether a unit is of one script, and sent by a verb that says that it only reads. */
+bool
+bf_unit_says_it_reads(const BfUnit *unit)
+{
+	return unit->script != NULL && !unit->writes && !unit->plain;
+}
+
 /*
- * Append how a unit begins that names its script; returns from where on its own bytes
- * follow, 0 where it has to be sent whole.
+ * Append how a unit of one script begins where it is not sent as it is written; returns
+ * from where on its own bytes follow.
  */
 int
-bf_unit_append_named(StringInfo bytes, const BfUnit *unit)
+bf_unit_append_script(StringInfo bytes, const BfUnit *unit)
 {
 	const char *digest = unit->script == NULL || unit->whole ? NULL :
 		script_digest(unit->script);
-	int			count;
+	bool		reads = bf_unit_says_it_reads(unit);
+	const char *verb = digest == NULL ? "EVAL_RO" :
+		reads ? "EVALSHA_RO" : "EVALSHA";
+	int			count = strcspn(unit->bytes.data, "\n") + 1;
 
-	if (digest == NULL)
+	if (digest == NULL && !reads)
 		return 0;
-	count = strcspn(unit->bytes.data, "\n") + 1;
 	appendBinaryStringInfo(bytes, unit->bytes.data, count);
-	appendStringInfo(bytes, "$7\r\nEVALSHA\r\n$%d\r\n%s\r\n",
-					 2 * SHA1_DIGEST_LENGTH, digest);
+	appendStringInfo(bytes, "$%d\r\n%s\r\n", (int) strlen(verb), verb);
+	if (digest == NULL)
+		return count + EVAL_SIZE;
+	appendStringInfo(bytes, "$%d\r\n%s\r\n", 2 * SHA1_DIGEST_LENGTH, digest);
 	return count + unit->script_length;
 }
 

@@ -30,6 +30,7 @@ typedef struct BfUnit
 	const char *script;			/* NULL: there is none */
 	int			script_length;	/* of the verb and the script as they are written */
 	bool		whole;			/* it is to be sent */
+	bool		plain;			/* no verb says that it only reads */
 
 	/* The command that is being written. */
 	int			start;			/* where it starts */
@@ -53,6 +54,7 @@ extern void bf_command_begin(BfUnit *unit, const char *verb);
 extern void bf_command_bytes(BfUnit *unit, const void *bytes, size_t length);
 extern void bf_command_text(BfUnit *unit, const char *text);
 extern void bf_command_key(BfUnit *unit, char *key);
+extern void bf_command_digest(BfUnit *unit, const void *bytes, size_t length);
 extern void bf_command_number(BfUnit *unit, uint64 number);
 extern void bf_command_bits(BfUnit *unit, bool set, const uint64 *bits,
 							int count);
@@ -61,7 +63,8 @@ extern void bf_command_payload(BfUnit *unit, uint64 from, uint64 length,
 
 extern void bf_script_begin(BfUnit *unit, const char *script);
 extern void bf_script_arguments(BfUnit *unit);
-extern int	bf_unit_append_named(StringInfo bytes, const BfUnit *unit);
+extern bool bf_unit_says_it_reads(const BfUnit *unit);
+extern int	bf_unit_append_script(StringInfo bytes, const BfUnit *unit);
 
 extern void bf_transaction_begin(BfUnit *unit);
 extern void bf_transaction_end(BfUnit *unit);

@@ -483,17 +483,15 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 static int
 drop_hash(const BfRemote *whole)
 {
-	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
+	const char *const id = "id";
 	BfUnit	   *unit = bf_unit_make();
 
 	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_OTHERS BF_SCRIPT_DROP);
 	bf_command_text(unit, whole->hash[BF_CONFIG].key);
 	bf_script_arguments(unit);
-	for (int i = 0; i < 3; i++)
-		bf_command_number(unit, 1); /* one guard: of key 1, one field */
-	bf_command_text(unit, "id");
-	bf_command_key(unit, id ? psprintf("=%s", id) : pstrdup(""));
+	bf_command_number(unit, 1);
+	bf_guard_append(unit, 1, &id, &whole->hash[BF_CONFIG].values[BF_SPREAD_ID], 1, 0);
 	bf_command_text(unit, "");
 	bf_command_number(unit, 0);
 	bf_command_number(unit, 0);

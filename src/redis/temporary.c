@@ -192,6 +192,7 @@ check_piece(BfConnection *connection, const BfReply *reply,
 void
 bf_temporary_begin(BfUnit *unit, const char *key, const char *verb)
 {
+	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_TEMPORARY);
 	unit->whole = true;
 	bf_command_text(unit, key);

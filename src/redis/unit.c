@@ -7,8 +7,8 @@
  * may be under way is bounded, and how long they are, so that neither side has
  * to keep much.
  * Small units are gathered, so that they do not cost a system call each.  A unit whose
- * script Redis does not have is sent again with it, after all others: it is about
- * nothing that those are about.
+ * script Redis does not have, or whose verb it does not take, is sent again after all
+ * others: it is about nothing that those are about.
  *
  * An error that the server answers is raised only when all replies are in: so
  * the connection stays in step and is kept.  In a cluster, units that were
@@ -135,15 +135,25 @@ flush(BfPipeline *pipeline)
 }
 
 /*
- * Whether a unit that was answered with an error is to be sent again with its script:
- * the server does not have it, or has an account for us that may not name scripts.
+ * Whether a unit that was answered with an error is to be sent again, by another verb:
+ * the server does not know that verb or that script, or its account for us may not use
+ * the verb.
  */
 static bool
-wants_script(BfConnection *connection, BfUnit *unit, const char *error)
+wants_other_verb(BfConnection *connection, BfUnit *unit, const char *error)
 {
+	bool		refused = strncmp(error, "NOPERM ", 7) == 0;
+
+	if (bf_unit_says_it_reads(unit) &&
+		(strncmp(error, "ERR unknown command", 19) == 0 ||
+		 (refused && strstr(error, "_ro'") != NULL)))
+	{
+		connection->plain = unit->plain = true;
+		return true;
+	}
 	if (unit->script == NULL || unit->whole)
 		return false;
-	if (strncmp(error, "NOPERM ", 7) == 0 && strstr(error, "'evalsha'") != NULL)
+	if (refused && strstr(error, "'evalsha'") != NULL)
 		connection->unnamed = true;
 	else if (strncmp(error, "NOSCRIPT ", 9) != 0)
 		return false;
@@ -181,7 +191,7 @@ receive_oldest(BfPipeline *pipeline)
 		pipeline->executed = true;
 		pipeline->handler(pipeline->connection, reply, unit, pipeline->arg);
 	}
-	else if (wants_script(pipeline->connection, unit, error) ||
+	else if (wants_other_verb(pipeline->connection, unit, error) ||
 			 is_redirected(pipeline, error))
 	{
 		pipeline->redirected = lappend(pipeline->redirected, unit);
@@ -204,7 +214,7 @@ expect(BfConnection *connection, const BfUnit *unit, size_t reply_limit)
 static void
 append_unit(StringInfo bytes, const BfUnit *unit)
 {
-	int			from = bf_unit_append_named(bytes, unit);
+	int			from = bf_unit_append_script(bytes, unit);
 
 	appendBinaryStringInfo(bytes, unit->bytes.data + from,
 						   unit->bytes.len - from);
@@ -269,6 +279,7 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 	check_connection(pipeline, pipeline->connection);
 	/* What is not executed at once may be too late for what is watched. */
 	unit->whole |= pipeline->connection->unnamed || pipeline->connection->watching;
+	unit->plain |= pipeline->connection->plain;
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
 	expect(pipeline->connection, unit, 0);
@@ -329,10 +340,11 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 		if (*connection == NULL)
 			*connection = bf_cluster_route(server, key);
 		unit->whole |= (*connection)->unnamed;
+		unit->plain |= (*connection)->plain;
 		reply = try_unit(*connection, unit, reply_limit, asking, &error);
 		if (error == NULL)
 			return reply;
-		if (wants_script(*connection, unit, error))
+		if (wants_other_verb(*connection, unit, error))
 			continue;
 		redirect = bf_cluster_redirect(*connection, error, key, &node);
 		if (redirect == BF_REDIRECT_DIVIDE && unit->divides)

@@ -11,15 +11,17 @@
  * fetches it at four words of them, in the moment in which that is done.  A string
  * that has lost one is not the filter's.
  *
- * A witness is written with a mirror, of words all over the string, the last that is
- * not zero among them; and with the first elements that are added where there is
+ * A witness is written with a mirror, of words all over the string that have many bits,
+ * the last that is not zero among them; and with the first elements that are added where there is
  * none, of the bits that those have.  It is then left alone: what somebody else
  * adds must not look like a change to all who ask.
  *
  * As text it has a part for each string, with semicolons between: the length, and
- * " BYTE:BITS" for each word, in decimals.  BITFIELD GET u32 reads such a word.
+ * " WORD:BITS" for each word, in decimals.  BITFIELD GET u32 #WORD reads it.
  */
 #include "postgres.h"
+
+#include "port/pg_bitutils.h"
 
 #include "redis/witness.h"
 
@@ -30,45 +32,27 @@
 #define FROM_END	8
 static const int eighths[BF_WITNESS_WORDS] = {FROM_END, 0, 3, 6, 1, 2, 4, 5};
 
+/* Stored words, after the first, among which the fullest is looked for. */
+#define CHOICE		64
+
 /* Add a bit, by the number that GETBIT has for it, if there is room. */
 void
 bf_witness_add(BfWitness *witness, uint64 bit)
 {
-	uint64		byte = bit / 32 * 4;
+	uint64		word = bit / 32;
 	int			i = 0;
 
-	while (i < witness->words && witness->byte[i] != byte)
+	while (i < witness->words && witness->word[i] != word)
 		i++;
 	if (i == BF_WITNESS_WORDS)
 		return;
 	if (i == witness->words)
 	{
-		witness->byte[i] = byte;
+		witness->word[i] = word;
 		witness->bits[i] = 0;
 		witness->words++;
 	}
 	witness->bits[i] |= UINT32_C(1) << (31 - bit % 32);
-}
-
-/* Add the bits of a stored word that are in one word of the string. */
-static void
-add_word(BfWitness *witness, const BfLayout *layout, const uint8 *bits,
-		 uint64 word)
-{
-	uint64		byte = UINT64_MAX;
-
-	for (uint64 i = word * 64; i < (word + 1) * 64; i++)
-	{
-		uint64		at = i;
-
-		if (!bf_bit_get(bits, i))
-			continue;
-		bf_layout_offsets(layout, &at, 1);
-		if (byte == UINT64_MAX)
-			byte = at / 32;
-		if (at / 32 == byte)
-			bf_witness_add(witness, at);
-	}
 }
 
 /* Whether a stored word has a bit. */
@@ -79,6 +63,49 @@ has_bits(const uint8 *bits, uint64 word)
 
 	memcpy(&value, bits + word * 8, 8);
 	return value != 0;
+}
+
+/* Have `fullest` be a word of the string with bits of a stored word, if it has more. */
+static void
+choose_fuller(BfWitness *fullest, const BfLayout *layout, const uint8 *bits,
+			  uint64 word)
+{
+	BfWitness	found = {0};
+
+	for (uint64 i = word * 64; i < (word + 1) * 64; i++)
+	{
+		uint64		at = i;
+
+		if (!bf_bit_get(bits, i))
+			continue;
+		bf_layout_offsets(layout, &at, 1);
+		bf_witness_add(&found, at);
+	}
+	for (int i = 0; i < found.words; i++)
+	{
+		if (pg_popcount32(found.bits[i]) <= pg_popcount32(fullest->bits[0]))
+			continue;
+		fullest->word[0] = found.word[i];
+		fullest->bits[0] = found.bits[i];
+	}
+}
+
+/* Add the fullest word of the string from a stored one on, up to the last. */
+static void
+add_fullest(BfWitness *witness, const BfLayout *layout, const uint8 *bits,
+			uint64 word, uint64 last)
+{
+	BfWitness	fullest = {0};
+
+	while (!has_bits(bits, word))
+		word++;
+	for (uint64 i = word; i <= Min(word + CHOICE, last); i++)
+		choose_fuller(&fullest, layout, bits, i);
+	for (uint32 bit = 0; bit < 32; bit++)
+	{
+		if (fullest.bits[0] & (UINT32_C(1) << (31 - bit)))
+			bf_witness_add(witness, fullest.word[0] * 32 + bit);
+	}
 }
 
 /* The witness of a layer with its bits, in the order in which these are stored. */
@@ -97,11 +124,23 @@ bf_witness_of_layer(const BfLayout *layout, const BfLayer *layer,
 		uint64		word = eighths[i] == FROM_END ? last - 1 :
 			Min(words / 8 * eighths[i], last - 1);
 
-		while (!has_bits(bits, word))
-			word++;
-		add_word(&witness, layout, bits, word);
+		add_fullest(&witness, layout, bits, word, last - 1);
 	}
 	return witness;
+}
+
+/*
+ * Whether the words that are always asked for have so many bits that another string, half
+ * of whose bits are set, does not have all of them by chance.
+ */
+bool
+bf_witness_is_strong(const BfWitness *witness)
+{
+	int			bits = 0;
+
+	for (int i = 0; i < Min(witness->words, BF_WITNESS_ASKED); i++)
+		bits += pg_popcount32(witness->bits[i]);
+	return bits >= BF_WITNESS_STRONG;
 }
 
 /* Append its text, after that of the string before. */
@@ -111,7 +150,7 @@ bf_witness_append(StringInfo text, const BfWitness *witness)
 	appendStringInfo(text, "%s" UINT64_FORMAT, text->len > 0 ? ";" : "",
 					 witness->length);
 	for (int i = 0; i < witness->words; i++)
-		appendStringInfo(text, " " UINT64_FORMAT ":%u", witness->byte[i],
+		appendStringInfo(text, " " UINT64_FORMAT ":%u", witness->word[i],
 						 witness->bits[i]);
 }
 
@@ -141,8 +180,8 @@ read_words(const char **text, BfWitness *witness)
 
 		++*text;
 		if (witness->words == BF_WITNESS_WORDS ||
-			!read_decimal(text, ":", BF_REDIS_MAX_BYTES - 1,
-						  &witness->byte[witness->words]) ||
+			!read_decimal(text, ":", BF_REDIS_MAX_BYTES / 4 - 1,
+						  &witness->word[witness->words]) ||
 			**text != ':')
 			return false;
 		++*text;

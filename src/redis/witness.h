@@ -13,12 +13,15 @@
 #define BF_WITNESS_WORDS	8
 #define BF_WITNESS_ASKED	4
 
+/* Bits that the latter have together where they prove that a string is the filter's. */
+#define BF_WITNESS_STRONG	24
+
 /* What is known of a string. */
 typedef struct BfWitness
 {
 	uint64		length;			/* in bytes; of a trimmed string the least */
 	int			words;			/* 0: no bit that was set is known */
-	uint64		byte[BF_WITNESS_WORDS]; /* a word's first, a multiple of 4 */
+	uint64		word[BF_WITNESS_WORDS]; /* which of the string's, of 32 bits each */
 	uint32		bits[BF_WITNESS_WORDS]; /* that were set in it, the first byte's highest
 										 * bit being the highest */
 } BfWitness;
@@ -26,6 +29,7 @@ typedef struct BfWitness
 extern void bf_witness_add(BfWitness *witness, uint64 bit);
 extern BfWitness bf_witness_of_layer(const BfLayout *layout,
 									 const BfLayer *layer, const uint8 *bits);
+extern bool bf_witness_is_strong(const BfWitness *witness);
 extern void bf_witness_append(StringInfo text, const BfWitness *witness);
 extern int	bf_witness_read(const char *text, BfWitness *witness, int count);
 

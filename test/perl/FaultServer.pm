@@ -58,7 +58,8 @@ sub serve
 			while ($alive && (my @command = take_command($state)))
 			{
 				# Scripts come whole: nobody else has them.
-				my $answer = $command[0] eq 'EVALSHA' ? error('NOSCRIPT No matching script.') : $handler->($state, @command);
+				my $answer = $command[0] =~ /^EVAL.*_RO$/ ? error("ERR unknown command '$command[0]'") :
+					$command[0] eq 'EVALSHA' ? error('NOSCRIPT No matching script.') : $handler->($state, @command);
 				$alive = 0 unless defined $answer && !ref $answer;
 				$answer = $$answer if ref $answer;
 				print {$socket} $answer if defined $answer && length $answer;

@@ -35,8 +35,6 @@ for my $key (sort keys %filters)
 	my ($parameters, $layout, $expansion) = @{ $filters{$key} };
 	my $expected = $expansion ? 150 : 1000;
 	my $filter = "bf_agg(title, $expected, 0.02::float8, $parameters)";
-	# Guava's stream may hold text as UTF-16 as well, for all that is sure.
-	my $or = $layout eq 'guava' ? "OR bf_contains(bf_import(bf_export(f), 'guava', 'utf16'), title)" : '';
 
 	cmp_ok(sql("SELECT bf_mirror($filter, 'cache', '$key') FROM titles WHERE i <= 1000"),
 		'>', 0, "$key: mirrored");
@@ -45,11 +43,11 @@ for my $key (sort keys %filters)
 		't', "$key: fetched as it was mirrored");
 	is( sql("WITH f AS (SELECT $filter AS f FROM titles WHERE i <= 1000)
 			SELECT count(*) FROM titles, f
-			WHERE bf_redis_contains('cache', '$key', title) <> (bf_contains(f, title) $or)"),
+			WHERE bf_redis_contains('cache', '$key', title) <> bf_contains(f, title)"),
 		'0', "$key: one by one as in PostgreSQL");
 	is( sql("WITH f AS (SELECT $filter AS f FROM titles WHERE i <= 1000)
 			SELECT bf_redis_contains_each('cache', '$key', array_agg(title ORDER BY i)) =
-				   array_agg(bf_contains((SELECT f FROM f), title) $or ORDER BY i) FROM titles, f"),
+				   array_agg(bf_contains((SELECT f FROM f), title) ORDER BY i) FROM titles"),
 		't', "$key: an array as in PostgreSQL");
 	my $absent = sql("SELECT title FROM titles WHERE i > 1000 AND NOT bf_redis_contains('cache', '$key', title) LIMIT 1");
 	my $other = sql("SELECT 'Other ' || i FROM titles WHERE NOT bf_redis_contains('cache', '$key', 'Other ' || i)

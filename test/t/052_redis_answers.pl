@@ -43,6 +43,7 @@ my $wire = FaultServer->new(sub {
 	# The head and k for each element; 1 is no head that was described.
 	return FaultServer::array(FaultServer::integer($kind eq 'never' ? 1 : 1 * 2**40 + 5 * 2**32 + 4),
 		(":1\r\n") x ((@arguments - 4) / 3)) x ($kind eq 'twice' ? 2 : 1) if $name eq 'BITFIELD_RO';
+	return FaultServer::bulk(undef) if $kind eq 'never';
 	return ":1\r\n" unless $name eq 'GET';
 	return $exact{$what}[0] if $kind eq 'exact';
 	my $array = "*60000\r\n" . $blobs{$what} x 60000;

@@ -222,7 +222,7 @@ cmp_ok($_, '>', 10, 'all, or none') for $yes, $none;
 sub start_held
 {
 	my ($statement, @patterns) = @_;
-	$redis->cli('ACL', 'SETUSER', 'default', '-evalsha'); # so that scripts are sent whole
+	$redis->cli('ACL', 'SETUSER', 'default', '-@scripting', '+eval'); # so that scripts are sent whole
 	my $relay = RedisRelay->new($redis, 1e9, @patterns);
 	sql("DROP SERVER IF EXISTS relay CASCADE;
 		 CREATE SERVER relay FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$relay->{socket}', command_timeout '60000');

@@ -14,6 +14,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use LiveTest;
 use RedisRelay;
 use RedisTest qw(start_servers sql outcome);
 
@@ -177,14 +178,92 @@ sql("SELECT bf_mirror(filter('guava', 2), 'cache', 'growing', 'growing')");
 $redis->cli('CONFIG', 'RESETSTAT');
 is(sql("SELECT denied('bitmap', 'each') || denied('growing', 'each')"), '00', 'by name');
 my $calls = $redis->cli('INFO', 'commandstats');
-like($calls, qr/cmdstat_evalsha:/, '... as Redis counts');
+like($calls, qr/cmdstat_evalsha(?:_ro)?:/, '... as Redis counts');
 $redis->cli('SCRIPT', 'FLUSH');
 is(sql("SELECT denied('bitmap', 'each') || denied('growing', 'add') || denied('growing', 'each')"), '000', 'scripts are lost');
-$redis->cli('ACL', 'SETUSER', 'default', '-evalsha');
+$redis->cli('ACL', 'SETUSER', 'default', '-@scripting', '+eval');
 $redis->cli('CONFIG', 'RESETSTAT');
 is(sql("SELECT denied('bitmap', 'each') || denied('growing', 'add') || denied('growing', 'each')"), '000', 'an account without EVALSHA');
-unlike($redis->cli('INFO', 'commandstats'), qr/cmdstat_evalsha:calls=[^0]/, '... which is never executed');
-$redis->cli('ACL', 'SETUSER', 'default', '+evalsha');
+unlike($redis->cli('INFO', 'commandstats'), qr/cmdstat_evalsha(?:_ro)?:calls=[^0]/, '... which is never executed');
+$redis->cli('ACL', 'SETUSER', 'default', '+@scripting');
+
+# Scripts that read say so, for which an account needs no right to write.
+if ($has_functions)
+{
+	sql(q{CREATE SERVER reader FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '} . $redis->{socket} . q{');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER reader OPTIONS (username 'reader', password 'secret')});
+	$redis->cli('ACL', 'SETUSER', 'reader', 'reset', 'on', '>secret', '%R~*', '+@read', '+ping', '+eval_ro', '+evalsha_ro');
+	$redis->cli('SCRIPT', 'FLUSH');
+	my @questions = map { ("bf_redis_contains('reader', '$_', 't1')", "bf_fetch('reader', '$_') IS NOT NULL", "(bf_redis_info('reader', '$_')).bits > 0") } qw(bitmap growing);
+	is(outcome("SELECT $_"), 't', "without a right to write: $_") foreach @questions;
+	is(outcome("SELECT bf_redis_add('reader', 'bitmap', 'new')"), '42501', '... but to add');
+	$redis->cli('ACL', 'SETUSER', 'reader', 'reset', 'on', '>secret', '~*', '+@read', '+ping', '+eval');
+	is(outcome("SELECT $_"), 't', "by EVAL alone: $_") foreach @questions;
+}
+
+# ---- What a session remembers ----
+
+my $session = LiveTest->new($node)->session;
+
+# From the second statement on there is one round trip.
+foreach my $layout (sort keys %layouts)
+{
+	next if $layout eq 'shards';
+	mirror($layout);
+	my $question = "SELECT bf_redis_contains('cache', '$layout', 't1'), bf_redis_contains('cache', '$layout', 'absent')";
+	is($session->ask("$question; $question"), 't|f; t|f', "$layout: a session that asks");
+	my ($commands, $bytes) = map { $redis->cli('INFO', 'stats') =~ /$_:(\d+)/ ? $1 : die } qw(total_reads_processed total_net_input_bytes);
+	$session->ask($question) foreach 1 .. 10;
+	cmp_ok(($redis->cli('INFO', 'stats') =~ /total_reads_processed:(\d+)/)[0] - $commands, '<', 40, "$layout: one round trip a question");
+	cmp_ok(($redis->cli('INFO', 'stats') =~ /total_net_input_bytes:(\d+)/)[0] - $bytes, '<', 10 * ($layout eq 'growing' ? 1950 : 1300), "$layout: two of some 500 bytes");
+}
+
+# And what comes between two of its statements is seen.
+foreach my $layout (sort keys %layouts)
+{
+	foreach my $event (sort keys %events)
+	{
+		foreach my $way (@ways)
+		{
+			next if $layout eq 'shards' && $way eq 'fetch';
+			mirror($layout);
+			is($session->ask("SELECT denied('$layout', 'one')"), 0, "$layout, $event, $way: a session") if $event eq 'evicted';
+			$session->ask("SELECT denied('$layout', 'one')");
+			$events{$event}->("$layout$layouts{$layout}[2]");
+			like($session->ask("SELECT denied('$layout', '$way')"), qr/^(?:42704|22023|0)$/, "$layout, $event: between statements, $way");
+		}
+	}
+}
+
+# So is a filter of the same shape that has its elements by other bytes, or others, be it
+# that the note stays, goes, or says so.
+foreach my $count (3, 1000)
+{
+	foreach my $kind ([ 'utf8', 'utf16', "'t' || i" ], [ 'int', 'long', 'i' ], [ 'utf8', 'long', 'i' ])
+	{
+		my ($old, $new, $element) = @$kind;
+		foreach my $note ('stays', 'goes', 'comes')
+		{
+			next if $old eq 'utf8' && $new eq 'long' && $note eq 'stays'; # a service deletes it
+			foreach my $alone (1, 0)
+			{
+				$redis->cli('FLUSHALL');
+				my $asked = $alone ? "SELECT count(*) FROM (SELECT bf_redis_contains('cache', 'key', e) AS f FROM (SELECT $element AS e FROM generate_series(1, $count) AS i) AS e) AS a WHERE NOT f" :
+				  "SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'key', ARRAY(SELECT $element FROM generate_series(1, $count) AS i))) AS f WHERE NOT f";
+				my $of = sub { my ($funnel) = @_; my $is = $funnel =~ /^utf/ ? "'t' || i" : 'i';
+					return "(SELECT bf_agg_into(bf_create(2000, 0.0001, 'guava', '$funnel'), $is) FROM generate_series(1, $count) AS i)" };
+				sql("SELECT bf_mirror(@{[ $of->($old) ]}, 'cache', 'key'), bf_mirror(@{[ $of->($new) ]}, 'cache', 'other')");
+				my $before = $old eq 'utf8' ? "'t1'" : '1';
+				is($session->ask("SELECT bf_redis_contains('cache', 'key', $before)"), 't', "$count of $old");
+				$redis->cli('RENAME', 'other', 'key');
+				$redis->cli('DEL', '{key}:bloomext') if $note eq 'goes';
+				$redis->cli('RENAME', '{other}:bloomext', '{key}:bloomext') if $note eq 'comes';
+				is($session->ask($asked), 0, "$count of $old, then of $new, whose note $note" . ($alone ? ', one by one' : ', an array'));
+			}
+		}
+	}
+}
+$session->quit;
 
 # ---- Keys of others ----
 

@@ -23,10 +23,11 @@
 --   bytes         bytes; a uuid is 16 of them
 -- Where it says nothing, as a service made the filter, bloomext_contains_as is told.
 --
--- A string in layout guava may have been replaced, or renamed, without its hash.
--- There, what is asked for without saying its kind is looked for as int and long,
--- or as utf8 and utf16.  Other strings must still have the bits that the hash says
--- they had, its witness; and where layout guava's has not, the hash is another's.
+-- Strings must still have the bits that the hash says they had, its witness.  A string
+-- in layout guava may have been replaced, or renamed, without its hash: where it has not
+-- those bits, the hash is another's.  Where it has, but they are too few to prove that it
+-- is the hash's, what is asked for without saying its kind is looked for as int and long,
+-- or as utf8 and utf16.
 --
 -- Keys read: KEY, {KEY}:bloomext and {KEY}:bloomext-shards (without the braces
 -- where KEY has one), KEY-config; of a growing filter also KEY-cursor, KEY-0,
@@ -252,7 +253,7 @@ local function number(text, least, most, what)
   return value
 end
 
--- The parts of a witness, one for each string, each its length and " BYTE:BITS" of
+-- The parts of a witness, one for each string, each its length and " WORD:BITS" of
 -- words of 32 bits.
 local function parts_of(witness)
   local parts = {}
@@ -262,11 +263,22 @@ end
 
 -- Whether a string has the bits that it had.
 local function has_bits(key, part)
-  for byte, bits in (part or ''):gmatch(' (%d+):(%d+)') do
-    local word = call('GETRANGE', key, byte, byte + 3) .. '\0\0\0\0'
+  for number, bits in (part or ''):gmatch(' (%d+):(%d+)') do
+    local word = call('GETRANGE', key, number * 4, number * 4 + 3) .. '\0\0\0\0'
     if bit.band(unpack_bytes('>I4', word), bits) ~= bit.tobit(bits) then return false end
   end
   return true
+end
+
+-- Whether the first four words of a witness have so many bits, 24, that no other string
+-- has all of them by chance.
+local function is_strong(part)
+  local words, bits = 0, 0
+  for word in (part or ''):gmatch(':(%d+)') do
+    words = words + 1
+    for i = 0, words > 4 and -1 or 31 do bits = bits + math.floor(word / 2^i) % 2 end
+  end
+  return bits >= 24
 end
 
 -- A layer, whose string must have its full length, and what its witness says.
@@ -296,11 +308,11 @@ local function read_guava(key, note)
     refuse('the string at "%s" is neither Guava\'s nor described by a hash', key)
   end
   local strategy, bits = ordinal == 1 and 'guava' or 'guava32', 64 * words
+  local part = parts_of(note.witness)[1]
   local fits = note.layout == 'guava' and note.strategy == strategy and
-    note.bits == tostring(bits) and note.hashes == tostring(hashes) and
-    has_bits(key, parts_of(note.witness)[1])
+    note.bits == tostring(bits) and note.hashes == tostring(hashes) and has_bits(key, part)
   return {{key = key, positions = positions[strategy], bits = bits, hashes = hashes, stream = true}},
-    fits and note.funnel or nil, true
+    fits and note.funnel or nil, not (fits and is_strong(part))
 end
 
 -- How large Guava makes a layer.

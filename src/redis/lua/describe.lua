@@ -9,6 +9,20 @@
 -- length (-1: it is something else) and first bytes; nil where it is not there, or no
 -- hash.
 local c = redis.call
+-- The number of the first string, of those with these keys, that has not what its part of
+-- a witness says; or 0.
+local function disproved(witness, keys)
+  local i = 0
+  for part in witness:gmatch('[^;]+') do
+    i = i + 1
+    if not keys[i] then break end
+    local done, proved = pcall(function()
+      return c('STRLEN', keys[i]) >= tonumber(part:match('^%d+') or 0) and has(keys[i], part, 8)
+    end)
+    if not (done and proved) then return i end
+  end
+  return 0
+end
 local t = c('TYPE', KEYS[1]).ok
 local r, a = {t, '', 0}, 2
 for _ = 1, tonumber(ARGV[1]) do

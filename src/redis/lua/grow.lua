@@ -43,8 +43,8 @@ local function testify(e, next_length)
   local from = e and e + at[shape]
   words = e and '' or words
   for i = 0, e and math.min(k[shape], 8) - 1 or -1 do
-    local byte = math.floor(tonumber(ARGV[from + i]) / 32) * 4
-    words = words .. (' %.0f:%.0f'):format(byte, c('BITFIELD_RO', newest, 'GET', 'u32', byte * 8)[1])
+    local word = ('%.0f'):format(math.floor(tonumber(ARGV[from + i]) / 32))
+    words = words .. (' %s:%.0f'):format(word, c('BITFIELD_RO', newest, 'GET', 'u32', '#' .. word)[1])
   end
   c('HSET', config, 'witness', older .. length .. words .. (next_length and ';' .. next_length or ''))
 end
