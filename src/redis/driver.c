@@ -34,6 +34,9 @@
 /* Bits that a script asks for: it has more besides than a command alone. */
 #define BITS_A_SCRIPT	2000
 
+/* One in so many added elements looks whether it gives a filter a better witness. */
+#define TESTIFIERS		16
+
 /* ---- Items ---- */
 
 /* Take the answers to a unit: BfReplyHandler. */
@@ -172,7 +175,24 @@ bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
 	}
 }
 
-/* What shows that the first string has items: bits of the last of them. */
+/*
+ * Whether a layer's witness is to be written, or anew, with items that are added: it has
+ * few bits, and many items come or, as looking at it costs Redis some time, one in so
+ * many that the lot falls on.
+ */
+bool
+bf_items_testify(const BfRemote *remote, uint32 layer, BfItem *item, int count)
+{
+	BfWitness	witness = bf_remote_witness(remote, layer);
+	uint64		bits[BF_MAX_HASHES];
+
+	if (witness.words == 0 || count > TESTIFIERS)
+		return !bf_witness_is_strong(&witness);
+	list_bits(&item[count - 1], remote, layer, bits);
+	return bits[0] % TESTIFIERS == 0 && !bf_witness_is_strong(&witness);
+}
+
+/* What shows that the first string has items: words that the last of them have bits in. */
 BfWitness
 bf_items_witness(const BfRemote *remote, BfItem *item, int count)
 {

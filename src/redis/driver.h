@@ -235,6 +235,8 @@ extern uint32 bf_remote_shapes(const BfRemote *remote);
 extern uint32 bf_remote_hashes(const BfRemote *remote);
 extern void bf_items_append_positions(BfUnit *unit, const BfRemote *remote,
 									  BfItem *item, int count);
+extern bool bf_items_testify(const BfRemote *remote, uint32 layer,
+							 BfItem *item, int count);
 extern BfWitness bf_items_witness(const BfRemote *remote, BfItem *item,
 								  int count);
 extern void bf_items_append_bits(BfUnit *unit, const BfRemote *remote,

@@ -104,10 +104,11 @@ typedef struct Growth
 
 /*
  * Append the witness as the script goes on with it: the parts of older layers, the
- * newest one's length, and its words.
+ * newest one's length and its words, and the bits of these, where they are to be written
+ * anew.
  */
 static void
-append_testimony(BfUnit *unit, const BfRemote *remote)
+append_testimony(BfUnit *unit, const BfRemote *remote, BfItem *item, int count)
 {
 	uint32		newest = remote->plan.header.layers - 1;
 	BfWitness	witness = bf_remote_witness(remote, newest);
@@ -128,6 +129,10 @@ append_testimony(BfUnit *unit, const BfRemote *remote)
 	bf_command_key(unit, text.data);
 	bf_command_number(unit, witness.length);
 	bf_command_text(unit, own.data + strcspn(own.data, " "));
+	if (bf_items_testify(remote, newest, item, count))
+		bf_command_number(unit, bf_witness_count(&witness, BF_WITNESS_WORDS));
+	else
+		bf_command_text(unit, "");
 	pfree(own.data);
 }
 
@@ -140,7 +145,7 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	uint32		layers = remote->plan.header.layers;
 
 	unit->writes = true;
-	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_LAYERS BF_SCRIPT_GROW);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_LAYERS BF_SCRIPT_TESTIFY BF_SCRIPT_GROW);
 	bf_remote_append_keys(unit, remote, layers + 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers + 1, true);
@@ -148,7 +153,7 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_remote_append_note(unit, remote, layers + 1, true);
 	bf_command_number(unit, growth->capacity);
 	bf_command_number(unit, bf_layout_bytes(remote->layout, &growth->next) * 8 - 1);
-	append_testimony(unit, remote);
+	append_testimony(unit, remote, item, count);
 	bf_items_append_positions(unit, remote, item, count);
 }
 

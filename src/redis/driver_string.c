@@ -84,19 +84,18 @@ items_a_command(const BfRemote *remote)
 }
 
 /*
- * Append what gives a filter's string its own name back; and the witness that it gets
- * where a hash of its own has none.
+ * Append what gives a filter's string its own name back; and what a witness is written
+ * of, where a hash of its own is to have one: lua/attach.lua.
  */
 static void
 append_attach(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const BfRemote *remote = run->remote;
-	bool		testifies = bf_remote_witness(remote, 0).words == 0 &&
-		bf_remote_gets_note(remote);
-	BfWitness	witness;
-	StringInfoData text;
+	bool		testifies = bf_remote_gets_note(remote) &&
+		bf_items_testify(remote, 0, item, count);
+	BfWitness	witness = bf_remote_witness(remote, 0);
 
-	bf_script_begin(unit, BF_SCRIPT_ATTACH);
+	bf_script_begin(unit, BF_SCRIPT_TESTIFY BF_SCRIPT_ATTACH);
 	bf_command_text(unit, remote->key);
 	bf_command_text(unit, run->arg);
 	if (testifies)
@@ -104,10 +103,11 @@ append_attach(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_script_arguments(unit);
 	if (!testifies)
 		return;
+	bf_command_number(unit, bf_witness_count(&witness, BF_WITNESS_WORDS));
 	witness = bf_items_witness(remote, item, count);
-	initStringInfo(&text);
-	bf_witness_append(&text, &witness);
-	bf_command_key(unit, text.data);
+	bf_command_number(unit, witness.length);
+	for (int i = 0; i < witness.words; i++)
+		bf_command_number(unit, witness.word[i]);
 }
 
 /* Add items in a transaction: BfItemRun.append, whose arg is the name. */

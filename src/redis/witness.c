@@ -12,9 +12,11 @@
  * that has lost one is not the filter's.
  *
  * A witness is written with a mirror, of words all over the string that have many bits,
- * the last that is not zero among them; and with the first elements that are added where there is
- * none, of the bits that those have.  It is then left alone: what somebody else
- * adds must not look like a change to all who ask.
+ * the last that is not zero among them; and with the first elements that are added
+ * where there is none, of the words that those have bits in.  What somebody else adds
+ * must not look like a change to all who ask: so it is written anew only while it has
+ * few bits, with a few of the elements that are added, and where it has twice as many
+ * then; and a layer's once more when that is full.
  *
  * As text it has a part for each string, with semicolons between: the length, and
  * " WORD:BITS" for each word, in decimals.  BITFIELD GET u32 #WORD reads it.
@@ -129,6 +131,17 @@ bf_witness_of_layer(const BfLayout *layout, const BfLayer *layer,
 	return witness;
 }
 
+/* The number of bits that it has in so many words, at most. */
+int
+bf_witness_count(const BfWitness *witness, int words)
+{
+	int			bits = 0;
+
+	for (int i = 0; i < Min(witness->words, words); i++)
+		bits += pg_popcount32(witness->bits[i]);
+	return bits;
+}
+
 /*
  * Whether the words that are always asked for have so many bits that another string, half
  * of whose bits are set, does not have all of them by chance.
@@ -136,11 +149,7 @@ bf_witness_of_layer(const BfLayout *layout, const BfLayer *layer,
 bool
 bf_witness_is_strong(const BfWitness *witness)
 {
-	int			bits = 0;
-
-	for (int i = 0; i < Min(witness->words, BF_WITNESS_ASKED); i++)
-		bits += pg_popcount32(witness->bits[i]);
-	return bits >= BF_WITNESS_STRONG;
+	return bf_witness_count(witness, BF_WITNESS_ASKED) >= BF_WITNESS_STRONG;
 }
 
 /* Append its text, after that of the string before. */

@@ -29,6 +29,7 @@ typedef struct BfWitness
 extern void bf_witness_add(BfWitness *witness, uint64 bit);
 extern BfWitness bf_witness_of_layer(const BfLayout *layout,
 									 const BfLayer *layer, const uint8 *bits);
+extern int	bf_witness_count(const BfWitness *witness, int words);
 extern bool bf_witness_is_strong(const BfWitness *witness);
 extern void bf_witness_append(StringInfo text, const BfWitness *witness);
 extern int	bf_witness_read(const char *text, BfWitness *witness, int count);

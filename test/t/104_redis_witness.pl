@@ -128,6 +128,32 @@ for my $key ('b', 'r', 'g-' . int($#parts / 2))
 	is(sql("SELECT denied(left('$key', 1), 'each')"), '42704', "$key: made anew");
 }
 
+# As a filter fills its witness gets better, a few times: so what services make of its
+# first elements alone is not taken for it.
+for my $layout (qw(bitmap redisson growing))
+{
+	for my $way ('one by one', 'in arrays')
+	{
+		$redis->cli('FLUSHALL');
+		my $string = $layout eq 'growing' ? '-0' : '';
+		sql("SELECT bf_redis_create('cache', k, 2000, 0.01, '$layouts{$layout}[0]', '$layout', @{[ $layout eq 'growing' ? 1 : 0 ]}), bf_redis_add('cache', k, 't1') FROM unnest(ARRAY['all', 'first']) AS k");
+		my @witnesses;
+		for my $from (map { 2 + 20 * $_ } 0 .. 44)
+		{
+			my $elements = "(SELECT array_agg('t' || i) FROM generate_series($from, $from + 19) AS i)";
+			sql($way eq 'one by one' ? "SELECT count(bf_redis_add('cache', 'all', t)) FROM unnest($elements) AS t" :
+				"SELECT bf_redis_add_each('cache', 'all', $elements)");
+			my $witness = $redis->cli('HGET', $layout eq 'growing' ? 'all-config' : '{all}:bloomext', 'witness');
+			push @witnesses, $witness if !@witnesses || $witnesses[-1] ne $witness;
+		}
+		cmp_ok(scalar(@witnesses), '>', 1, "$layout, $way: a better witness");
+		cmp_ok(scalar(@witnesses), '<', 7, "$layout, $way: a few times");
+		is(sql("SELECT count(*) FROM generate_series(1, 900) AS i WHERE NOT bf_redis_contains('cache', 'all', 't' || i)"), 0, "$layout, $way: nothing is denied");
+		$redis->cli('COPY', "first$string", "all$string", 'REPLACE');
+		is(outcome("SELECT bf_redis_contains('cache', 'all', 't500')"), '42704', "$layout, $way: made anew of its first element");
+	}
+}
+
 # What has no witness is asked as it was: a release without them, or a service, made it.
 for my $layout (qw(bitmap redisson guava growing))
 {

@@ -1,7 +1,7 @@
 -- Give a filter's string its own name back, after detach.lua; and a witness, if it is
--- to have one.
+-- to have one; after testify.lua.
 -- KEYS: the string; the temporary name; the hash for the witness, if any.
--- ARGV: the witness.
+-- ARGV: the bits that its witness has; the string's length; the words to be the witness.
 --
 -- What had a time to live and has none now has expired in between.
 local c, bits, temporary = redis.call, KEYS[1], KEYS[2]
@@ -9,7 +9,10 @@ if c('TYPE', temporary).ok == 'list' then
   c('DEL', temporary)
 elseif c('EXISTS', bits) == 0 or c('PTTL', temporary) >= 0 then
   c('RENAME', temporary, bits)
-  if KEYS[3] and c('EXISTS', KEYS[3]) == 1 then c('HSET', KEYS[3], 'witness', ARGV[1]) end
+  if KEYS[3] and c('EXISTS', KEYS[3]) == 1 then
+    local words = testimony(bits, tonumber(ARGV[1]), {unpack(ARGV, 3)})
+    if words then c('HSET', KEYS[3], 'witness', ARGV[2] .. words) end
+  end
 else
   c('DEL', temporary, bits)
 end

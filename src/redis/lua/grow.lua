@@ -1,24 +1,24 @@
 -- Add elements to a filter that grows, until it has grown; after guard.lua,
--- strings.lua, noting.lua and layers.lua.
+-- strings.lua, noting.lua, layers.lua and testify.lua.
 -- KEYS: layers, the next layer, hash, cursor.
 -- ARGV after the guards: what lost() reads; what note() reads; bits at which the
 -- newest layer is full; the last bit of the next one; the witness, in three parts:
--- those of older layers, the newest one's length, and its words, or ''; what
--- layers.lua reads.
+-- those of older layers, the newest one's length, and its words, or ''; how many bits
+-- these have, if they are to be written anew, or ''; what layers.lua reads.
 -- Answers a character an element that was dealt with, 1 for one that was surely
 -- new; -i where layer i is lost; 0 where it has to grow, and the next layer's key is
 -- somebody else's; nil where the filter is another one.
 --
--- A layer gets a witness with its first element, and when it is full that of its
--- newest.
+-- A layer gets a witness with its first element, a better one with others, and when it
+-- is full that of its newest.
 if changed() then return false end
 local gone = lost()
 if gone then return -gone end
 local noted = a
 a = a + (ARGV[a] == '0' and 1 or 3 + ARGV[a + 2])
 local full, last = tonumber(ARGV[a]), ARGV[a + 1]
-local older, length, words = ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
-a = a + 5
+local older, length, words, has = ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], tonumber(ARGV[a + 5])
+a = a + 6
 read_shapes()
 local first = a
 a = noted
@@ -38,14 +38,15 @@ local function set(e)
   return zeros
 end
 -- Write the witness, of the newest layer by the words that an element of its own has
--- bits in, as they are now.
-local function testify(e, next_length)
-  local from = e and e + at[shape]
-  words = e and '' or words
-  for i = 0, e and math.min(k[shape], 8) - 1 or -1 do
-    local word = ('%.0f'):format(math.floor(tonumber(ARGV[from + i]) / 32))
-    words = words .. (' %s:%.0f'):format(word, c('BITFIELD_RO', newest, 'GET', 'u32', '#' .. word)[1])
+-- bits in, as they are now, if these are better than those that it has.
+local function testify(e, least, next_length)
+  local numbers = {}
+  for i = 0, e and k[shape] - 1 or -1 do
+    numbers[i + 1] = ('%.0f'):format(math.floor(tonumber(ARGV[e + at[shape] + i]) / 32))
   end
+  local better = testimony(newest, least, numbers)
+  if not better and not next_length then return end
+  words = better or words
   c('HSET', config, 'witness', older .. length .. words .. (next_length and ';' .. next_length or ''))
 end
 local answers, m, own = {}, 0
@@ -55,19 +56,20 @@ for e = first, #ARGV, step do
   filled = filled + changed
   m = m + 1
   answers[m] = changed > 0 and '1' or '0'
-  if own and words == '' then testify(own) end
   if filled >= full then
     local ttl = c('PTTL', config)
     if c('EXISTS', next) == 1 then return 0 end
     c('SETBIT', next, last, 0)
     c('SET', cursor, layers)
     c('HSET', config, 'layers', layers + 1)
-    testify(own, (last + 1) / 8)
+    testify(own, 0, ('%.0f'):format((last + 1) / 8))
     if ttl > 0 then
       c('PEXPIRE', next, ttl)
       c('PEXPIRE', cursor, ttl)
     end
+    has = nil
     break
   end
 end
+if own and has then testify(own, has) end
 return table.concat(answers)
