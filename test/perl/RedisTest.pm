@@ -11,11 +11,12 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 use RedisServer;
 
 our @EXPORT = qw(start_servers sql session server said takes_below $log);
-our @EXPORT_OK = qw(start_postgres state_of outcome);
+our @EXPORT_OK = qw(start_postgres state_of outcome await);
 
 my $node;
 
@@ -97,6 +98,18 @@ sub server
 	my ($name, $port, $options) = @_;
 	sql("CREATE SERVER $name FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1', port '$port'" . ($options // '') . ");
 		 CREATE USER MAPPING FOR CURRENT_USER SERVER $name");
+}
+
+# Wait until something holds.
+sub await
+{
+	my ($what, $holds) = @_;
+	for (1 .. 1200)
+	{
+		return if $holds->();
+		sleep 0.05;
+	}
+	die "no $what";
 }
 
 # What was noted since the last time.

@@ -15,7 +15,7 @@ use Time::HiRes qw(sleep time);
 
 use FaultServer;
 use RedisServer;
-use RedisTest qw(start_postgres sql state_of outcome server);
+use RedisTest qw(start_postgres sql state_of outcome server await);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
@@ -178,17 +178,6 @@ sub cli
 	return $server->cli(@command);
 }
 
-# Wait until something holds.
-sub await
-{
-	my ($what, $holds) = @_;
-	for (1 .. 600)
-	{
-		return if $holds->();
-		sleep 0.05;
-	}
-	die "no $what";
-}
 await('sentinels who know all', sub {
 	my @told = map { cli($_, 'SENTINEL', 'MASTER', 'titles') } @sentinels;
 	return @told == grep { /^num-slaves\n2$/m && /^num-other-sentinels\n2$/m && /^flags\nmaster$/m } @told;

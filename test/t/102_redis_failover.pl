@@ -14,7 +14,7 @@ use Time::HiRes qw(sleep);
 
 use FaultServer;
 use RedisServer;
-use RedisTest qw(start_postgres sql state_of session);
+use RedisTest qw(start_postgres sql state_of session await);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
@@ -51,18 +51,6 @@ sub message
 	my ($query) = @_;
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$query");
 	return $err;
-}
-
-# Wait until something holds.
-sub await
-{
-	my ($what, $holds) = @_;
-	for (1 .. 1200)
-	{
-		return if $holds->();
-		sleep 0.05;
-	}
-	die "no $what";
 }
 
 # A master with so many replicas behind sentinels, as a server of a name.
