@@ -223,6 +223,7 @@ mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 				   whole->layout, &whole->plan, &shard);
 	id = bf_shards_claim(whole, false, ttl);
 	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values, id);
+	bf_shards_clear(whole, shard.key);
 	bytes = mirror_one(&shard, filter, ttl, refresh);
 	bf_shards_arrive(whole, id, number, &shard, ttl);
 	return bytes;

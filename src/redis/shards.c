@@ -21,7 +21,8 @@
  * is a filter: that it says with the last one.  Each step is one script over the
  * hash alone, as in a cluster the shards are elsewhere; so how many they are is
  * settled before any is written, and for good.  Shards of an older hash do not
- * count.  What a creation that ended early has left, the next one goes on with; but
+ * count, and are removed with the filter, or when it is made anew: as ids are random
+ * and a hash comes before its shards, one that is not of the hash is of none.  What a creation that ended early has left, the next one goes on with; but
  * no empty shard is made where those to come are going to be mirrored.
  *
  * A shard that was long under way may be written when the filter is another one,
@@ -58,7 +59,38 @@ is_owned(const BfRemote *whole, const BfRemote *shard)
 		strcmp(said, id ? id : "") == 0;
 }
 
-/* Refuse what is not. */
+/*
+ * Whether what is at a shard's key, or left there, is a shard of a filter that has gone:
+ * it has the id of another hash than that which is there now.
+ */
+static bool
+is_leftover(const BfRemote *whole, const BfRemote *shard)
+{
+	const char *said = shard->layout || shard->orphan ?
+		bf_remote_whole(shard) : NULL;
+	const char *id;
+	BfRemote	now;
+
+	if (said == NULL)
+		return false;
+	/* Now, and not before the shard was looked at. */
+	bf_remote_describe(whole->server, whole->key, &now);
+	id = now.shards > 0 ? now.hash[BF_CONFIG].values[BF_SPREAD_ID] : NULL;
+	return id == NULL || strcmp(said, id) != 0;
+}
+
+/* Remove what is left of a shard of a filter that has gone. */
+void
+bf_shards_clear(const BfRemote *whole, const char *key)
+{
+	BfRemote	there;
+
+	bf_remote_describe(whole->server, key, &there);
+	if (is_leftover(whole, &there))
+		(void) bf_remote_drop(&there);
+}
+
+/* Refuse what is not this filter's. */
 static void
 check_owner(const BfRemote *whole, const BfRemote *shard)
 {
@@ -407,9 +439,9 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 }
 
 /*
- * Make one of a filter's shards, or find it there: one that says so.  Where the filter
- * was made by a release that did not note that, it need not.  Returns whether the
- * filter is made by that, or lacked this one.
+ * Make one of a filter's shards, in place of one of a filter that has gone, or find it
+ * there: one that says so.  Where the filter was made by a release that did not note
+ * that, it need not.  Returns whether the filter is made by that, or lacked this one.
  */
 static bool
 create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
@@ -422,6 +454,7 @@ create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
 	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
 				   whole->layout, &whole->plan, &shard);
 	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values, id);
+	bf_shards_clear(whole, shard.key);
 	created = create_one(&shard, ttl);
 	if (!created)
 	{
@@ -548,7 +581,7 @@ bf_shards_drop(Oid server, const char *key)
 		if (shard.shards > 0 || layout_of(&shard) == NULL ||
 			layout_of(&shard) != layout_of(&whole))
 			continue;
-		if (is_owned(&whole, &shard))
+		if (is_owned(&whole, &shard) || is_leftover(&whole, &shard))
 			dropped |= bf_remote_drop(&shard) > 0;
 	}
 	MemoryContextSwitchTo(old);

@@ -174,6 +174,30 @@ is(missed('made', $titles), '42704', 'or is no shard of one that was created');
 as_before_1_0('made', 4);
 is(missed('made', $titles), '22023', 'or, where shards do not say whose they are, is of another strategy');
 
+# Shards of a filter that has gone, as its hash was evicted, are no obstacle, in whatever
+# layout they are; nor are they taken for the new one's.
+for my $how ('created', 'mirrored')
+{
+	for my $old ('guava', 'bitmap')
+	{
+		$redis->cli('FLUSHALL');
+		sql("SELECT bf_redis_create('cache', 'key', 2000, 0.001, layout => '$old;shards=4'), bf_redis_add_each('cache', 'key', ARRAY['old'])");
+		$redis->cli('DEL', '{key}:bloomext-shards');
+		is($how eq 'created' ? sql("SELECT bf_redis_create('cache', 'key', 2000, 0.001, layout => 'guava;shards=4')") : "@{[ mirror('key', 'guava', 4, 0 .. 3) ]}", $how eq 'created' ? 't' : 't t t t', "$how over shards in $old whose hash was evicted");
+		is(sql("SELECT bf_redis_contains('cache', 'key', 'old')"), 'f', '... which hold nothing of those');
+		is(missed('key', $titles), 0, '... but what was mirrored') if $how eq 'mirrored';
+		sql("SELECT bf_redis_drop('cache', 'key')");
+		is($redis->cli('DBSIZE'), 0, '... and are all dropped');
+	}
+}
+
+# A shard with another id than the hash's goes with the filter.
+mirror('key', 'guava', 4, 0 .. 3);
+$redis->cli('HSET', '{key:1}:bloomext', 'whole', 'another');
+is(missed('key', $titles), '42704', 'a shard of another filter');
+sql("SELECT bf_redis_drop('cache', 'key')");
+is($redis->cli('DBSIZE'), 0, 'is dropped with this one');
+
 # What any shard holds, the others do: not only the first, which may hold nothing.
 $redis->cli('FLUSHALL');
 sql("SELECT bf_mirror(bf_create(500), 'cache', 'kind', 'guava;shards=2/0'), bf_mirror(bf_add(bf_create(500), 1::bigint), 'cache', 'kind', 'guava;shards=2/1')");
