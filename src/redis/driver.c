@@ -39,15 +39,29 @@
 
 /* ---- Items ---- */
 
+/*
+ * How many items a unit has from one on: a batch, and no element in two units, as what
+ * it may be is asked for in one moment.
+ */
+static int
+items_from(const BfItemRun *run, int from)
+{
+	const BfItem *item = run->items->item;
+	int			to = Min(from + run->batch, run->items->count);
+
+	while (to < run->items->count && item[to].source == item[to - 1].source)
+		to++;
+	return to - from;
+}
+
 /* Take the answers to a unit: BfReplyHandler. */
 static void
 take_unit(BfConnection *connection, const BfReply *reply,
 		  const BfUnit *unit, void *arg)
 {
 	BfItemRun  *run = arg;
-	BfItem	   *item = run->items->item + unit->number * run->batch;
-	int			count = Min(run->batch,
-							run->items->count - unit->number * run->batch);
+	BfItem	   *item = run->items->item + unit->number;
+	int			count = items_from(run, unit->number);
 
 	if (!run->take(connection, reply, unit, run, item, count))
 	{
@@ -86,13 +100,13 @@ bf_items_run(BfItemRun *run)
 		return true;
 	bf_pipeline_start(&pipeline, run->remote->server, run->remote->key,
 					  take_unit, run);
-	for (int from = 0; from < items->count && !run->changed;
-		 from += run->batch)
+	for (int from = 0, count; from < items->count && !run->changed; from += count)
 	{
-		int			count = Min(run->batch, items->count - from);
 		BfUnit	   *unit = bf_pipeline_unit(&pipeline);
 
 		CHECK_FOR_INTERRUPTS();
+		count = items_from(run, from);
+		unit->number = from;	/* the first of its items */
 		run->append(unit, run, items->item + from, count);
 		forget_digests(run->remote, items->item + from, count);
 		bf_pipeline_send(&pipeline, unit);
@@ -454,8 +468,9 @@ take_strings(BfConnection *connection, const BfRemote *remote,
 }
 
 /*
- * Fetch a string that is a stream; NULL, too, where the hash beside it, which is
- * read at another moment, does not say the same of its kind any more.
+ * Fetch a string that is a stream; NULL, too, where it has not the bits that the hash
+ * beside it, which is read at another moment, says, or that does not say the same of its
+ * kind any more.
  */
 static struct varlena *
 fetch_stream(const BfRemote *remote, BfBinding kind)
@@ -464,12 +479,14 @@ fetch_stream(const BfRemote *remote, BfBinding kind)
 	BfRemote	now;
 	BfConnection *connection;
 	const BfReply *reply;
-	struct varlena *value;
+	struct varlena *value = NULL;
 
 	bf_command_begin(unit, "GET");
 	bf_command_text(unit, remote->key);
 	reply = bf_ask(remote->server, remote->key, unit, BF_FETCH_LIMIT, &connection);
-	value = take_stream(connection, remote->layout->stream, kind, reply);
+	if (remote->witnesses == 0 || reply->type != BF_REPLY_STRING ||
+		bf_witness_is_in(remote->witness, (const uint8 *) reply->str, reply->len))
+		value = take_stream(connection, remote->layout->stream, kind, reply);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	bf_remote_describe(remote->server, remote->key, &now);

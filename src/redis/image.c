@@ -102,6 +102,7 @@ bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 void
 bf_image_testify(BfRemote *remote, const BfFilter *filter)
 {
+	char	  **values = remote->hash[bf_layout_kind_role(remote->layout)].values;
 	StringInfoData text;
 	int			words = 0;
 
@@ -117,8 +118,9 @@ bf_image_testify(BfRemote *remote, const BfFilter *filter)
 	}
 	if (words == 0)
 		return;
-	bf_layout_set_witness(remote->hash[bf_layout_kind_role(remote->layout)].values,
-						  text.data);
+	bf_layout_set_witness(values, text.data);
+	if (bf_layout_head(remote->layout) > 0)
+		bf_layout_set_mirrored(values);
 }
 
 /*

@@ -182,17 +182,20 @@ is_recent(const Known *known)
 }
 
 /*
- * Whether a filter that is remembered surely takes elements of the call's type.  What is
- * refused is refused for what is there, and not for what was there.
+ * Whether a filter that is remembered surely takes elements of the call's type, and has
+ * no limit to what is added.  What is refused is refused for what is there, and not for
+ * what was there.
  */
 static bool
 takes_elements(const Call *call, const Known *known)
 {
-	const BfPlan *plan = &known->shards.remote->plan;
+	const BfRemote *remote = known->shards.remote;
+	const BfPlan *plan = &remote->plan;
 	const BfElementType *element = &call->element;
 	BfFunnel	funnel = (BfFunnel) plan->header.funnel;
 
-	if (!bf_element_has_meaning(element, &plan->header))
+	if (!bf_element_has_meaning(element, &plan->header) ||
+		(!call->ask && remote->layout->layer_suffix != NULL))
 		return false;
 	if (funnel == BF_FUNNEL_UNBOUND)
 		return call->ask &&

@@ -116,7 +116,8 @@ enum
 	WHOLE,						/* the id of the filter that it is a shard of */
 	WITNESS,					/* see witness.c */
 	FILLED,						/* of redisson: its string must be there */
-	LAYERS = FILLED				/* of growing: at least so many */
+	LAYERS = FILLED,			/* of growing: at least so many */
+	MIRRORED					/* the witness is of bits that the kind is known of */
 };
 
 /* Write m and k; and n and p, which are empty where they are not known. */
@@ -372,7 +373,7 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 /* What notes the kind of elements; a bare bit string it describes, too. */
 static const BfHashShape own_hash = {
 	.suffix = ":bloomext",
-	.fields = {OWN_FIELDS, "layout", "whole", "witness", "filled"},
+	.fields = {OWN_FIELDS, "layout", "whole", "witness", "filled", "mirrored"},
 	.guards = WITNESS + 1,
 	.write = write_shape,
 	.read = read_shape
@@ -730,6 +731,25 @@ bf_layout_set_filled(char **values)
 	static char filled[] = "1";
 
 	values[FILLED] = filled;
+}
+
+/*
+ * Whether it says that its witness was written with all bits of the string: so what it
+ * says of their kind is about these, and not about what a service has put there.
+ */
+bool
+bf_layout_is_mirrored(char *const *values)
+{
+	return values[MIRRORED] != NULL;
+}
+
+/* Say so. */
+void
+bf_layout_set_mirrored(char **values)
+{
+	static char mirrored[] = "1";
+
+	values[MIRRORED] = mirrored;
 }
 
 /* Say how many layers there are, at least. */

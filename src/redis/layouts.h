@@ -9,7 +9,7 @@
 
 #include "strategy/plan.h"
 
-#define BF_MAX_FIELDS		12
+#define BF_MAX_FIELDS		13
 
 /* Over how many shards a filter is spread, and which of them is meant. */
 typedef struct BfSpread
@@ -121,6 +121,8 @@ extern void bf_layout_set_witness(char **values, char *witness);
 extern int	bf_layout_witness_field(const BfHashShape *shape);
 extern bool bf_layout_is_filled(char *const *values);
 extern void bf_layout_set_filled(char **values);
+extern bool bf_layout_is_mirrored(char *const *values);
+extern void bf_layout_set_mirrored(char **values);
 extern void bf_layout_set_layers(char **values, uint32_t layers);
 extern uint32_t bf_layout_least_layers(char *const *values);
 extern int	bf_hash_fields(const BfHashShape *shape);

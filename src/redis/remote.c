@@ -272,8 +272,15 @@ read_beside(BfConnection *connection, const BfReply *reply, Beside *beside)
 	element = bf_reply_array(connection, reply, beside->count + 1);
 	for (int i = 0; i < beside->count; i++)
 	{
-		if (element[i]->type != BF_REPLY_NIL)
-			beside->values[i] = reply_text(connection, element[i]);
+		if (element[i]->type == BF_REPLY_NIL)
+			continue;
+		beside->values[i] = reply_text(connection, element[i]);
+		if (strlen(beside->values[i]) < element[i]->len)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					 errmsg("field \"%s\" of hash \"%s\" in Redis has a zero byte",
+							beside->fields[i], beside->key),
+					 errhint("Nobody's filter has one: delete the hash, by DEL in Redis.")));
 	}
 	beside->disproved =
 		(uint32) bf_reply_integer(connection, element[beside->count]);
@@ -669,13 +676,17 @@ bf_remote_is_unbound(const BfRemote *remote)
 
 /*
  * Whether what its hash says of a filter is about the string that was described: there is
- * no filter without the hash, or it has a witness that no other string has by chance.
+ * no filter without the hash, or it was written with all bits of the string, and has a
+ * witness that no other string has by chance.
  */
 bool
 bf_remote_is_proven(const BfRemote *remote)
 {
+	const BfRemoteHash *hash =
+		&remote->hash[bf_layout_kind_role(remote->layout)];
+
 	return bf_layout_head(remote->layout) == 0 ||
-		(remote->hash[bf_layout_kind_role(remote->layout)].there &&
+		(hash->there && bf_layout_is_mirrored(hash->values) &&
 		 remote->witnesses > 0 && bf_witness_is_strong(remote->witness));
 }
 

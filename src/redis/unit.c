@@ -144,11 +144,19 @@ wants_other_verb(BfConnection *connection, BfUnit *unit, const char *error)
 {
 	bool		refused = strncmp(error, "NOPERM ", 7) == 0;
 
+	if (bf_unit_says_it_reads(unit) && refused && !unit->whole &&
+		strstr(error, "'evalsha_ro'") != NULL)
+	{
+		connection->unnamed = unit->whole = true;
+		return true;
+	}
 	if (bf_unit_says_it_reads(unit) &&
 		(strncmp(error, "ERR unknown command", 19) == 0 ||
-		 (refused && strstr(error, "_ro'") != NULL)))
+		 (refused && strstr(error, "'eval_ro'") != NULL)))
 	{
 		connection->plain = unit->plain = true;
+		connection->unnamed = false;
+		unit->whole = connection->watching;
 		return true;
 	}
 	if (unit->script == NULL || unit->whole)

@@ -152,6 +152,24 @@ bf_witness_is_strong(const BfWitness *witness)
 	return bf_witness_count(witness, BF_WITNESS_ASKED) >= BF_WITNESS_STRONG;
 }
 
+/* Whether a string has all of its bits. */
+bool
+bf_witness_is_in(const BfWitness *witness, const uint8 *bytes, size_t length)
+{
+	for (int i = 0; i < witness->words; i++)
+	{
+		for (int j = 0; j < 4; j++)
+		{
+			uint64		at = witness->word[i] * 4 + j;
+			uint8		bits = (uint8) (witness->bits[i] >> (24 - 8 * j));
+
+			if (((at < length ? bytes[at] : 0) & bits) != bits)
+				return false;
+		}
+	}
+	return true;
+}
+
 /* Append its text, after that of the string before. */
 void
 bf_witness_append(StringInfo text, const BfWitness *witness)

@@ -31,6 +31,8 @@ extern BfWitness bf_witness_of_layer(const BfLayout *layout,
 									 const BfLayer *layer, const uint8 *bits);
 extern int	bf_witness_count(const BfWitness *witness, int words);
 extern bool bf_witness_is_strong(const BfWitness *witness);
+extern bool bf_witness_is_in(const BfWitness *witness, const uint8 *bytes,
+							 size_t length);
 extern void bf_witness_append(StringInfo text, const BfWitness *witness);
 extern int	bf_witness_read(const char *text, BfWitness *witness, int count);
 

@@ -197,6 +197,37 @@ is(sql("SELECT count(*) FROM generate_series(1, 500) AS i WHERE NOT bf_redis_con
 is(sql("SELECT funnel IS NULL FROM bf_redis_info('cache', 'long')"), 't', 'and nothing says what they are');
 is(outcome("SELECT bf_redis_add('cache', 'long', 9999)"), '22023', 'one is not added as a guess');
 
+# A witness of what was there when SQL added to a stream proves nothing about what a service
+# had put there, by other bytes: be that before the first addition or later.
+foreach my $kind ([ 'i', 'i::bigint', 5000 ], [ 'i::bigint', 'i', '5000' ], [ "'t' || i", 'utf16', "'new'" ])
+{
+	my ($says, $has, $new) = @$kind;
+	my $elements = $has eq 'utf16' ? $says : $has;
+	my $of = sub { my ($e, $count, $funnel) = @_; "(SELECT bf_agg_into(bf_create(1000, 0.01, 'guava'" . ($funnel ? ", '$funnel'" : '') . "), $e) FROM generate_series(1, $count) AS i)" };
+	foreach my $first ('created', 'a few', 'many')
+	{
+		$redis->cli('FLUSHALL');
+		sql("SELECT " . ($first eq 'created' ? "bf_redis_create('cache', 'key', 1000, 0.01)" : 'bf_mirror(' . $of->($says, $first eq 'a few' ? 3 : 900) . ", 'cache', 'key')"));
+		sql("SELECT bf_mirror(" . $of->($elements, 900, $has eq 'utf16' ? 'utf16' : undef) . ", 'cache', 'service')");
+		$redis->cli('RENAME', 'service', 'key');
+		foreach my $times (1 .. 3)
+		{
+			outcome("SELECT bf_redis_add('cache', 'key', $new), bf_redis_add_each('cache', 'key', ARRAY(SELECT $says FROM generate_series(2000, 2100) AS i)) IS NULL");
+			is(outcome("SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'key', ARRAY(SELECT $elements FROM generate_series(1, 900) AS i))) AS f WHERE NOT f"), 0, "$says over $has, first $first, $times: an array");
+			is(outcome("SELECT count(*) FROM generate_series(1, 100) AS i WHERE NOT bf_redis_contains('cache', 'key', $elements)"), 0, "... one by one");
+		}
+	}
+}
+
+# What is no hash, beside a stream, is no note, and a hash with a zero byte an error.
+mirror('guava');
+$redis->cli('DEL', '{guava}:bloomext');
+$redis->cli('SET', '{guava}:bloomext', 'a string');
+is(sql("SELECT denied('guava', 'one'); SELECT denied('guava', 'one'); SELECT denied('guava', 'each')"), "0\n0\n0", 'a string in place of the note');
+mirror('bitmap');
+$redis->cli('EVAL', q{redis.call('HSET', KEYS[1], 'fpp', '0.01\\0x')}, 1, '{bitmap}:bloomext');
+is(outcome("SELECT bf_redis_contains('cache', 'bitmap', 't1')"), '22P03', 'a zero byte');
+
 # Scripts go by name; where Redis does not have them, or the account may not name them,
 # they go whole.
 mirror($_) foreach 'bitmap';
@@ -223,8 +254,14 @@ if ($has_functions)
 	my @questions = map { ("bf_redis_contains('reader', '$_', 't1')", "bf_fetch('reader', '$_') IS NOT NULL", "(bf_redis_info('reader', '$_')).bits > 0") } qw(bitmap growing);
 	is(outcome("SELECT $_"), 't', "without a right to write: $_") foreach @questions;
 	is(outcome("SELECT bf_redis_add('reader', 'bitmap', 'new')"), '42501', '... but to add');
-	$redis->cli('ACL', 'SETUSER', 'reader', 'reset', 'on', '>secret', '~*', '+@read', '+ping', '+eval');
-	is(outcome("SELECT $_"), 't', "by EVAL alone: $_") foreach @questions;
+	foreach my $rights ([ '~*', '+eval' ], [ '%R~*', '+eval_ro' ], [ '~*', '+evalsha', '+eval' ])
+	{
+		$redis->cli('ACL', 'SETUSER', 'reader', 'reset', 'on', '>secret', '+@read', '+ping', @$rights);
+		$redis->cli('SCRIPT', 'FLUSH');
+		is(outcome("SELECT $_"), 't', "@$rights: $_") foreach @questions;
+	}
+	$redis->cli('ACL', 'SETUSER', 'reader', 'reset', 'on', '>secret', '~*', '+@read', '+ping', '+eval', '-bitfield_ro');
+	is(outcome("SELECT $_"), '42501', "a right that is missing says nothing of a filter: $_") foreach @questions;
 }
 
 # ---- What a session remembers ----

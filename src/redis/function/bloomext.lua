@@ -25,8 +25,8 @@
 --
 -- Strings must still have the bits that the hash says they had, its witness.  A string
 -- in layout guava may have been replaced, or renamed, without its hash: where it has not
--- those bits, the hash is another's.  Where it has, but they are too few to prove that it
--- is the hash's, what is asked for without saying its kind is looked for as int and long,
+-- those bits, the hash is another's.  Where it has, but the hash was not written with the
+-- string or they are too few to prove that it is that one, what is asked for without saying its kind is looked for as int and long,
 -- or as utf8 and utf16.
 --
 -- Keys read: KEY, {KEY}:bloomext and {KEY}:bloomext-shards (without the braces
@@ -309,10 +309,11 @@ local function read_guava(key, note)
   end
   local strategy, bits = ordinal == 1 and 'guava' or 'guava32', 64 * words
   local part = parts_of(note.witness)[1]
+  local proven = note.mirrored and is_strong(part)
   local fits = note.layout == 'guava' and note.strategy == strategy and
     note.bits == tostring(bits) and note.hashes == tostring(hashes) and has_bits(key, part)
   return {{key = key, positions = positions[strategy], bits = bits, hashes = hashes, stream = true}},
-    fits and note.funnel or nil, not (fits and is_strong(part))
+    fits and note.funnel or nil, not (fits and proven)
 end
 
 -- How large Guava makes a layer.
@@ -350,7 +351,7 @@ end
 -- elements; and whether that can be another filter's hash.
 local function read_filter(key)
   local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel',
-    'witness')
+    'witness', 'mirrored')
   local growing = read_hash(key .. '-config', 'strategy', 'bits', 'hashes', 'funnel', 'expected', 'fpp', 'expansion',
     'layers', 'witness')
   local key_type = call('TYPE', key).ok

@@ -19,6 +19,9 @@ local function disproved(witness, keys)
     local done, proved = pcall(function()
       return c('STRLEN', keys[i]) >= tonumber(part:match('^%d+') or 0) and has(keys[i], part, 8)
     end)
+    -- A right that is missing says nothing of the string.
+    local why = not done and (type(proved) == 'table' and proved.err or proved) or ''
+    if why:find('NOPERM') or why:find("can't run") then c('BITFIELD_RO', keys[i], 'GET', 'u32', '#0') end
     if not (done and proved) then return i end
   end
   return 0

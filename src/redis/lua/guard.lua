@@ -14,7 +14,9 @@ local function changed()
       is = c('GET', key)
       is = is and '=' .. is or ''
     else
-      local found = c('HMGET', key, unpack(ARGV, a, a + n - 1))
+      local found = redis.pcall('HMGET', key, unpack(ARGV, a, a + n - 1))
+      -- What is no hash has no fields; other errors are raised.
+      if found.err then found = found.err:find('WRONGTYPE') and {} or c('HMGET', key, ARGV[a]) end
       a = a + n + 1
       witness = found[tonumber(ARGV[a - 1])] or witness
       for i = 1, n do found[i] = found[i] and '=' .. found[i] or '' end
