@@ -257,12 +257,16 @@ find_known(Call *call, Oid server, const char *key)
 	call->compared = oldest->number;
 }
 
-/* Forget all filters: this session has changed one. */
+/* Forget all filters: this session changes one. */
 void
 bf_items_forget(void)
 {
 	for (int i = 0; i < KEPT; i++)
+	{
 		kept[i].key = NULL;
+		if (kept[i].context != NULL)
+			MemoryContextReset(kept[i].context);
+	}
 }
 
 /* Keep an element's bytes, for a server that hashes by itself. */

@@ -46,6 +46,7 @@
 #define HAS_SENTINELS	0x200	/* without a password */
 #define IS_REFUSED		0x400	/* by every other address */
 #define HAS_RUNS		0x800
+#define IS_GUARDED		0x1000	/* all is compared when a string with a head is asked */
 
 #define RUN				0xff
 
@@ -343,10 +344,13 @@ make_items(const BfRemote *remote, BfItems *items)
 
 	items->item = palloc0(sizeof(BfItem) * ELEMENTS);
 	items->count = items->capacity = ELEMENTS;
+	items->guarded = bf_layout_head(remote->layout) == 0 || remote->is_shard ||
+		(flags & IS_GUARDED);
 	for (int i = 0; i < ELEMENTS; i++)
 	{
 		BfHash	   *hash = &items->item[i].hash;
 
+		items->item[i].source = i;
 		if (remote->layout->native_type == NULL)
 			remote->plan.strategy->hash((const uint8 *) texts[i],
 										strlen(texts[i]), hash);
@@ -884,6 +888,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(sqlstate == 0 || getenv("FUZZ_SOUND") == NULL);
 	if (flags & ASKED_TWICE)
 		(void) run(ask, &statement);
+	bf_items_forget();
 	end_session();
 	return 0;
 }

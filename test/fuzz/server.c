@@ -195,6 +195,9 @@ typedef struct Chunk
 	MemoryContext context;
 } Chunk;
 
+/* In the size of a chunk: it ends with the transaction. */
+#define ENDS	((Size) 1 << 63)
+
 static Chunk chunks = {&chunks, &chunks, 0, NULL};
 static Size allocated = 0;
 
@@ -301,7 +304,21 @@ MemoryContext
 AllocSetContextCreateInternal(MemoryContext parent, const char *name,
 							  Size least, Size first, Size most)
 {
-	return palloc0(sizeof(MemoryContextData));
+	MemoryContext context = MemoryContextAllocExtended(parent,
+													   sizeof(MemoryContextData),
+													   MCXT_ALLOC_ZERO);
+
+	context->parent = parent;
+	return context;
+}
+
+/* Whether what is in it outlives statements. */
+static bool
+outlives(MemoryContext context)
+{
+	while (context != NULL && context != TopMemoryContext)
+		context = context->parent;
+	return context != NULL;
 }
 
 void
@@ -1031,11 +1048,19 @@ end_transaction(XactEvent event)
 {
 	for (int i = 0; i < MAX_CALLBACKS && at_end[i] != NULL; i++)
 		at_end[i] (event, NULL);
+	/* A context is a chunk, too: none is freed before all have been asked. */
+	for (Chunk *chunk = chunks.next; chunk != &chunks; chunk = chunk->next)
+	{
+		if (!outlives(chunk->context))
+			chunk->size |= ENDS;
+	}
 	for (Chunk *chunk = chunks.next, *next; chunk != &chunks; chunk = next)
 	{
 		next = chunk->next;
-		if (chunk->context != TopMemoryContext)
-			pfree(chunk + 1);
+		if (!(chunk->size & ENDS))
+			continue;
+		chunk->size &= ~ENDS;
+		pfree(chunk + 1);
 	}
 }
 
