@@ -57,7 +57,7 @@ my $meddler = FaultServer->new(sub {
 	$state->{up} //= upstream();
 	$state->{watching} = 1 if $command[0] eq 'WATCH';
 	return FaultServer::error('ERR no digests today')
-	  if $command[0] eq 'EVAL' && $command[1] =~ /sha1hex/ && $command[3] =~ /^refused/;
+	  if $command[0] eq 'EVAL' && $command[1] =~ /digests/ && $command[3] =~ /^refused/;
 	if ($command[0] eq 'MULTI' && $state->{watching})
 	{
 		my $other = upstream();
