@@ -326,7 +326,29 @@ foreach my $count (3, 1000)
 		}
 	}
 }
+
+# In the middle of a statement, too, where the hash is not looked at.
+sub of_kind { my ($funnel, $element, $count) = @_; return "(SELECT bf_agg_into(bf_create(2000, 0.0001, 'guava', '$funnel'), $element) FROM generate_series(1, $count) AS i)" }
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(@{[ of_kind('utf8', q('t' || i), 1000) ]}, 'cache', 'key'), bf_mirror(@{[ of_kind('utf16', q('t' || i), 1000) ]}, 'cache', 'other')");
+my $holder = LiveTest->new($node)->session;
+$holder->ask('SELECT pg_advisory_lock(1)');
+$session->start(q{DO $$ BEGIN FOR i IN 1 .. 5 LOOP
+	IF i = 3 THEN PERFORM pg_advisory_lock(1); END IF;
+	IF NOT bf_redis_contains('cache', 'key', 't' || i) THEN RAISE 'denied'; END IF;
+END LOOP; END $$});
+until (sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")) { }
+$redis->cli('RENAME', 'other', 'key');
+$holder->ask('SELECT pg_advisory_unlock(1)');
+is($session->finish, '', 'text by other bytes, in the middle of a statement');
+$holder->quit;
 $session->quit;
+
+# A mirror of a few elements has a witness that a service's filter may have as well.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(@{[ of_kind('int', 'i', 3) ]}, 'cache', 'key'), bf_mirror(@{[ of_kind('long', 'i', 900) ]}, 'cache', 'other')");
+$redis->cli('BITOP', 'OR', 'key', 'key', 'other');
+is(sql("SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'key', ARRAY(SELECT i FROM generate_series(1, 900) AS i))) AS f WHERE NOT f"), 0, 'a few bits prove nothing');
 
 # ---- Keys of others ----
 
