@@ -103,7 +103,7 @@ my $goes_wrong = sub {
 	$key //= $state->{key};
 	$state->{key} = $key;
 	my ($point, $what) = split /:/, $key, 2;
-	if ($name eq 'EVAL' && $arguments[0] =~ /TYPE/)
+	if ($name eq 'EVAL' && $arguments[0] =~ /'TYPE'/)
 	{
 		return $answers{$what} if $point eq 'describe';
 		return '' if $point eq 'silent';

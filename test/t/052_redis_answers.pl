@@ -34,7 +34,7 @@ my $wire = FaultServer->new(sub {
 	my $description = FaultServer::array(FaultServer::bulk('string'), FaultServer::bulk("\1\5\0\0\0\4"),
 		FaultServer::integer(38), (FaultServer::bulk(undef)) x ($name eq 'EVAL' ? $arguments[1] - 1 : 0));
 	return '' if $kind eq 'silent';
-	if ($name eq 'EVAL' && $arguments[0] =~ /TYPE/)
+	if ($name eq 'EVAL' && $arguments[0] =~ /'TYPE'/)
 	{
 		append_to_file($log, "describe\n") if $kind eq 'never';
 		return $description;
