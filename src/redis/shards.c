@@ -17,13 +17,14 @@
  * are.
  *
  * Shards are created all, or mirrored one by one.  The first one makes the hash,
- * which then says how many are awaited and which have come, but not yet that there
- * is a filter: that it says with the last one.  Each step is one script over the
- * hash alone, as in a cluster the shards are elsewhere; so how many they are is
- * settled before any is written, and for good.  Shards of an older hash do not
- * count, and are removed with the filter, or when it is made anew: as ids are random
- * and a hash comes before its shards, one that is not of the hash is of none.  What a creation that ended early has left, the next one goes on with; but
- * no empty shard is made where those to come are going to be mirrored.
+ * which then says how many are awaited and which have come, but not yet that there is
+ * a filter: that it says with the last one.  Each step is one script over the hash
+ * alone, as in a cluster the shards are elsewhere; so how many they are is settled
+ * before any is written, and for good.  Shards of an older hash do not count, and are
+ * removed with the filter, or when it is made anew: as ids are random and a hash
+ * comes before its shards, one that is not of the hash is of none.  What a creation
+ * that ended early has left, the next one goes on with; but no empty shard is made
+ * where those to come are going to be mirrored.
  *
  * A shard that was long under way may be written when the filter is another one,
  * of another number even, and there a miss in it is none.  So a shard's own hash
@@ -516,7 +517,7 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 static int
 drop_hash(const BfRemote *whole)
 {
-	const char *const id = "id";
+	const char *const field = "id";
 	BfUnit	   *unit = bf_unit_make();
 
 	unit->writes = true;
@@ -524,7 +525,8 @@ drop_hash(const BfRemote *whole)
 	bf_command_text(unit, whole->hash[BF_CONFIG].key);
 	bf_script_arguments(unit);
 	bf_command_number(unit, 1);
-	bf_guard_append(unit, 1, &id, &whole->hash[BF_CONFIG].values[BF_SPREAD_ID], 1, 0);
+	bf_guard_append(unit, 1, &field, &whole->hash[BF_CONFIG].values[BF_SPREAD_ID],
+					1, 0);
 	bf_command_text(unit, "");
 	bf_command_number(unit, 0);
 	bf_command_number(unit, 0);
