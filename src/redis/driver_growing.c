@@ -25,40 +25,45 @@
 
 /* ---- Recognize ---- */
 
-/* Derive all layers from the first, and so many as there are. */
-static void
+/* Derive layers from the first, as many as a filter says; false: it has not so many. */
+static bool
 list_layers(BfPlan *plan, uint32 layers)
 {
 	BfError		error;
 
-	plan->header.layers = layers;
 	plan->layers = palloc(sizeof(BfLayer) * layers);
 	plan->layers[0] = plan->first;
-	for (uint32 i = 1; i < layers; i++)
+	for (plan->header.layers = 1; plan->header.layers < layers; plan->header.layers++)
 	{
-		if (!bf_plan_next_layer(plan, &plan->layers[i - 1], &plan->layers[i],
-								&error))
-			bf_raise(&error);
+		BfLayer    *layer = &plan->layers[plan->header.layers];
+
+		if (!bf_plan_next_layer(plan, layer - 1, layer, &error))
+			return false;
 	}
+	return true;
 }
 
 /*
  * How many layers there are, by the cursor.  One that is not there means one
- * layer in what the original made; what has another layer, or is ours, lost it.
+ * layer in what the original made; what has another layer, or is ours, lost it, and so
+ * has a filter whose cursor is no number of a layer.
  */
 static uint32
 count_layers(BfRemote *remote, const BfFound *found)
 {
 	uint32		least = bf_layout_least_layers(remote->hash[BF_CONFIG].values);
-	uint64		newest = 0;
+	bool		original = found->cursor == NULL && least == 0 &&
+		found->layer[1] == 0;
+	uint64		newest;
 
 	remote->cursor = found->cursor;
-	if (found->cursor != NULL &&
-		!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest))
-		bf_connection_protocol_error(found->at.connection,
-									 "The cursor of a growing filter is no number of a layer.");
-	if (newest + 1 < least ||
-		(found->cursor == NULL && (least > 0 || found->layer[1] != 0)))
+	if (!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest))
+	{
+		newest = 0;
+		if (!original)
+			remote->lost = remote->cursor_key;
+	}
+	if (newest + 1 < least)
 		remote->lost = remote->cursor_key;
 	return Max((uint32) newest + 1, least);
 }
@@ -81,7 +86,8 @@ recognize_growing(BfRemote *remote, const BfFound *found)
 	if (!bf_remote_read_config(remote, found))
 		return false;
 	layers = count_layers(remote, found);
-	list_layers(&remote->plan, layers);
+	if (!list_layers(&remote->plan, layers))
+		remote->lost = remote->cursor_key;
 	for (uint32 i = 0; i < Min(layers, BF_FOUND_LAYERS); i++)
 	{
 		if (remote->lost == NULL && !has_layer(remote, found, i))
