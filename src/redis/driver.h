@@ -63,7 +63,6 @@ typedef struct BfRemote
 /* What was found at a key */
 typedef struct BfFoundString
 {
-	BfConnection *connection;	/* that says so */
 	const char *type;			/* of what is there, "none" without */
 	uint64		length;			/* of the string, */
 	const uint8 *head;			/* its first bytes, or a native filter's header, */
@@ -146,6 +145,11 @@ typedef struct BfDriver
 						   const BfFilter *filter, int64 ttl, bool refresh);
 	/* Measure a described filter. */
 	void		(*measure) (const BfRemote *remote, BfMeasure *measure);
+	/*
+	 * Whether what was described lacks what the witness in its hash says that it
+	 * has; NULL: the script that describes has looked at the bits.
+	 */
+	bool		(*disproves) (const BfRemote *remote, const char *witness);
 	/* The server hashes: items are the elements' bytes. */
 	bool		hashes_itself;
 } BfDriver;

@@ -255,29 +255,39 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 void
 bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 {
+	uint32		strings = remote->layout->layer_suffix == NULL ? 1 :
+		remote->plan.header.layers;
+
 	unit->writes = true;
-	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
-	bf_remote_append_keys(unit, remote, 1);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_NATIVE BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_NOTE);
+	bf_remote_append_keys(unit, remote, strings);
 	bf_script_arguments(unit);
-	bf_remote_append_guards(unit, remote, 1, true);
-	bf_remote_append_strings(unit, remote, 1);
+	bf_remote_append_guards(unit, remote, strings, true);
+	bf_remote_append_strings(unit, remote, strings);
 	bf_command_text(unit, remote->layout->native_type ?
 					remote->layout->native_type : "");
 	bf_command_bytes(unit, remote->head, bf_layout_head(remote->layout));
-	bf_remote_append_note(unit, remote, 1, adding);
+	bf_remote_append_note(unit, remote, strings, adding);
 }
 
 /*
- * Note of what kind a filter's elements are, as `bind` says; false where it is
- * not what it was described as.
+ * Note of what kind a filter's elements are, if `bind` says so; false where it is
+ * not what it was described as.  Raises 42704 where it is not whole.
  */
 bool
 bf_remote_note(const BfRemote *remote)
 {
 	BfUnit	   *unit = bf_unit_make();
+	BfConnection *connection;
+	const BfReply *reply;
+	bool		same;
 
 	bf_remote_append_noting(unit, remote, false);
-	return bf_ask_number(remote->server, remote->key, unit) == 1;
+	reply = bf_ask(remote->server, remote->key, unit, 0, &connection);
+	same = bf_reply_is_same(connection, remote, reply);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+	return same;
 }
 
 /* Remember that their kind was noted, with elements that were added. */

@@ -12,8 +12,11 @@
  *
  * BF.MEXISTS says 0 of a key that is missing, or of another type: hence the
  * script that looks at the key, too.  A transaction would take Redis less time,
- * but one that has no memory left refuses it.  RedisBloom hashes by itself, so
- * elements go as their bytes.
+ * but one that has no memory left refuses it; and what it adds, it adds to whatever is
+ * there.  RedisBloom hashes by itself, so elements go as their bytes.
+ *
+ * Nobody sees a filter's bits.  So the witness that its hash has is how many elements
+ * were new to it, at least: one that was made anew has fewer, until it has as many.
  */
 #include "postgres.h"
 
@@ -158,7 +161,7 @@ append_items(BfUnit *unit, const BfItem *item, int count)
 static void
 append_questions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE_LOOKUP);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE BF_SCRIPT_NATIVE_LOOKUP);
 	bf_remote_append_keys(unit, run->remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, run->remote, 1, false);
@@ -181,24 +184,20 @@ contains_native(const BfRemote *remote, BfItems *items)
 	return bf_items_run(&run);
 }
 
-/*
- * Add items in a transaction, after a script that looks whether the filter is
- * what it was described as: BfItemRun.append.  They are added even if it is not,
- * which then is done again: a filter has no less for it.
- */
+/* Add items by the script: BfItemRun.append. */
 static void
 append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	const BfRemote *remote = run->remote;
 
-	bf_transaction_begin(unit);
-	bf_remote_append_noting(unit, remote, true);
-	bf_command_begin(unit, "BF.INSERT");
-	bf_command_text(unit, remote->key);
-	bf_command_text(unit, "NOCREATE");
-	bf_command_text(unit, "ITEMS");
+	unit->writes = true;
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE BF_SCRIPT_NOTING BF_SCRIPT_NATIVE_ADD);
+	bf_remote_append_keys(unit, remote, 1);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, remote, 1, true);
+	bf_command_text(unit, remote->layout->native_type);
+	bf_remote_append_note(unit, remote, 1, true);
 	append_items(unit, item, count);
-	bf_transaction_end(unit);
 }
 
 /*
@@ -210,13 +209,12 @@ static bool
 take_inserted(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	BfReply **result = bf_reply_results(connection, reply, unit);
-	int			answers = Min(count, result[1]->elements);
+	int			answers = Min(count, reply->elements);
 	BfReply **answer;
 
-	if (bf_reply_integer(connection, result[0]) == 0)
+	if (reply->type == BF_REPLY_NIL)
 		return false;
-	answer = bf_reply_array(connection, result[1], answers);
+	answer = bf_reply_array(connection, reply, answers);
 	for (int i = 0; i < answers; i++)
 		item[i].answer = bf_reply_bit(connection, answer[i]);
 	if (answers < count)
@@ -268,7 +266,7 @@ fetch_native(const BfRemote *remote, BfBinding kind)
 	const BfReply *reply;
 	struct varlena *value = NULL;
 
-	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE_FETCH);
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_NATIVE BF_SCRIPT_NATIVE_FETCH);
 	bf_remote_append_keys(unit, remote, 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 1, false);
@@ -348,6 +346,27 @@ check_head(const BfRemote *remote, const char *key, const uint8 *dump,
 	bf_connection_done(connection);
 }
 
+/* How many elements the layers of a filter have counted. */
+static uint64
+counted_elements(const BfRemote *remote)
+{
+	uint64		count = 0;
+
+	for (uint32 i = 0; i < remote->plan.header.layers; i++)
+		count += remote->plan.layers[i].counted;
+	return count;
+}
+
+/* BfDriver.disproves */
+static bool
+has_fewer_elements(const BfRemote *remote, const char *witness)
+{
+	uint64		least;
+
+	return bf_read_number(witness, 0, INT64_MAX, &least) &&
+		counted_elements(remote) < least;
+}
+
 /* Load a filter's dump under a temporary name, and put it in place. */
 static uint64
 mirror_native(const BfRemote *remote, const BfRemote *old,
@@ -355,8 +374,9 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 {
 	const BfStream *stream = bf_redisbloom.stream;
 	size_t		head_size = bf_stream_head_size(stream, remote->plan.header.layers);
+	BfRemote	written = *remote;
 	BfImage		image = {
-		.remote = remote,
+		.remote = &written,
 		.key = bf_temporary_key(remote->key, 0)
 	};
 	BfPipeline	pipeline;
@@ -366,6 +386,8 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 
 	if (!stream->measure(filter, &length, &error))
 		bf_raise(&error);
+	bf_layout_set_witness(written.hash[BF_NOTE].values,
+						  psprintf(UINT64_FORMAT, counted_elements(remote)));
 	(void) bf_temporary_room(remote, length);
 	dump = palloc_extended(length, MCXT_ALLOC_HUGE);
 	bf_stream_write(filter, dump);
@@ -375,7 +397,7 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 	send_dump(&pipeline, remote, dump, head_size);
 	bf_temporary_finish(&pipeline, &image, 1);
 	check_head(remote, image.key, dump, head_size);
-	bf_temporary_replace(&pipeline, remote, &image, 1, 0, ttl);
+	bf_temporary_replace(&pipeline, &written, &image, 1, 0, ttl);
 	pfree(dump);
 	return length;
 }
@@ -421,5 +443,6 @@ const BfDriver bf_driver_native = {
 	.fetch = fetch_native,
 	.mirror = mirror_native,
 	.measure = measure_native,
+	.disproves = has_fewer_elements,
 	.hashes_itself = true
 };

@@ -121,7 +121,9 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	nulls[15] = sum.ttl < 0;
 	nulls[16] = elements == NULL;
 	values[16] = elements ? CStringGetTextDatum(elements) : (Datum) 0;
-	values[17] = BoolGetDatum(first->witnesses > 0 && first->witness[0].words > 0);
+	values[17] = BoolGetDatum(first->witnesses > 0 &&
+							  (first->witness[0].words > 0 ||
+							   first->layout->driver->disproves != NULL));
 	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
@@ -162,7 +164,9 @@ check_old(const BfRemote *remote, const BfRemote *old)
 						old->key, old->orphan->name),
 				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
 	if (old->layout != NULL || bytes == 0 ||
-		(bytes > 0 && old->orphan == remote->layout) ||
+		(old->orphan == remote->layout &&
+		 (bytes > 0 ||
+		  (old->lost != NULL && remote->layout->driver->disproves != NULL))) ||
 		bf_layout_is_bare(remote->layout, &remote->plan, bytes))
 		return;
 	ereport(ERROR,

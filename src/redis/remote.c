@@ -342,6 +342,16 @@ bf_remote_read_config(BfRemote *remote, const BfFound *found)
 	return true;
 }
 
+/* Whether a filter is not what its note, if it has one, has a witness of. */
+static bool
+is_disproved(const BfRemote *remote, const BfFound *found)
+{
+	const BfDriver *driver = remote->layout->driver;
+
+	return driver->disproves == NULL ? found->disproved[BF_NOTE] > 0 :
+		driver->disproves(remote, bf_layout_witness(found->values[BF_NOTE]));
+}
+
 /*
  * Take what a note says of a filter, if it is about a filter of this shape; and, of a
  * string that says itself what it is, about this one.
@@ -363,8 +373,7 @@ read_note(BfRemote *remote, const BfFound *found)
 		plan.strategy == remote->plan.strategy &&
 		plan.first.bits == remote->plan.first.bits &&
 		plan.first.hashes == remote->plan.first.hashes &&
-		(found->disproved[BF_NOTE] == 0 ||
-		 remote->layout->hash[BF_CONFIG] != NULL);
+		(bf_layout_head(remote->layout) == 0 || !is_disproved(remote, found));
 	if (!note->there)
 		return;
 	header->funnel = plan.header.funnel;
@@ -391,7 +400,7 @@ is_filter(BfRemote *candidate, const BfFound *found)
 		return false;
 	read_note(candidate, found);
 	if (note->there &&
-		(found->disproved[BF_NOTE] > 0 ||
+		(is_disproved(candidate, found) ||
 		 (found->at.length == 0 && bf_layout_is_filled(note->values))))
 	{
 		candidate->orphan = candidate->layout;
@@ -448,7 +457,7 @@ read_witness(BfRemote *remote)
 		return;
 	}
 	/* Nobody knows what it says of the strings. */
-	if (bf_layout_head(remote->layout) > 0)
+	if (remote->layout->hash[BF_CONFIG] == NULL)
 	{
 		hash->there = false;
 		return;
@@ -494,8 +503,6 @@ read_answer(BfConnection *connection, const BfReply *reply,
 	BfReply **element = bf_reply_array(connection, reply,
 										  FIRST_BESIDE + list->count);
 
-	/* Not the one that was asked first, where that has redirected us. */
-	at->connection = connection;
 	at->type = reply_text(connection, element[0]);
 	at->head = (const uint8 *) reply_text(connection, element[1]);
 	at->head_length = element[1]->len;

@@ -265,37 +265,36 @@ refuse_found(const BfRemote *wanted, const BfRemote *found)
 }
 
 /*
- * Have the filter that was found hold the wanted kind of elements, if it does not
- * say which it holds; false where it has changed.
+ * Have the filter that was found be about to hold the wanted kind of elements, if it does
+ * not say which it holds.
  */
-static bool
+static void
 agree_on_kind(const BfRemote *wanted, BfRemote *found)
 {
 	BfFunnel	funnel = wanted->plan.header.funnel;
 
 	if (funnel == BF_FUNNEL_UNBOUND || wanted->shards > 0 ||
 		found->plan.header.funnel == funnel)
-		return true;
+		return;
 	if (found->plan.header.funnel != BF_FUNNEL_UNBOUND)
 		refuse_found(wanted, found);
 	/* What it has, if it may have some, is not known. */
 	found->bind = (BfBinding) {funnel, bf_remote_is_unbound(found) ?
 		BF_MEANING_OPEN : BF_MEANING_UNKNOWN};
-	return bf_remote_note(found);
 }
 
 /*
  * Look whether a key has the wanted filter, or none; 22023 if it has something
- * else.  False where that is to be done again.  A filter that lacks shards is the wanted
- * one, but where those are going to be mirrored and it is to be created.
+ * else.  A filter that lacks shards is the wanted one, but where those are going to be
+ * mirrored and it is to be created.
  */
-static bool
+static void
 look_for(const BfRemote *wanted, bool creating, BfRemote *found)
 {
 	bf_remote_describe(wanted->server, wanted->key, found);
 	if (found->layout == NULL && wanted->shards > 0 && is_same(found, wanted) &&
 		!(creating && found->hash[BF_CONFIG].values[BF_SPREAD_AWAITED]))
-		return true;
+		return;
 	bf_remote_check_twin(found, wanted->layout);
 	if (found->layout != NULL)
 	{
@@ -303,18 +302,19 @@ look_for(const BfRemote *wanted, bool creating, BfRemote *found)
 			bf_remote_describe_fully(found);
 		if (!is_same(found, wanted))
 			refuse_found(wanted, found);
-		return agree_on_kind(wanted, found);
+		agree_on_kind(wanted, found);
+		return;
 	}
 	if (found->shards > 0 || found->at_key != 0 ||
 		bf_remote_is_left_over(found, wanted) ||
 		(wanted->layout->layer_suffix != NULL && found->at_layer != 0))
 		refuse_found(wanted, found);
-	return true;
 }
 
 /*
- * Make a filter at one key, or find it there (false).  It is made anew over what is
- * left of one that has several keys, but where that may be all that an empty one has.
+ * Make a filter at one key, or find it there (false), with all its layers, and of the
+ * wanted kind, on all replicas that are to have it.  It is made anew over what is left of
+ * one that has several keys, but where that may be all that an empty one has.
  */
 static bool
 create_one(const BfRemote *remote, int64 ttl)
@@ -324,10 +324,13 @@ create_one(const BfRemote *remote, int64 ttl)
 
 	for (int tries = 0; tries < MAX_TRIES; tries++)
 	{
-		if (!look_for(remote, true, &found))
-			continue;
+		look_for(remote, true, &found);
 		if (found.layout != NULL)
-			return false;
+		{
+			if (bf_remote_note(&found))
+				return false;
+			continue;
+		}
 		if (found.orphan == remote->layout && remote->cursor_key != NULL)
 			(void) bf_remote_drop(&found);
 		taken = remote->layout->driver->create(remote, ttl);
@@ -384,7 +387,7 @@ bf_shards_claim(const BfRemote *whole, bool creating, int64 ttl)
 	{
 		const char *id;
 
-		(void) look_for(whole, creating, &found);
+		look_for(whole, creating, &found);
 		id = claim_hash(whole, creating, ttl);
 		if (id != NULL)
 			return id;

@@ -130,12 +130,34 @@ foreach my $key ('absent', 'string')
 	like(state_of("SELECT bf_redis_contains('cache', '$key', 'Title 1')"), qr/^(?:42704|22023)$/, "$key: nor does SQL");
 }
 
+# One that was evicted and made anew, of the same parameters, has had fewer elements than
+# its hash says; be it known to the session already, or not.
+my @ways = ("bf_redis_contains('cache', 'anew', 'Title 1')", "bf_redis_add('cache', 'anew', 'Title 1')", "bf_fetch('cache', 'anew') IS NULL");
+for my $filled ("bf_redis_create('cache', 'anew', 1000, 0.01, 'redisbloom', expansion => 2), bf_redis_add_each('cache', 'anew', ARRAY(SELECT title FROM titles WHERE i <= 1200)) IS NULL",
+	"bf_mirror(bf_agg(title, 1000, 0.01, 'redisbloom', 2), 'cache', 'anew') IS NULL FROM titles WHERE i <= 1200")
+{
+	for my $way (@ways)
+	{
+		sql("SELECT bf_redis_drop('cache', 'anew')");
+		sql("SELECT $filled");
+		is(sql("SELECT has_witness FROM bf_redis_info('cache', 'anew')"), 't', "a filter has a witness: $way");
+		my $again = qq(\\! redis-cli -s $redis->{socket} EVAL "redis.call('DEL', KEYS[1]) return redis.call('BF.RESERVE', KEYS[1], 0.01, 1000, 'EXPANSION', 2)" 1 anew > /dev/null\n);
+		my ($code, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\nSELECT bf_redis_contains('cache', 'anew', 'Title 1');\n${again}SELECT $way;\n", on_error_stop => 0);
+		is("$out $err", 't psql:<stdin>:4: ERROR:  42704', "and is not asked when it was made anew: $way");
+		is(state_of("SELECT $way"), '42704', '... by another session');
+		is($redis->cli('BF.ADD', 'anew', 'Title 3'), 1, '... nor with what a service adds');
+		is(state_of("SELECT $way"), '42704', '... from then on');
+		cmp_ok(sql("SELECT bf_mirror(bf_agg(title, 1000, 0.01, 'redisbloom', 2), 'cache', 'anew') FROM titles"), '>', 0, '... but mirrored');
+		is(sql("SELECT count(*) FROM titles WHERE NOT bf_redis_contains('cache', 'anew', title)"), 0, '... and then it is');
+	}
+}
+
 # Other elements, and none.
 sql("SELECT bf_redis_create('cache', 'kinds', 100, 0.01, 'redisbloom', ttl => '1 hour')");
 cmp_ok($redis->cli('PTTL', 'kinds'), '>', 3_500_000, 'created with a time to live');
-is( sql("SELECT bf_redis_add('cache', 'kinds', 42), bf_redis_contains('cache', 'kinds', 42::bigint),
-		bf_redis_add('cache', 'kinds', ''), bf_redis_contains_each('cache', 'kinds', ARRAY['', NULL, 'x'])"),
-	't|t|t|{t,NULL,f}', 'integers, and nothing');
+is(sql("SELECT bf_redis_add('cache', 'kinds', 42), bf_redis_contains('cache', 'kinds', 42::bigint)"), 't|t', 'integers');
+sql("SELECT bf_redis_create('cache', 'texts', 100, 0.01, 'redisbloom')");
+is(sql("SELECT bf_redis_add('cache', 'texts', ''), bf_redis_contains_each('cache', 'texts', ARRAY['', NULL, 'x'])"), 't|{t,NULL,f}', 'and nothing');
 is($redis->cli('BF.EXISTS', 'kinds', 42), 1, 'an integer is its decimal');
 is(state_of("SELECT bf_redis_add('cache', 'kinds', '\\x0061ff'::bytea)"), '22023', 'bytes are of another kind');
 is( sql("SELECT bf_redis_create('cache', 'bytes', 100, 0.01, 'redisbloom'), bf_redis_add('cache', 'bytes', '\\x0061ff'::bytea),

@@ -203,7 +203,7 @@ my %made = (guava => "'guava'", redisson => "'redisson'", bitmap => "'magnuss'",
 for my $layout (sort keys %made)
 {
 	my $create = "bf_redis_create('waiting', '$layout', 1000, 0.01, $made{$layout})";
-	is(state_of("SELECT $create"), '08007', "$layout: made");
+	is(state_of("SELECT $create"), '08007', "$layout: $_") foreach 'made', 'found';
 	is(session("SELECT bf_redis_drop('plain', '$layout') IS NOT NULL; SELECT $create" =~ s/waiting/plain/r), 't t', "$layout: there");
 	is(session("SELECT bf_redis_add('waiting', '$layout', 'x'); SELECT bf_redis_add('waiting', '$layout', 'x'); SELECT bf_redis_add_each('waiting', '$layout', '{x}'::text[]);
 			SELECT bf_redis_contains('waiting', '$layout', 'x'); SELECT layout IS NOT NULL FROM bf_redis_info('waiting', '$layout')"), 't t 08007 08007 08007', "$layout: added to, also what was there");

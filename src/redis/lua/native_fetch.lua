@@ -1,9 +1,9 @@
--- The dump of a filter of RedisBloom's, after guard.lua.
+-- The dump of a filter of RedisBloom's, after guard.lua and native.lua.
 -- KEYS: the filter; its hash, if there can be one.
 -- ARGV after the guards: the type of such a filter.
 -- Answers the parts of the dump, its header first; nil where the filter is
 -- another one, or gone.
-if changed() or c('TYPE', KEYS[1]).ok ~= ARGV[a] then return false end
+if changed() or c('TYPE', KEYS[1]).ok ~= ARGV[a] or has_fewer(KEYS[1], witness) then return false end
 local parts, cursor = {}, 0
 repeat
   local part = c('BF.SCANDUMP', KEYS[1], cursor)
