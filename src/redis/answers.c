@@ -47,6 +47,8 @@ static const BfAnswer answers[] = {
 	/* The same, where a script meets it: 6.2 to 7.0. */
 	{"The user executing the script can't", ERRCODE_INSUFFICIENT_PRIVILEGE,
 	"Let the account of the user mapping do this in Redis, by ACL SETUSER."},
+	{"WRONGTYPE", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"A key that the filter needs holds something else: delete that, by DEL in Redis, or choose another key for the filter."},
 	{"DENIED", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"Redis has no password, and so serves only its own machine: give it one."},
 	{"BUSY", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,

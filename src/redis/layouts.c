@@ -120,6 +120,9 @@ enum
 	MIRRORED					/* the witness is of bits that the kind is known of */
 };
 
+/* What a field has that says so by being there. */
+static char yes[] = "1";
+
 /* Write m and k; and n and p, which are empty where they are not known. */
 static void
 write_layer(const BfPlan *plan, char **values)
@@ -728,9 +731,7 @@ bf_layout_is_filled(char *const *values)
 void
 bf_layout_set_filled(char **values)
 {
-	static char filled[] = "1";
-
-	values[FILLED] = filled;
+	values[FILLED] = yes;
 }
 
 /*
@@ -747,9 +748,7 @@ bf_layout_is_mirrored(char *const *values)
 void
 bf_layout_set_mirrored(char **values)
 {
-	static char mirrored[] = "1";
-
-	values[MIRRORED] = mirrored;
+	values[MIRRORED] = yes;
 }
 
 /* Say how many layers there are, at least. */

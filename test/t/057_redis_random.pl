@@ -11,7 +11,9 @@
 # and a cluster of three masters with a replica each, which fails over.  Filters
 # are of each layout, made, mirrored and added to by SQL, over several sessions,
 # and by services; they are dropped, replaced, renamed, copied, copied without
-# their hash, evicted key by key; they expire, and Redis is full.
+# their hash, evicted key by key, and such a key is made anew by somebody else; their
+# hashes lose fields; they expire, and Redis is full.  The names of some touch: a layer
+# or a shard of one would have the key of another.
 #
 # An error is right where something was done to the filter, and where the model
 # foresees it: an element of another kind.  A filter that nothing was done to
@@ -23,7 +25,8 @@
 #
 # What is excepted: a string of Redisson's, be it a shard's, that was evicted is
 # empty to everybody where only services filled it, or the note that says that it
-# was filled is gone, too.  What a cluster loses because it fails over
+# was filled is gone, too.  What was made anew is asked as it is where it has no witness:
+# where only services filled it, or the witness was lost before.  What a cluster loses because it fails over
 # unasked, on a machine that is too busy, is forgotten, and counted.
 #
 # BLOOMEXT_REDIS_SECONDS is how long it runs: 90, unless it says otherwise.
@@ -88,7 +91,7 @@ sub server
 }
 
 my %servers = map { $_->{name} => $_ } (
-	server('memory', [ RedisServer->new(options => [@loaded]) ], keys => [ 'm1', 'm2', 'm:3', "m\xc3\xa9'4", '{m}5', 'm}6' ]),
+	server('memory', [ RedisServer->new(options => [@loaded]) ], keys => [ 'm1', 'm2', 'm:3', "m\xc3\xa9'4", '{m}5', 'm}6', 'n', 'n-1', 'n:2' ]),
 	server('aof', [ RedisServer->new(options => [ @loaded, '--appendonly', 'yes', '--appendfsync', 'always' ]) ],
 		durable => 1, keys => [ 'a1', 'a2', '{a}3', 'a{4' ]),
 	server('cluster', [ RedisServer->cluster(replicas => 1, timeout => 500, options => [@loaded]) ],
@@ -114,11 +117,15 @@ sub keys_of
 	my ($f) = @_;
 	my $server = $servers{ $f->{server} };
 	my @all = uniq map { @$_ } on_each($server, 'KEYS', '*');
+	my %others = map { $_->{key} => 1 } grep { $_ != $f && $_->{state} ne 'gone' } touching($f);
 	my $hash = sub { my $key = shift; return $key =~ /\{/ ? $key : "{$key}" };
 	my ($outer, $key) = ($hash->($f->{key}), $f->{key});
-	return grep { /^\Q$outer\E:(bloomext|config|bloomext-shards)\z/ || /^\Q$key\E(:\d+)?(-(\d+|cursor|config))?\z/
+	return grep { !$others{$_} } grep { /^\Q$outer\E:(bloomext|config|bloomext-shards)\z/ || /^\Q$key\E(:\d+)?(-(\d+|cursor|config))?\z/
 		|| (/^\{?(\Q$key\E:\d+)\}?:(bloomext|config)\z/ && index($_, $hash->($1)) == 0) } sort @all;
 }
+
+# The filters whose names touch, if a filter's does.
+sub touching { my ($f) = @_; return $f->{key} =~ /^n/ ? grep { $_->{key} =~ /^n/ } filters($servers{ $f->{server} }) : (); }
 
 sub beside { my ($f, $what) = @_; return ($f->{key} =~ /\{/ ? $f->{key} : "{$f->{key}}") . ":$what"; }
 
@@ -432,7 +439,8 @@ sub check_gone
 	my $type = any(@types);
 	my @values = grep { fits($type, $_) } map { new_element($family{$type}) } 1 .. 3 or return;
 	my ($state) = call($f, $session, $warm, any('bf_redis_contains_each', 'bf_redis_add_each'), $type, @values);
-	wrong($f, 'a filter that is not there answers') if $state eq '00000';
+	# It may be there as a shard.
+	wrong($f, 'a filter that is not there answers') if $state eq '00000' && !touching($f);
 }
 
 # Elements by the kind that they were added by.
@@ -621,7 +629,7 @@ sub check_function
 # ---- What happens to the model ----
 
 # Nothing is there any more.
-sub vanish { my $f = shift; @$f{ 'state', 'elements', 'expires', 'confused', 'changed' } = ('gone', {}, undef, 0, time); return; }
+sub vanish { my $f = shift; @$f{ 'state', 'elements', 'expires', 'confused', 'changed', 'remade' } = ('gone', {}, undef, 0, time, {}); return; }
 
 # A filter is there, of these fields.
 sub appear
@@ -629,7 +637,7 @@ sub appear
 	my ($f, $spec, $kind, %elements) = @_;
 	@$f{ 'layout', 'strategy', 'expected', 'fpp', 'expansion', 'shards', 'bits', 'hashes' }
 	  = @$spec{ 'layout', 'strategy', 'expected', 'fpp', 'expansion', 'shards', 'bits', 'hashes' };
-	@$f{ 'state', 'kind', 'elements', 'confused', 'changed', 'filled', 'expires' } = ('whole', $kind, \%elements, 0, time, 0, undef);
+	@$f{ 'state', 'kind', 'elements', 'confused', 'changed', 'filled', 'expires', 'remade' } = ('whole', $kind, \%elements, 0, time, 0, undef, {});
 	my ($element) = keys %elements;
 	$f->{meaning} = defined $kind ? ($element // '') =~ s/ .*//sr : undef;
 }
@@ -693,7 +701,7 @@ sub refused
 {
 	my ($f, $state, $session) = @_;
 	return if $f->{state} eq 'damaged' || $f->{confused};
-	return if $state =~ /22023|42704/ && ($f->{state} ne 'gone' || $servers{ $f->{server} }{cluster} || keys_of($f));
+	return if $state =~ /22023|42704/ && (touching($f) || $f->{state} ne 'gone' || $servers{ $f->{server} }{cluster} || keys_of($f));
 	check_error({ %$f, state => 'whole', changed => 0 }, $state, $session, writes => 1);
 }
 
@@ -894,9 +902,79 @@ sub forget_emptied
 	my ($server, %empty) = $servers{ $f->{server} };
 	foreach my $key ($f->{shards} ? map { "$f->{key}:$_" } 0 .. $f->{shards} - 1 : $f->{key})
 	{
-		$empty{$key} = !redis($server, $key, 'EXISTS', $key) && !redis($server, $key, 'HEXISTS', beside({ key => $key }, 'bloomext'), 'filled');
+		$empty{$key} = ($f->{remade}{$key} || !redis($server, $key, 'EXISTS', $key)) && !redis($server, $key, 'HEXISTS', beside({ key => $key }, 'bloomext'), 'filled');
 	}
 	delete @{ $f->{elements} }{ grep { $empty{ shard_of($f, split / /, $_, 2) } } keys %{ $f->{elements} } };
+}
+
+# A string was evicted, and somebody else makes one of its name: some bits, such as a
+# service sets, in a string of the same length or not.  Of RedisBloom's type, it is an empty filter of the same shape.
+sub remake
+{
+	my ($f) = @_;
+	my $server = $servers{ $f->{server} };
+	return if $f->{state} eq 'gone' || $f->{expires} || $f->{confused};
+	my @strings = grep { redis($server, $_, 'TYPE', $_) =~ /^(string|MBbloom--)\z/ && !/-cursor\z/ } keys_of($f);
+	return unless @strings;
+	my $key = any(@strings);
+	my $native = $f->{layout} eq 'redisbloom';
+	my $length = $native ? 0 : redis($server, $key, 'STRLEN', $key) || return;
+	my $of = !$f->{shards} ? $f->{key} : $f->{layout} eq 'growing' ? $key =~ s/-\d+\z//r : $key;
+	my $witness = redis($server, $key, 'HEXISTS', $f->{layout} eq 'growing' ? "$of-config" : beside({ key => $of }, 'bloomext'), 'witness');
+	# How many elements were new to a filter of RedisBloom's is not noted at each addition.
+	$witness &&= keys %{ $f->{elements} } > 3 if $native;
+	redis($server, $key, 'DEL', $key);
+	if ($native)
+	{
+		redis($server, $key, 'BF.RESERVE', $key, $f->{fpp}, $f->{expected}, $f->{expansion} ? ('EXPANSION', $f->{expansion}) : 'NONSCALING');
+	}
+	else
+	{
+		redis($server, $key, 'SETBIT', $key, 8 * $length - 1, 0) if chance(0.7);
+		redis($server, $key, 'SETBIT', $key, int(rand(8 * $length)), 1) foreach 1 .. any(1, 1, 7, $length / 2);
+	}
+	@$f{ 'state', 'changed' } = ('damaged', time);
+	$f->{remade}{$key} = 1;
+	$tally{ $witness ? 'made anew' : 'made anew without a witness' }++;
+	return check($f) if $witness;
+	delete @{ $f->{elements} }{ grep { !$f->{shards} || shard_of($f, split / /, $_, 2) eq $of } keys %{ $f->{elements} } };
+	return;
+}
+
+# A hash loses what says of what kind the elements are, or its witness.
+sub forget_field
+{
+	my ($f) = @_;
+	return if $f->{state} ne 'whole' || $f->{expires} || $f->{confused} || $f->{shards} || $f->{layout} eq 'growing';
+	my $field = any('witness', 'mirrored', is_undecided($f) ? () : 'elements');
+	redis($servers{ $f->{server} }, $f->{key}, 'HDEL', beside($f, 'bloomext'), $field);
+	$f->{changed} = time;
+	take_kind($f) if $field eq 'elements';
+	return check($f);
+}
+
+# A service adds elements to a filter that is there, as the hash says.
+sub serve_more
+{
+	my ($f) = @_;
+	return if $f->{state} ne 'whole' || $f->{expires} || $f->{confused} || $f->{shards} || $f->{layout} eq 'growing' || is_undecided($f);
+	my $server = $servers{ $f->{server} };
+	my ($type) = shuffle grep { my $kind = kind_of($f->{strategy}, $_); takes($f, $_) && defined $kind && $kind eq ($f->{kind} // $kind) }
+	  grep { $_ ne 'varchar' && $_ ne 'smallint' } @types or return;
+	my @values = some_elements($f, $type) or return;
+	my $kind = kind_of($f->{strategy}, $type);
+	if ($f->{layout} eq 'redisbloom')
+	{
+		redis($server, $f->{key}, 'BF.MADD', $f->{key}, map { bytes_of($family{$type}, $_, 1) } @values);
+	}
+	else
+	{
+		my ($bits, $hashes) = shape($f, $f->{key});
+		redis($server, $f->{key}, 'BITFIELD', $f->{key}, map { ('SET', 'u1', $f->{layout} eq 'guava' ? guava_offset($_) : $_, 1) } map { @$_ } positions($f, $bits, $hashes, $family{$type}, $kind, @values));
+	}
+	$f->{elements}{"$family{$type} $_"} = $kind foreach @values;
+	$tally{'added by services'} += @values;
+	return check($f);
 }
 
 # All keys get another name, or in layout guava the string alone; or copies of
@@ -906,7 +984,7 @@ sub move
 	my ($f) = @_;
 	my $server = $servers{ $f->{server} };
 	my ($to) = grep { $_ != $f && ($_->{key} =~ /\{/) == ($f->{key} =~ /\{/) } shuffle filters($server);
-	return if $server->{cluster} || !$to || $f->{state} ne 'whole' || $f->{expires};
+	return if $server->{cluster} || !$to || $f->{state} ne 'whole' || $f->{expires} || touching($f) && touching($to);
 	my $alone = $f->{layout} eq 'guava' && !$f->{shards} && chance(0.6);
 	my $verb = $f->{layout} eq 'redisbloom' ? 'RENAME' : any('RENAME', 'COPY');
 	my @keys = $alone ? $f->{key} : keys_of($f);
@@ -1275,7 +1353,7 @@ sub bind_unknown
 
 my @steps = (
 	[ 22, \&add ], [ 22, \&check ], [ 8, \&create ], [ 6, \&mirror ], [ 4, \&serve ], [ 2, \&live ], [ 3, \&drop ],
-	[ 5, \&evict ], [ 4, \&move ], [ 1, \&delete_all ], [ 0.2, \&flush ], [ 1, \&fill ], [ 1, \&squeeze ], [ 1, \&save ], [ 1.2, \&kill_server ],
+	[ 5, \&evict ], [ 4, \&remake ], [ 1, \&forget_field ], [ 3, \&serve_more ], [ 4, \&move ], [ 1, \&delete_all ], [ 0.2, \&flush ], [ 1, \&fill ], [ 1, \&squeeze ], [ 1, \&save ], [ 1.2, \&kill_server ],
 	[ 1, \&cut_connections ], [ 0.5, \&fail_over ], [ 5, \&add_twice ], [ 4, \&ask_meanwhile ], [ 3, \&add_meanwhile ],
 	[ 3, \&cancel ], [ 2, \&swap ]);
 my $weight = sum0(map { $_->[0] } @steps);
@@ -1293,6 +1371,7 @@ sub step
 	$step = [ 0, any(\&create, \&create, \&mirror, \&serve) ] if $f->{state} eq 'gone' && chance(0.7);
 	$step = [ 0, any(\&drop, \&delete_all) ] if ($f->{state} eq 'damaged' || $f->{confused}) && chance(0.1);
 	$step->[1]->($f);
+	doubt($_) foreach grep { $_ != $f } touching($f);
 	end_transaction(any(@sessions), 'COMMIT') if chance(0.01);
 }
 

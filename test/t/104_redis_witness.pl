@@ -107,6 +107,44 @@ for my $layout (sort keys %layouts)
 	}
 }
 
+# The library for Redis says what SQL says, of what was remade, is foreign, or has lost its
+# hash or a field of it, 100 questions at a time; BLOOMEXT_REDIS_QUESTIONS is how many.
+sub any { return $_[ rand @_ ]; }
+my $seed = $ENV{BLOOMEXT_SEED} // int(rand(1e9));
+srand($seed);
+my ($disagreements, %said) = (0);
+for (1 .. ($has_functions ? ($ENV{BLOOMEXT_REDIS_QUESTIONS} || 5000) / 100 : 0))
+{
+	my ($layout, $strategy, $count) = (any(qw(guava bitmap growing)), any('guava', 'guava', 'guava32'), any(1, 5, 50, 200, 400));
+	my ($expansion, $hash, $string) = $layout eq 'growing' ? (any(1, 2), 'key-config', 'key-' . any(0, 0, 1)) : (0, '{key}:bloomext', 'key');
+	my $parameters = "500, @{[ any('0.01', '0.0001') ]}, '$strategy'";
+	my $filled = sub { my $key = shift; return any("bf_mirror(bf_agg('t' || i, $parameters, $expansion), 'cache', '$key', '$layout') IS NULL FROM generate_series(1, $count) AS i",
+		"bf_redis_create('cache', '$key', $parameters, '$layout', $expansion), bf_redis_add_each('cache', '$key', ARRAY(SELECT 't' || i FROM generate_series(1, $count) AS i)) IS NULL"); };
+	$redis->cli('FLUSHALL');
+	sql("SELECT $_") foreach $filled->('key'), $filled->('other');
+	my $event = any('none', 'none', 'RENAME', 'COPY', 'no hash', 'no field', 'a field of another', sort keys %events);
+	if ($events{$event}) { $events{$event}->($string) if $redis->cli('TYPE', $string) eq 'string'; }
+	elsif ($event eq 'RENAME' || $event eq 'COPY') { $redis->cli($event, $string =~ s/key/other/r, $string, $event eq 'COPY' ? 'REPLACE' : ()); }
+	elsif ($event eq 'no hash') { $redis->cli('DEL', $hash); }
+	elsif ($event =~ /field/)
+	{
+		my $field = any(qw(witness mirrored elements funnel layers layout bits strategy));
+		my $value = $event eq 'no field' ? '' : $redis->cli('HGET', $hash =~ s/key/other/r, $field);
+		$value eq '' ? $redis->cli('HDEL', $hash, $field) : $redis->cli('HSET', $hash, $field, $value);
+	}
+	my @elements = map { 't' . int(1 + rand(2 * $count)) } 1 .. 100;
+	my $by_sql = outcome("SELECT bf_redis_contains_each('cache', 'key', ARRAY[" . join(', ', map { "'$_'" } @elements) . '])');
+	my $by_function = $redis->cli('FCALL_RO', 'bloomext_contains', 1, 'key', @elements);
+	$by_sql = $by_sql =~ /^\{/ ? join(' ', map { $_ eq 't' ? 1 : 0 } $by_sql =~ /[tf]/g) : 'error';
+	$by_function = $by_function =~ /^[01\s]+$/ ? $by_function =~ s/\s+/ /gr =~ s/ $//r : 'error';
+	$said{ $by_sql eq 'error' ? 'error' : 'answers' }++;
+	# Of what kind the elements of a stream without a hash are, the function has to be told.
+	next if $by_sql eq $by_function || ($layout eq 'guava' && $by_function eq 'error');
+	diag("seed $seed, $layout of $strategy, $count elements, $event of $string: SQL says $by_sql, the function $by_function") if $disagreements++ < 5;
+}
+is($disagreements, 0, 'the function says what SQL says');
+ok($said{error} && $said{answers}, 'some were errors, and some were answers') if $has_functions;
+
 # A filter that is filled by additions alone gets a witness with the first ones, and each
 # layer, too, as it comes.
 $redis->cli('FLUSHALL');
@@ -153,6 +191,26 @@ for my $layout (qw(bitmap redisson growing))
 		is(outcome("SELECT bf_redis_contains('cache', 'all', 't500')"), '42704', "$layout, $way: made anew of its first element");
 	}
 }
+
+# What is no number of a layer, or of none that is there, says as little as no cursor; and
+# who creates a filter that is there is told where a layer of it is lost.
+for my $loss (map { my $cursor = $_; sub { $redis->cli('SET', 'growing-cursor', $cursor) } } 'x', '', '1 ', '64', '99999999999999999999')
+{
+	for my $mends ("SELECT bf_mirror(filter('guava', 2), 'cache', 'growing', 'growing') > 0", "SELECT bf_redis_drop('cache', 'growing')")
+	{
+		mirror('growing');
+		$loss->();
+		is(sql("SELECT denied('growing', 'each')"), '42704', 'a cursor that is none');
+		is(sql($mends), 't', '... is in nobody\'s way');
+	}
+}
+my $chain = "'cache', 'chain', 50, 0.0001, 'guava', 'growing', 1";
+$redis->cli('FLUSHALL');
+sql("SELECT bf_redis_create($chain), bf_redis_add_each('cache', 'chain', ARRAY(SELECT 't' || i FROM generate_series(1, 300) AS i)) IS NULL");
+$redis->cli('HDEL', 'chain-config', 'funnel', 'elements');
+is(sql("SELECT bf_redis_create($chain, funnel => 'utf8')") . sql("SELECT layers > 3, funnel FROM bf_redis_info('cache', 'chain')"), 'ft|utf8', 'of what kind many layers are, is noted');
+$redis->cli('DEL', 'chain-2');
+is(outcome("SELECT bf_redis_create($chain)"), '42704', 'created where the third layer is lost');
 
 # What has no witness is asked as it was: a release without them, or a service, made it.
 for my $layout (qw(bitmap redisson guava growing))
@@ -438,6 +496,19 @@ sql("SELECT bf_redis_drop('cache', 'swapped'), bf_mirror(bf_agg('t' || i, 5000, 
 $relay->go_on;
 $run->finish;
 is($out . join(' ', map { $redis->cli('EXISTS', $_) } 'swapped', '{swapped}:config', '{swapped}:bloomext'), "t\n0 0 0", 'the other filter is dropped whole, or not at all') || diag($err);
+
+# What somebody puts at the key while a mirror is under way is not written over.
+$redis->cli('FLUSHALL');
+$redis->cli('SCRIPT', 'FLUSH');
+$relay = RedisRelay->new($redis, 'inf', qr/PERSIST/);
+sql("ALTER SERVER relay OPTIONS (SET socket '$relay->{socket}')");
+$out = '';
+$run = IPC::Run::start([ 'psql', '-XAt', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr('postgres'), '-c', "SELECT bf_mirror(filter('redisson', 0), 'relay', 'list')" ], '<', \undef, '>', \$out, '2>', \$err);
+$relay->await_held;
+$redis->cli('RPUSH', 'list', 1);
+$relay->go_on;
+$run->finish;
+is($out . $err . $redis->cli('LRANGE', 'list', 0, -1), "ERROR:  22023\n1", 'what came meanwhile stays');
 
 # A stream that is another one when it is read, and the same again afterwards, is not taken
 # for what the hash says.

@@ -8,10 +8,10 @@
 if changed() then return -1 end
 local head = ARGV[a]
 if head ~= '' and redis.pcall('GETRANGE', KEYS[1], 0, #head - 1) ~= head then return -1 end
-local mine, foreign = {}, {list = true, set = true, zset = true, hash = true, stream = true}
+local mine = {}
 for i, key in ipairs(KEYS) do
   local others = i <= tonumber(ARGV[a + 1]) and
-    (foreign[c('TYPE', key).ok] or ARGV[a + 2] == '1' and is_others(key))
+    (is_foreign(key) or ARGV[a + 2] == '1' and is_others(key))
   if not others then mine[#mine + 1] = key end
 end
 return #mine > 0 and c('UNLINK', unpack(mine)) or 0

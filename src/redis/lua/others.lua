@@ -1,3 +1,8 @@
+-- Whether what is at the key of a string, or of a module's type, is of another one.
+local function is_foreign(key)
+  local foreign = {list = true, set = true, zset = true, hash = true, stream = true}
+  return foreign[redis.call('TYPE', key).ok]
+end
 -- Whether what is at the key of a string is somebody else's: another type, or a string
 -- that a hash beside it says to be a filter of its own.
 local function is_others(key)

@@ -11,7 +11,8 @@
 -- somebody else's: then the temporary ones are removed.
 --
 -- Layers and the cursor are the filter's if its hash, the first one, is there, and the
--- cursor or that says so.  A string without a cursor has been looked at before.
+-- cursor or that says so.  A string without a cursor has been looked at before; what is
+-- no string has come since.
 local c = redis.call
 local n, ttl = tonumber(ARGV[1]), tonumber(ARGV[2])
 local function last(key)
@@ -41,6 +42,9 @@ local function taken()
       layers = tonumber(is[3] or 1)
     end
     a = a + 3 + ARGV[a + 2]
+  end
+  for i = n + 1, 2 * n do
+    if is_foreign(KEYS[i]) then return i end
   end
   if ARGV[3] == '' then return nil end
   local cursor = 2 * n + hashes + 1
