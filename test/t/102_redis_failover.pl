@@ -194,7 +194,7 @@ $sentinel->stop;
 
 # Whatever writes waits for replicas, each layout's way, and where all was there already;
 # who reads does not.
-my $alone = RedisServer->new(port => RedisServer::free_port());
+my $alone = RedisServer->new(port => RedisServer::free_port(), options => [ RedisServer::bloom() ]);
 RedisTest::server('waiting', $alone->{port}, ", wait_replicas '1', wait_timeout '20'");
 RedisTest::server('plain', $alone->{port});
 sql("CREATE TABLE t AS SELECT 'Title ' || i AS title FROM generate_series(1, 100) i; CREATE INDEX ON t USING bloomfilter (title) WITH (expected = 100)");
