@@ -664,7 +664,7 @@ sub take_kind
 	  && (!$own || ($note{layout} // '') eq $f->{layout});
 	$f->{kind} = $fits ? $note{funnel} : undef;
 	# Where no funnel is noted yet, the first element decides both.
-	$f->{meaning} = $fits && ($note{funnel} eq '' || defined $note{elements}) ? $family_of{ $note{elements} // '' } // '' : undef;
+	$f->{meaning} = $fits && defined $note{funnel} && ($note{funnel} eq '' || defined $note{elements}) ? $family_of{ $note{elements} // '' } // '' : undef;
 	my $class = { utf8 => 'text', utf16 => 'text', bytes => 'bytes', int => 'int', long => 'int' };
 	# A hash that was left over may also be about to expire.
 	my $leaves = !$f->{expires} && redis($servers{ $f->{server} }, $f->{key}, 'PTTL', $hash) > 0;
