@@ -824,6 +824,7 @@ sub added
 	{
 		return if $f->{confused} || $f->{state} ne 'whole';
 		puzzle($f, "$type was added to a filter of " . ($f->{kind} // 'an unknown kind'));
+		$kind = kind_of($f->{strategy}, $type);
 	}
 	foreach my $i (0 .. $#$values)
 	{
@@ -996,6 +997,8 @@ sub move
 	appear($to, $f, $kind, %{ $f->{elements} });
 	@$to{ 'filled', 'confused', 'meaning' } = (@$f{ 'filled', 'confused' }, $meaning);
 	take_kind($to) if $alone;
+	# Whether the hash that is there is about the string, its witness says.
+	$to->{confused} ||= $alone && redis($server, $to->{key}, 'HEXISTS', beside($to, 'bloomext'), 'witness');
 	vanish($f) if $verb eq 'RENAME';
 }
 
