@@ -671,6 +671,15 @@ sub take_kind
 	$f->{confused} = $leaves || defined $f->{kind} && grep { $class->{$_} ne ($class->{ $f->{kind} } // '') } values %{ $f->{elements} };
 }
 
+# The same of a hash that is left beside another string, which its witness may disown.
+sub take_left_kind
+{
+	my ($f) = @_;
+	take_kind($f);
+	$f->{confused} ||= redis($servers{ $f->{server} }, $f->{key}, 'HEXISTS', beside($f, 'bloomext'), 'witness');
+	return;
+}
+
 # ---- What is done ----
 
 my @specs = (
@@ -790,7 +799,7 @@ sub serve
 		redis($server, $key, 'BF.MADD', $key, map { bytes_of($family{$type}, $_, 1) } @values);
 	}
 	appear($f, $spec, undef, map { ("$family{$type} $_" => $kind) } @values);
-	take_kind($f) if $over;
+	take_left_kind($f) if $over;
 }
 
 sub add
@@ -996,9 +1005,7 @@ sub move
 	my $meaning = $f->{meaning};
 	appear($to, $f, $kind, %{ $f->{elements} });
 	@$to{ 'filled', 'confused', 'meaning' } = (@$f{ 'filled', 'confused' }, $meaning);
-	take_kind($to) if $alone;
-	# Whether the hash that is there is about the string, its witness says.
-	$to->{confused} ||= $alone && redis($server, $to->{key}, 'HEXISTS', beside($to, 'bloomext'), 'witness');
+	take_left_kind($to) if $alone;
 	vanish($f) if $verb eq 'RENAME';
 }
 
