@@ -16,7 +16,8 @@
  * there.  RedisBloom hashes by itself, so elements go as their bytes.
  *
  * Nobody sees a filter's bits.  So the witness that its hash has is how many elements
- * were new to it, at least: one that was made anew has fewer, until it has as many.
+ * were new to it, at least: one that was made anew has fewer, until it has as many; and
+ * one of another shape than the hash says is not taken for one that needs none.
  */
 #include "postgres.h"
 

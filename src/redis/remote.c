@@ -386,6 +386,18 @@ read_note(BfRemote *remote, const BfFound *found)
 }
 
 /*
+ * Whether a filter whose bits nobody sees is not the one that its note is about.  Its
+ * header is known.
+ */
+static bool
+is_unlike_note(const BfRemote *remote, const BfFound *found)
+{
+	return remote->layout->driver->disproves != NULL &&
+		remote->plan.header.layers > 0 && !remote->hash[BF_NOTE].there &&
+		bf_layout_owns(remote->layout, BF_NOTE, found->values[BF_NOTE]);
+}
+
+/*
  * Whether there is a filter of the candidate's layout, with a note or without.
  * Any bytes may look like a stream: where something else is described, they are
  * one only if a note says so.  And a string that is not there, or is another, was
@@ -399,9 +411,10 @@ is_filter(BfRemote *candidate, const BfFound *found)
 	if (!candidate->layout->driver->recognize(candidate, found))
 		return false;
 	read_note(candidate, found);
-	if (note->there &&
-		(is_disproved(candidate, found) ||
-		 (found->at.length == 0 && bf_layout_is_filled(note->values))))
+	if (is_unlike_note(candidate, found) ||
+		(note->there &&
+		 (is_disproved(candidate, found) ||
+		  (found->at.length == 0 && bf_layout_is_filled(note->values)))))
 	{
 		candidate->orphan = candidate->layout;
 		candidate->lost = bf_remote_layer_key(candidate, 0);

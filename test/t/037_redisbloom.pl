@@ -152,6 +152,15 @@ for my $filled ("bf_redis_create('cache', 'anew', 1000, 0.01, 'redisbloom', expa
 	}
 }
 
+# BF.ADD makes one of other parameters.
+sql("SELECT bf_mirror(bf_agg(title, 3000, 0.001, 'redisbloom'), 'cache', 'anew') FROM titles");
+$redis->cli('DEL', 'anew');
+$redis->cli('BF.MADD', 'anew', map { "Other $_" } 1 .. 50);
+is(state_of("SELECT $_"), '42704', "made anew by BF.ADD: $_") foreach @ways;
+$redis->cli('DEL', '{anew}:bloomext');
+is(sql("SELECT bf_redis_contains('cache', 'anew', 'Other 7'), bf_redis_contains('cache', 'anew', 'Title 7')"), 't|f', 'unless nothing notes that it was another one');
+sql("SELECT bf_redis_drop('cache', 'anew')");
+
 # Other elements, and none.
 sql("SELECT bf_redis_create('cache', 'kinds', 100, 0.01, 'redisbloom', ttl => '1 hour')");
 cmp_ok($redis->cli('PTTL', 'kinds'), '>', 3_500_000, 'created with a time to live');
