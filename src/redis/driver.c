@@ -126,6 +126,8 @@ bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
 {
 	BfRemote	lost = *remote;
 
+	if (reply->type == BF_REPLY_ERROR)
+		bf_connection_raise(connection, reply->str);
 	if (reply->type != BF_REPLY_INTEGER || reply->integer >= 0)
 		return reply->type != BF_REPLY_NIL;
 	if (bf_layout_head(remote->layout) > 0 && !remote->is_shard)

@@ -151,7 +151,7 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	uint32		layers = remote->plan.header.layers;
 
 	unit->writes = true;
-	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_LAYERS BF_SCRIPT_TESTIFY BF_SCRIPT_GROW);
+	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_LAYERS BF_SCRIPT_TESTIFY BF_SCRIPT_OTHERS BF_SCRIPT_GROW);
 	bf_remote_append_keys(unit, remote, layers + 1);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, layers + 1, true);

@@ -55,24 +55,6 @@ read_header(const uint8 *head, size_t head_length, BfPlan *plan,
 	return stream->inspect(head, length, plan, error);
 }
 
-/*
- * The type says that it is a filter; of which shape, its header, which not every
- * account may read, and which may be of a shape that we do not know.
- */
-static bool
-recognize_native(BfRemote *remote, const BfFound *found)
-{
-	BfError		error;
-
-	if (strcmp(found->at.type, remote->layout->native_type) != 0)
-		return false;
-	if (found->at.head_length == 0 ||
-		!read_header(found->at.head, found->at.head_length, &remote->plan,
-					 &error))
-		remote->plan = (BfPlan) {.strategy = &bf_redisbloom};
-	return true;
-}
-
 /* Ask for a dump's header; the reply is checked to be a cursor and bytes. */
 static BfReply **
 scan_header(const BfRemote *remote, const char *key, BfConnection **connection)
@@ -107,6 +89,28 @@ describe_native(BfRemote *remote)
 					 &remote->plan, &error))
 		bf_raise(&error);
 	bf_connection_done(connection);
+}
+
+/*
+ * The type says that it is a filter; of which shape, its header, which not every
+ * account may read, and which may be of a shape that we do not know.  What a hash says
+ * is about one of a shape, though: who may not read that is told so.
+ */
+static bool
+recognize_native(BfRemote *remote, const BfFound *found)
+{
+	BfError		error;
+
+	if (strcmp(found->at.type, remote->layout->native_type) != 0)
+		return false;
+	if (found->at.head_length == 0 &&
+		bf_layout_owns(remote->layout, BF_NOTE, found->values[BF_NOTE]))
+		describe_native(remote);
+	else if (found->at.head_length == 0 ||
+			 !read_header(found->at.head, found->at.head_length,
+						  &remote->plan, &error))
+		remote->plan = (BfPlan) {.strategy = &bf_redisbloom};
+	return true;
 }
 
 /*

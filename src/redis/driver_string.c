@@ -161,6 +161,7 @@ take_added(BfConnection *connection, const BfReply *reply,
 										  (size_t) hashes * here),
 						   hashes, item + from, here, false);
 	}
+	(void) bf_reply_integer(connection, *result);
 	return true;
 }
 

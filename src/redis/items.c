@@ -34,6 +34,7 @@
 
 #include <ctype.h>
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -89,7 +90,8 @@ typedef struct Call
 	bool		ask;			/* or add */
 	MemoryContext round;		/* of what one round needs */
 	Known	   *known;			/* the filter of the round */
-	uint64		compared;		/* the description that all was compared with */
+	uint64		compared;		/* the description that all was compared with, */
+	TimestampTz statement;		/* in the statement that began then */
 } Call;
 
 /* Elements of one call, or a piece of them, and what is known of them. */
@@ -231,7 +233,8 @@ describe(Known *known, Oid server, const char *key)
 
 /*
  * What is known of a filter, which is described if nothing is; all is compared then.
- * It takes the place of what was described longest ago.
+ * It takes the place of what was described longest ago.  A call site may be used by
+ * several statements, as one of PL/pgSQL is.
  */
 static void
 find_known(Call *call, Oid server, const char *key)
@@ -250,6 +253,9 @@ find_known(Call *call, Oid server, const char *key)
 			oldest = known;
 	}
 	call->known = oldest;
+	if (call->statement != GetCurrentStatementStartTimestamp())
+		call->compared = 0;
+	call->statement = GetCurrentStatementStartTimestamp();
 	if (is_about(oldest, server, key) && is_recent(oldest) &&
 		(call->compared == oldest->number || takes_elements(call, oldest)))
 		return;
@@ -643,7 +649,7 @@ process_array(FunctionCallInfo fcinfo, bool ask)
 	char	   *key = bf_key_argument(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
 	int			length = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	int			room = Max(Min(length, PIECE), 1);
+	int			room = Min(length, PIECE) + 1;
 	ArrayIterator iterator = array_create_iterator(array, 0, NULL);
 	ArrayType  *answers = bf_answers_make(array);
 	Elements	elements = {

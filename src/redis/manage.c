@@ -213,6 +213,7 @@ mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 			 int64 ttl, bool refresh)
 {
 	BfRemote	shard;
+	BfRemote	found;
 	const char *id;
 	uint64		bytes;
 
@@ -227,7 +228,8 @@ mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 				   whole->layout, &whole->plan, &shard);
 	id = bf_shards_claim(whole, false, ttl);
 	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values, id);
-	bf_shards_clear(whole, shard.key);
+	bf_remote_describe(whole->server, whole->key, &found);
+	bf_shards_clear(whole, &found, shard.key);
 	bytes = mirror_one(&shard, filter, ttl, refresh);
 	bf_shards_arrive(whole, id, number, &shard, ttl);
 	return bytes;
@@ -427,6 +429,7 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
 	BfRemote	remote;
+	BfRemote	described;
 	BfSpread	spread;
 	struct varlena *value;
 
@@ -445,6 +448,9 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 				 errhint("Fetch \"%s\", in layout '%s'.",
 						 bf_shard_key(remote.key, spread.number),
 						 remote.layout->name)));
+	bf_remote_describe(remote.server, remote.key, &described);
+	if (described.lost != NULL && described.orphan == remote.layout)
+		bf_remote_missing(&described);
 	/* Who says what it is need not be told by a hash. */
 	remote.hash[BF_CONFIG].key = NULL;
 	funnel = wanted_funnel(fcinfo, 6, strategy);

@@ -385,15 +385,12 @@ read_note(BfRemote *remote, const BfFound *found)
 	}
 }
 
-/*
- * Whether a filter whose bits nobody sees is not the one that its note is about.  Its
- * header is known.
- */
+/* Whether a filter whose bits nobody sees is not the one that its note is about. */
 static bool
 is_unlike_note(const BfRemote *remote, const BfFound *found)
 {
 	return remote->layout->driver->disproves != NULL &&
-		remote->plan.header.layers > 0 && !remote->hash[BF_NOTE].there &&
+		!remote->hash[BF_NOTE].there &&
 		bf_layout_owns(remote->layout, BF_NOTE, found->values[BF_NOTE]);
 }
 

@@ -80,15 +80,30 @@ is_leftover(const BfRemote *whole, const BfRemote *shard)
 	return id == NULL || strcmp(said, id) != 0;
 }
 
-/* Remove what is left of a shard of a filter that has gone. */
+/* The layout of a filter, be it whole or not. */
+static const BfLayout *
+layout_of(const BfRemote *remote)
+{
+	return remote->layout ? remote->layout : remote->orphan;
+}
+
+/*
+ * Clear the key of a shard of a filter, which was found like this, of what is left of a
+ * filter that has gone; 22023 where somebody else's filter is there.  A stream without a
+ * hash is a shard that has lost it, where all have been made.
+ */
 void
-bf_shards_clear(const BfRemote *whole, const char *key)
+bf_shards_clear(const BfRemote *whole, const BfRemote *found, const char *key)
 {
 	BfRemote	there;
 
 	bf_remote_describe(whole->server, key, &there);
-	if (is_leftover(whole, &there))
+	if (is_leftover(found, &there))
 		(void) bf_remote_drop(&there);
+	else if (layout_of(&there) != NULL && !is_owned(found, &there) &&
+			 (found->layout == NULL || there.layout == NULL ||
+			  there.hash[bf_layout_kind_role(there.layout)].there))
+		bf_remote_taken(whole, key);
 }
 
 /* Refuse what is not this filter's. */
@@ -197,13 +212,6 @@ bf_shards_find(const BfShards *shards, BfElementType *element, Datum value)
 	return shards->count == 1 ? 0 :
 		bf_shard_find(shards->remote->plan.strategy, element, value,
 					  shards->count);
-}
-
-/* The layout of a filter, be it whole or not. */
-static const BfLayout *
-layout_of(const BfRemote *remote)
-{
-	return remote->layout ? remote->layout : remote->orphan;
 }
 
 /* What is there, or wanted, for a message. */
@@ -445,7 +453,8 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 /*
  * Make one of a filter's shards, in place of one of a filter that has gone, or find it
  * there: one that says so.  Where the filter was made by a release that did not note
- * that, it need not.  Returns whether the filter is made by that, or lacked this one.
+ * that, it need not.  A filter that has been made has all its shards, or has lost one:
+ * an empty one would not say so.  Returns whether the filter is made by that.
  */
 static bool
 create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
@@ -453,25 +462,26 @@ create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
 {
 	BfRemote	shard;
 	BfRemote	there;
-	bool		created;
 
 	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
 				   whole->layout, &whole->plan, &shard);
 	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values, id);
-	bf_shards_clear(whole, shard.key);
-	created = create_one(&shard, ttl);
-	if (!created)
+	if (found->layout != NULL)
+	{
+		bf_shards_describe_one(found, number, &there);
+		look_for(&shard, true, &there);
+		if (there.layout == NULL || !bf_remote_note(&there))
+			bf_remote_keeps_changing(whole->key);
+		return false;
+	}
+	bf_shards_clear(whole, found, shard.key);
+	if (!create_one(&shard, ttl))
 	{
 		bf_remote_describe(whole->server, shard.key, &there);
 		if (there.layout == NULL || !is_owned(found, &there))
 			bf_remote_taken(whole, shard.key);
 	}
-	if (found->layout == NULL)
-		return bf_shards_arrive(whole, id, number, &shard, ttl);
-	/* It may have been dropped meanwhile. */
-	if (created)
-		(void) bf_shards_arrive(whole, id, number, &shard, -1);
-	return created;
+	return bf_shards_arrive(whole, id, number, &shard, ttl);
 }
 
 /* Make a filter as planned, or find one of the same parameters (false). */

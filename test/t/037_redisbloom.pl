@@ -152,6 +152,13 @@ for my $filled ("bf_redis_create('cache', 'anew', 1000, 0.01, 'redisbloom', expa
 	}
 }
 
+# Who may not see what shape a filter has, cannot know whether its hash is about it.
+sql("SELECT bf_redis_create('cache', 'char', 100, 0.01, 'redisbloom'), bf_redis_add('cache', 'char', 'x'::char(5))");
+$redis->cli('ACL', 'SETUSER', 'default', '-bf.scandump');
+is(state_of("SELECT bf_redis_$_('cache', 'char', 'x    '::text)"), '42501', "without a right to the header: $_") foreach 'contains', 'add';
+$redis->cli('ACL', 'SETUSER', 'default', '+bf.scandump');
+is(sql("SELECT bf_redis_contains('cache', 'char', 'x    '::text)"), 't', '... and with it');
+
 # BF.ADD makes one of other parameters.
 sql("SELECT bf_mirror(bf_agg(title, 3000, 0.001, 'redisbloom'), 'cache', 'anew') FROM titles");
 $redis->cli('DEL', 'anew');

@@ -996,8 +996,8 @@ sub move
 	my ($to) = grep { $_ != $f && ($_->{key} =~ /\{/) == ($f->{key} =~ /\{/) } shuffle filters($server);
 	return if $server->{cluster} || !$to || $f->{state} ne 'whole' || $f->{expires} || touching($f) && touching($to);
 	my $alone = $f->{layout} eq 'guava' && !$f->{shards} && chance(0.6);
-	my $verb = $f->{layout} eq 'redisbloom' ? 'RENAME' : any('RENAME', 'COPY');
 	my @keys = $alone ? $f->{key} : keys_of($f);
+	my $verb = (grep { redis($server, $_, 'TYPE', $_) eq 'MBbloom--' } @keys) ? 'RENAME' : any('RENAME', 'COPY');
 	my @old = $alone && ($to->{layout} // '') eq 'guava' && !$to->{shards} ? $to->{key} : keys_of($to);
 	my $script = "for i = $#{[0, @keys]} + 1, #KEYS do redis.call('DEL', KEYS[i]) end for i = 1, #ARGV do redis.call('$verb', KEYS[i], ARGV[i]) end";
 	redis($server, $f->{key}, 'EVAL', $script, @keys + @old, @keys, @old, map { s/\Q$f->{key}\E/$to->{key}/r } @keys);
@@ -1381,7 +1381,8 @@ sub step
 	$step = [ 0, any(\&create, \&create, \&mirror, \&serve) ] if $f->{state} eq 'gone' && chance(0.7);
 	$step = [ 0, any(\&drop, \&delete_all) ] if ($f->{state} eq 'damaged' || $f->{confused}) && chance(0.1);
 	$step->[1]->($f);
-	doubt($_) foreach grep { $_ != $f } touching($f);
+	# Where Redis was full, all filters of a server were worked on.
+	doubt($_) foreach grep { $_ != $f } $step->[1] == \&fill ? touching($servers{memory}{filters}{n}) : touching($f);
 	end_transaction(any(@sessions), 'COMMIT') if chance(0.01);
 }
 

@@ -373,6 +373,19 @@ make_three('mirrored', $titles, 'guava', 'guava', 0);
 $redis->cli('DEL', '{late:1}:bloomext');
 is("@{[ missed('late', $titles), mirror('late', 'guava', 3, 1), missed('late', $titles) ]}", '42704 t 0', 'a shard that does not say whose it is');
 
+# A filter that has been made gets no empty shard for one that was lost.
+for my $how ('mirrored', 'created')
+{
+	for my $lost ([ 'late:1', '{late:1}:bloomext' ], ['late:1'])
+	{
+		$redis->cli('FLUSHALL');
+		make_three($how, $titles, 'guava', 'guava', 0);
+		my $parameters = sql("SELECT expected || ', ' || fpp FROM bf_redis_info('cache', 'late')");
+		$redis->cli('DEL', @$lost);
+		is(state_of("SELECT bf_redis_create('cache', 'late', $parameters, 'guava', 'guava;shards=3')"), '42704', "$how: @$lost lost, created");
+	}
+}
+
 # Live filters of a shard each.
 sql("CREATE TABLE articles AS SELECT $titles AS title FROM generate_series(1, 300) i");
 sql("CREATE INDEX articles_$_ ON articles USING bloomfilter (title) WITH (expected = 20000) WHERE bf_shard(title, 3) = $_") for 0 .. 2;

@@ -409,16 +409,42 @@ sql("SELECT bf_mirror(@{[ of_kind('int', 'i', 3) ]}, 'cache', 'key'), bf_mirror(
 $redis->cli('BITOP', 'OR', 'key', 'key', 'other');
 is(sql("SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'key', ARRAY(SELECT i FROM generate_series(1, 900) AS i))) AS f WHERE NOT f"), 0, 'a few bits prove nothing');
 
+# Who says what a string is, is told that it is not what its hash says.
+mirror('bitmap');
+is(sql("SELECT count(*) FROM generate_series(1, 1000) AS i, bf_fetch('cache', 'bitmap', 'bitmap', 2000, 0.0001, 'magnuss', 'utf8') AS f WHERE NOT bf_contains(f, 't' || i)"), 0, 'fetched by parameters');
+$events{'zeros in its place'}->('bitmap');
+is(outcome("SELECT bf_fetch('cache', 'bitmap', 'bitmap', 2000, 0.0001, 'magnuss') IS NULL"), '42704', '... where it is another one');
+
+# A statement of PL/pgSQL is not the same one when it is executed again.
+$redis->cli('FLUSHALL');
+sql("CREATE FUNCTION asked(key text, element text) RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN RETURN bf_redis_contains('cache', key, element); END \$\$; SELECT bf_redis_create('cache', 'key', 1000, 0.01)");
+is(sql("BEGIN;\nSELECT asked('key', 'x');\n\\! psql -XAtq -d '@{[ $node->connstr('postgres') =~ s/'//gr ]}' -c \"SELECT bf_redis_add('cache', 'key', 'q'::char(5))\"\nSELECT asked('key', 'q  ');"), "f\nt\nt", 'of another kind between two statements of a transaction');
+
+# What gives a string its own name back is refused before it has lost that.
+for my $layout (qw(bitmap redisson guava))
+{
+	for my $right (qw(exists type del rename pttl strlen))
+	{
+		mirror($layout);
+		$redis->cli('ACL', 'SETUSER', 'default', "-$right");
+		like(outcome("SELECT bf_redis_add('cache', '$layout', 't1')"), qr/^(?:f|42501|42704|38000)$/, "$layout without +$right: added to");
+		$redis->cli('ACL', 'SETUSER', 'default', "+$right");
+		is(sql("SELECT denied('$layout', 'each')"), 0, '... and all is there');
+	}
+}
+
 # ---- Keys of others ----
+
+sub digest { return $redis->cli('EVAL', "$RedisServer::digest return digest(KEYS[1])", 1, $_[0]); }
 
 # What a statement does to the keys of others: nothing, and it says so.
 sub refused
 {
 	my ($name, $keys, $sql) = @_;
-	my $before = join "\n", map { $redis->cli('DUMP', $_) } @$keys;
+	my $before = join "\n", map { digest($_) } @$keys;
 	my $outcome = outcome($sql);
 	is($outcome, '22023', "$name: refused");
-	is(join("\n", map { $redis->cli('DUMP', $_) } @$keys), $before, "$name: they are as they were");
+	is(join("\n", map { digest($_) } @$keys), $before, "$name: they are as they were");
 }
 my $grows = "SELECT bf_redis_create('cache', 'news', 100, 0.01, 'guava', 'growing', 1)";
 for my $key ('news-0', 'news-1', 'news-config', 'news-cursor')
@@ -432,6 +458,20 @@ $redis->cli('FLUSHALL');
 sql("$grows, bf_redis_add_each('cache', 'news', ARRAY['a', 'b']), bf_mirror(filter('magnuss', 0), 'cache', 'news-1', 'bitmap')");
 refused('the next layer', ['news-1'], "SELECT bf_redis_add_each('cache', 'news', ARRAY(SELECT 'n' || i FROM generate_series(1, 300) AS i))");
 is(sql("SELECT denied('news-1', 'each')"), 0, 'and all is found there');
+$redis->cli('FLUSHALL');
+sql("$grows, bf_redis_create('cache', 'news-1', 100, 0.01, 'redisson')");
+refused('the next layer, an empty filter of Redisson', ['{news-1}:config'], "SELECT bf_redis_add_each('cache', 'news', ARRAY(SELECT 'n' || i FROM generate_series(1, 300) AS i))");
+is($redis->cli('EXISTS', 'news-1'), 0, 'nothing is put there');
+for my $layout ('guava', 'bitmap')
+{
+	$redis->cli('FLUSHALL');
+	sql("SELECT bf_redis_create('cache', 'news:0', 1000, 0.01, 'guava', '$layout'), bf_redis_add('cache', 'news:0', 'mine')");
+	refused("$layout: somebody's filter, where a shard is mirrored", [ 'news:0', '{news:0}:bloomext' ],
+		"SELECT bf_mirror(bf_agg('t' || i, 500, 0.01, 'guava'), 'cache', 'news', '$layout;shards=2/0') FROM generate_series(1, 10) AS i");
+	refused("$layout: ... where it is created", [ 'news:0', '{news:0}:bloomext' ],
+		"SELECT bf_redis_create('cache', 'news', 2000, 0.01, 'guava', '$layout;shards=2')");
+	is(sql("SELECT bf_redis_contains('cache', 'news:0', 'mine')"), 't', "$layout: and asked");
+}
 $redis->cli('FLUSHALL');
 sql("SELECT bf_mirror(filter('magnuss', 0), 'cache', 'news-0', 'bitmap')");
 refused('its first layer', ['news-0'], "SELECT bf_mirror(bf_agg('t' || i, 300, 0.01, 'magnuss', 1), 'cache', 'news', 'growing') FROM generate_series(1, 10) AS i");

@@ -2,8 +2,10 @@
 -- to have one; after testify.lua.
 -- KEYS: the string; the temporary name; the hash for the witness, if any.
 -- ARGV: the bits that its witness has; the string's length; the words to be the witness.
+-- Answers 1.
 --
--- What had a time to live and has none now has expired in between.  Words as they are
+-- What had a time to live and has none now has expired in between, and has left the empty
+-- string of detach.lua.  Words as they are
 -- may have bits of a service's, of another kind than that which is noted.
 local c, bits, temporary = redis.call, KEYS[1], KEYS[2]
 if c('TYPE', temporary).ok == 'list' then
@@ -18,5 +20,7 @@ elseif c('EXISTS', bits) == 0 or c('PTTL', temporary) >= 0 then
     end
   end
 else
-  c('DEL', temporary, bits)
+  c('DEL', temporary)
+  if c('STRLEN', bits) == 0 then c('DEL', bits) end
 end
+return 1

@@ -19,6 +19,10 @@ if not there then
   local ttl = c('PTTL', KEYS[3])
   if ttl > 0 then c('PEXPIRE', bits, ttl) end
 end
+-- What attach.lua calls: whoever may not, is refused before the string has the name.
+c('TYPE', temporary)
+c('EXISTS', temporary)
+c('DEL', temporary)
 c('RENAME', bits, temporary)
 if c('PTTL', temporary) >= 0 then c('SET', bits, '') end
 return 1

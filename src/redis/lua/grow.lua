@@ -1,5 +1,5 @@
 -- Add elements to a filter that grows, until it has grown; after guard.lua,
--- strings.lua, noting.lua, layers.lua and testify.lua.
+-- strings.lua, noting.lua, layers.lua, testify.lua and others.lua.
 -- KEYS: layers, the next layer, hash, cursor.
 -- ARGV after the guards: what lost() reads; what note() reads; bits at which the
 -- newest layer is full; the last bit of the next one; the witness, in three parts:
@@ -58,7 +58,7 @@ for e = first, #ARGV, step do
   answers[m] = changed > 0 and '1' or '0'
   if filled >= full then
     local ttl = c('PTTL', config)
-    if c('EXISTS', next) == 1 then return 0 end
+    if c('EXISTS', next) == 1 or is_others(next) then return 0 end
     c('SETBIT', next, last, 0)
     c('SET', cursor, layers)
     c('HSET', config, 'layers', layers + 1)

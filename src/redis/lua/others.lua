@@ -4,9 +4,11 @@ local function is_foreign(key)
   return foreign[redis.call('TYPE', key).ok]
 end
 -- Whether what is at the key of a string is somebody else's: another type, or a string
--- that a hash beside it says to be a filter of its own.
+-- that a hash beside it says to be a filter of its own; or nothing, where Redisson's hash
+-- says that it is an empty filter.
 local function is_others(key)
   local is = redis.call('TYPE', key).ok
-  local own = (key:find('{', 1, true) and key or '{' .. key .. '}') .. ':bloomext'
-  return is ~= 'none' and (is ~= 'string' or redis.call('EXISTS', own) == 1)
+  local own = key:find('{', 1, true) and key or '{' .. key .. '}'
+  if is == 'none' then return redis.call('EXISTS', own .. ':config') == 1 end
+  return is ~= 'string' or redis.call('EXISTS', own .. ':bloomext') == 1
 end
