@@ -63,6 +63,7 @@ typedef struct BfRemote
 /* What was found at a key */
 typedef struct BfFoundString
 {
+	BfConnection *connection;	/* that says so */
 	const char *type;			/* of what is there, "none" without */
 	uint64		length;			/* of the string, */
 	const uint8 *head;			/* its first bytes, or a native filter's header, */

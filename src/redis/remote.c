@@ -513,6 +513,8 @@ read_answer(BfConnection *connection, const BfReply *reply,
 	BfReply **element = bf_reply_array(connection, reply,
 										  FIRST_BESIDE + list->count);
 
+	/* Not the one that was asked first, where that has redirected us. */
+	at->connection = connection;
 	at->type = reply_text(connection, element[0]);
 	at->head = (const uint8 *) reply_text(connection, element[1]);
 	at->head_length = element[1]->len;
@@ -581,7 +583,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	}
 	ask_what_is_there(server, key, &list, &found.at);
 	if (shards != NULL)
-		read_shards(connection, shards->values, remote);
+		read_shards(found.at.connection, shards->values, remote);
 	for (int i = bf_layout_count - 1; i >= 0; i--)
 	{
 		find_places(&places[i], &found);
