@@ -25,6 +25,9 @@
 /* What all our scripts are called. */
 #define SCRIPT		"@user_script:"
 
+/* The last of these comes before a script's name. */
+#define NAME		" script: "
+
 static const BfAnswer answers[] = {
 	{"OOM", BF_ERRCODE_REDIS_FULL,
 	"Raise maxmemory of Redis, or remove keys."},
@@ -44,8 +47,10 @@ static const BfAnswer answers[] = {
 	"Raise maxclients of Redis, or let fewer sessions use it: each keeps its connection."},
 	{"NOPERM", ERRCODE_INSUFFICIENT_PRIVILEGE,
 	"Let the account of the user mapping do this in Redis, by ACL SETUSER."},
-	/* The same, where a script meets it: 6.2 to 7.0. */
+	/* The same, where a script meets it: 6.2 to 7.0, and newer. */
 	{"The user executing the script can't", ERRCODE_INSUFFICIENT_PRIVILEGE,
+	"Let the account of the user mapping do this in Redis, by ACL SETUSER."},
+	{"ACL failure in script:", ERRCODE_INSUFFICIENT_PRIVILEGE,
 	"Let the account of the user mapping do this in Redis, by ACL SETUSER."},
 	{"WRONGTYPE", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"A key that the filter needs holds something else: delete that, by DEL in Redis, or choose another key for the filter."},
@@ -85,7 +90,7 @@ cause(const char *error)
 	const char *aborted = behind(error, "EXECABORT Transaction discarded because of: ");
 	const char *script;
 	char	   *text;
-	char	   *name;
+	char	   *name = NULL;
 
 	if (aborted != NULL)
 		error = aborted;
@@ -100,7 +105,8 @@ cause(const char *error)
 			error++;
 	}
 	text = pstrdup(error);
-	name = strstr(text, " script: ");
+	for (const char *next = text; (next = strstr(next, NAME)) != NULL; next++)
+		name = text + (next - text);
 	if (name != NULL && strstr(name, ", on " SCRIPT) != NULL)
 		*name = '\0';
 	return text;

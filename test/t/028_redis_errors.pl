@@ -113,7 +113,7 @@ $redis->cli('ACL', 'SETUSER', 'nobody', 'on', '>secret');
 sql("ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (username 'app', password 'secret')");
 is_refused(said_last("SELECT bf_redis_contains('cache', 'other', 'x')"), '42501', 'NOPERM ', 'ACL SETUSER', 'a key that is not ours');
 is_refused(said_last("SELECT bf_redis_drop('cache', 'f'), bf_redis_create('cache', 'f', 1000, layout => 'bitmap', strategy => 'magnuss')"),
-	'42501', '(?:NOPERM|ERR The user executing the script) ', 'ACL SETUSER', 'a command that a script may not call');
+	'42501', '(?:NOPERM|ERR The user executing the script|ERR ACL failure in script:) ', 'ACL SETUSER', 'a command that a script may not call');
 sql("ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (SET username 'nobody')");
 is_refused(said_last($asks), '42501', 'NOPERM ', 'ACL SETUSER', 'an account that may nothing');
 sql("ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (SET password 'Wrong-Secret')");

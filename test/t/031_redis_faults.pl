@@ -148,6 +148,8 @@ my %errors = (
 	"$wrapped \@user_script: 1: The user executing the script can't run this" => '42501 The user executing the script can\'t run this',
 	"$wrapped \@user_script: 1: Unknown Redis command called from Lua script" => '38000 Unknown Redis command called from Lua script',
 	"OOM command. script: $sha, on \@user_script:1." => '38R01 OOM command.',
+	"ERR ACL failure in script: User u has no permissions to run the 'get' command script: $sha, on \@user_script:1." =>
+		"42501 ERR ACL failure in script: User u has no permissions to run the 'get' command",
 	"ERR The user executing the script can't run this script: $sha, on \@user_script:1." => "42501 ERR The user executing the script can't run this",
 	"ERR user_script:1: Script attempted script: $sha, on \@user_script:1." => '38000 ERR user_script:1: Script attempted',
 	'EXECABORT Transaction discarded because of: READONLY You' => '38R02 READONLY You',

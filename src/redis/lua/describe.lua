@@ -21,7 +21,7 @@ local function disproved(witness, keys)
     end)
     -- A right that is missing says nothing of the string.
     local why = not done and (type(proved) == 'table' and proved.err or proved) or ''
-    if why:find('NOPERM') or why:find("can't run") then c('BITFIELD_RO', keys[i], 'GET', 'u32', '#0') end
+    if why:find('NOPERM') or why:find("can't run") or why:find('ACL failure') then c('BITFIELD_RO', keys[i], 'GET', 'u32', '#0') end
     if not (done and proved) then return i end
   end
   return 0
