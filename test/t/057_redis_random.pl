@@ -924,10 +924,10 @@ sub remake
 	my ($f) = @_;
 	my $server = $servers{ $f->{server} };
 	return if $f->{state} eq 'gone' || $f->{expires} || $f->{confused};
-	my @strings = grep { redis($server, $_, 'TYPE', $_) =~ /^(string|MBbloom--)\z/ && !/-cursor\z/ } keys_of($f);
+	my $native = $f->{layout} eq 'redisbloom';
+	my @strings = grep { redis($server, $_, 'TYPE', $_) eq ($native ? 'MBbloom--' : 'string') && !/-cursor\z/ } keys_of($f);
 	return unless @strings;
 	my $key = any(@strings);
-	my $native = $f->{layout} eq 'redisbloom';
 	my $length = $native ? 0 : redis($server, $key, 'STRLEN', $key) || return;
 	my $of = !$f->{shards} ? $f->{key} : $f->{layout} eq 'growing' ? $key =~ s/-\d+\z//r : $key;
 	my $witness = redis($server, $key, 'HEXISTS', $f->{layout} eq 'growing' ? "$of-config" : beside({ key => $of }, 'bloomext'), 'witness');
