@@ -105,8 +105,8 @@ cause(const char *error)
 			error++;
 	}
 	text = pstrdup(error);
-	for (const char *next = text; (next = strstr(next, NAME)) != NULL; next++)
-		name = text + (next - text);
+	for (char *next = text; (next = strstr(next, NAME)) != NULL; next++)
+		name = next;
 	if (name != NULL && strstr(name, ", on " SCRIPT) != NULL)
 		*name = '\0';
 	return text;

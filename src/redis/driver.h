@@ -327,7 +327,7 @@ extern void bf_shards_describe_one(const BfRemote *whole, int number,
 								   BfRemote *shard);
 extern bool bf_shards_are_same(const BfRemote *whole);
 extern const char *bf_shards_claim(const BfRemote *whole, bool creating,
-								   int64 ttl);
+								   int64 ttl, BfRemote *found);
 extern void bf_shards_clear(const BfRemote *whole, const BfRemote *found,
 							const char *key);
 extern bool bf_shards_arrive(const BfRemote *whole, const char *id,

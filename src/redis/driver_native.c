@@ -422,7 +422,7 @@ measure_native(const BfRemote *remote, BfMeasure *measure)
 	for (uint32 i = 0; i < remote->plan.header.layers; i++)
 		measure->fill.bits += bf_remote_layer(remote, i)->bits;
 	measure->only_counted = true;
-	bf_script_begin(unit, BF_SCRIPT_NATIVE_MEASURE);
+	bf_script_begin(unit, BF_SCRIPT_NATIVE BF_SCRIPT_NATIVE_MEASURE);
 	bf_command_text(unit, remote->key);
 	bf_script_arguments(unit);
 	reply = bf_ask(remote->server, remote->key, unit, 0, &connection);

@@ -384,21 +384,23 @@ claim_hash(const BfRemote *whole, bool creating, int64 ttl)
 
 /*
  * Have a filter, as planned, be one whose shards are created or mirrored; returns the
- * id of its hash.  Raises 22023 where the key has something else.
+ * id of its hash, and the filter as it is found then.  Raises 22023 where the key has
+ * something else.
  */
 const char *
-bf_shards_claim(const BfRemote *whole, bool creating, int64 ttl)
+bf_shards_claim(const BfRemote *whole, bool creating, int64 ttl,
+				BfRemote *found)
 {
-	BfRemote	found;
-
 	for (int tries = 0; tries < MAX_TRIES; tries++)
 	{
 		const char *id;
 
-		look_for(whole, creating, &found);
+		look_for(whole, creating, found);
 		id = claim_hash(whole, creating, ttl);
-		if (id != NULL)
-			return id;
+		if (id == NULL)
+			continue;
+		bf_remote_describe(whole->server, whole->key, found);
+		return id;
 	}
 	bf_remote_keeps_changing(whole->key);
 }
@@ -495,8 +497,7 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	bf_remote_check_slots(whole);
 	if (whole->shards == 0)
 		return create_one(whole, ttl);
-	id = bf_shards_claim(whole, true, ttl);
-	bf_remote_describe(whole->server, whole->key, &found);
+	id = bf_shards_claim(whole, true, ttl, &found);
 	for (int i = 0; i < whole->shards; i++)
 		created |= create_shard(whole, &found, id, i, ttl);
 	return created;
