@@ -33,19 +33,20 @@ sub start
 	my $ok = eval { $action->() while !$stopped; 1 };
 	my $why = $@;
 	append_to_file("$self->{dir}/count.$self->{number}", join '', map { "$_=$count{$_}\n" } keys %count);
-	warn $why if !$ok && $why ne $enough;
-	POSIX::_exit(!$ok && $why ne $enough);
+	POSIX::_exit(0) if $ok || $why eq $enough;
+	append_to_file("$self->{dir}/died.$$", $why);
+	POSIX::_exit(1);
 }
 
-# End the processes of a group, or all; how many ended badly.
+# End the processes of a group, or all; what those died of that ended badly, or ''.
 sub stop
 {
 	my ($self, $group) = @_;
 	my @pids = grep { !defined $group || $self->{running}{$_} eq $group } keys %{ $self->{running} };
 	kill 'TERM', @pids;
-	my $failed = grep { waitpid($_, 0); $? } @pids;
+	my @died = map { waitpid($_, 0); $? ? -e "$self->{dir}/died.$_" ? slurp_file("$self->{dir}/died.$_") : "wait status $?\n" : () } @pids;
 	delete @{ $self->{running} }{@pids};
-	return $failed;
+	return join '', @died;
 }
 
 sub DESTROY { my ($self) = @_; local $?; kill 'TERM', keys %{ $self->{running} }; }

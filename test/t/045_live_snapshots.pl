@@ -357,7 +357,7 @@ sub stop
 {
 	my ($node) = @_;
 	my $name = $node->name;
-	is($workers->stop($name), 0, "the processes at the $name ended well");
+	is($workers->stop($name), '', "the processes at the $name ended well");
 	$node->safe_psql('postgres', join '', map { create_index(@$_, 'bf', 'IF NOT EXISTS') } @filters);
 }
 
