@@ -38,7 +38,7 @@ TEST_MODULES = $(CURDIR)/test/nodes/build/nodes.so $(CURDIR)/test/provider/build
 REGRESS_PREP = $(CURDIR)/test/vectors $(TEST_MODULES)
 REGRESS_OPTS = --encoding=UTF8 --no-locale --load-extension=bloomext
 TAP_TESTS = 1
-PROVE_TESTS = test/t/*.pl
+PROVE_TESTS = test/t/*/*.pl
 EXTRA_CLEAN = $(LUA_HEADER) test/unit/unit test/unit/unit-asan test/fuzz/build test/sanitize/build test/work/build test/nodes/build test/provider/build results
 
 PG_CONFIG ?= pg_config
@@ -104,7 +104,7 @@ $(CURDIR)/test/vectors:
 
 # What calls aggregates as another one does, for sql/agg_nodes.sql.
 $(CURDIR)/test/nodes/build/nodes.so: $(SOURCE)test/nodes/nodes.c
-# What puts its own paths next to a gate's, for test/t/081_gate_providers.pl.
+# What puts its own paths next to a gate's, for test/t/gate/other_scans.pl.
 $(CURDIR)/test/provider/build/provider.so: $(SOURCE)test/provider/provider.c
 $(TEST_MODULES):
 	@mkdir -p $(@D)
@@ -129,7 +129,7 @@ unitcheck: test/unit/unit test/unit/unit-asan
 	test/unit/unit test/vectors
 	test/unit/unit-asan test/vectors
 
-# The module that counts its work, for test/t/006_work.pl.
+# The module that counts its work, for test/t/type/interrupts.pl.
 WORK_DIR = test/work/build
 WORK_FLAGS = -O1 -fno-lto -fsanitize-coverage=trace-pc
 

@@ -92,7 +92,7 @@ leave_out() {
 		echo "$file is left out: $reason"
 	done < <(grep -v '^#' "test/sanitize/$tool.left-out")
 	scripts=$(chosen sql/*.sql | sed -n 's/^sql\/\([^-]*\)\.sql$/\1/p' | paste -sd' ')
-	((${#tap_tests[@]})) || mapfile -t tap_tests < <(chosen test/t/*.pl)
+	((${#tap_tests[@]})) || mapfile -t tap_tests < <(chosen test/t/*/*.pl)
 }
 
 # Ask for a mistake.

@@ -5,7 +5,7 @@
 #	blocks of a page are one script for psql, run in order from an empty database; a
 #	```text block right behind one is what psql prints for it.  A block that psql did
 #	not come to the end of has failed, whatever the reason.  What no test can run is
-#	fenced ```postgresql, and listed with its reason in test/t/020_documents.pl; SQL in
+#	fenced ```postgresql, and listed with its reason in test/t/docs/documents.pl; SQL in
 #	any other fence is a block that somebody forgot.
 package Documents;
 
@@ -13,14 +13,14 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use FindBin;
+use File::Basename qw(dirname);
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT_OK = qw(pages blocks code escaped uses_redis run_blocks check_page);
 
-my $root = "$FindBin::RealBin/../..";
+my $root = dirname(__FILE__) . '/../..';
 
 sub pages { return map { s{^\Q$root\E/}{}r } glob "$root/{,doc/,doc/*/,bench/}*.md"; }
 

@@ -11,7 +11,7 @@ package SanitizedServer;
 use strict;
 use warnings;
 
-use FindBin;
+use File::Basename qw(dirname);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -36,7 +36,7 @@ sub new
 {
 	my ($class, $name, @settings) = @_;
 	my $build = "$PostgreSQL::Test::Utils::tmp_check/sanitize";
-	my $top = "$FindBin::RealBin/../..";
+	my $top = dirname(__FILE__) . '/../..';
 	my $log = "$PostgreSQL::Test::Utils::tmp_check/log/sanitize.log";
 
 	# Once for all tests, who may run side by side.

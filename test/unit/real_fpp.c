@@ -2,7 +2,7 @@
  * real_fpp.c
  *	  bf_real_fpp() on what no sizing yields: it must be a probability, the
  *	  same each time, and near the textbook's where n and m are large.  That it
- *	  is right, test/t/005_fpp.pl measures.
+ *	  is right, test/t/type/false_positives.pl measures.
  */
 #include <inttypes.h>
 #include <math.h>

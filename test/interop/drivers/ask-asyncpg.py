@@ -1,4 +1,4 @@
-"""What test/t/090_languages.pl asks of each driver, by asyncpg."""
+"""What test/t/interop/drivers.pl asks of each driver, by asyncpg."""
 import asyncio
 import os
 

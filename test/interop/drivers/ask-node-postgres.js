@@ -1,4 +1,4 @@
-// What test/t/090_languages.pl asks of each driver, by node-postgres.
+// What test/t/interop/drivers.pl asks of each driver, by node-postgres.
 const { Client } = require('pg');
 
 const ELEMENTS = ['plain', 'with "quotes", {braces} and \\', 'ünï', null];

@@ -1,4 +1,4 @@
-// What test/t/090_languages.pl asks of each driver, by pgjdbc.
+// What test/t/interop/drivers.pl asks of each driver, by pgjdbc.
 import java.sql.*;
 import java.util.Arrays;
 import java.util.Collections;

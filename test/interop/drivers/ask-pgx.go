@@ -1,4 +1,4 @@
-// What test/t/090_languages.pl asks of each driver, by pgx 5.
+// What test/t/interop/drivers.pl asks of each driver, by pgx 5.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""What test/t/090_languages.pl asks of each driver, by psycopg 3."""
+"""What test/t/interop/drivers.pl asks of each driver, by psycopg 3."""
 import os
 
 import psycopg

@@ -1,4 +1,4 @@
-// What test/t/090_languages.pl asks of each driver, by tokio-postgres.
+// What test/t/interop/drivers.pl asks of each driver, by tokio-postgres.
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use tokio_postgres::{Client, Error, NoTls};
 

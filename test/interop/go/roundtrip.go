@@ -1,4 +1,4 @@
-// Round trip between bits-and-blooms and bloomext, driven by test/t/074_go.pl.
+// Round trip between bits-and-blooms and bloomext, driven by test/t/interop/go.pl.
 //
 // Usage: roundtrip DIR.  Reads, under DIR,
 //

@@ -1,5 +1,5 @@
 /*
- * Round trip between real Guava and bloomext, driven by test/t/010_guava.pl.
+ * Round trip between real Guava and bloomext, driven by test/t/interop/guava.pl.
  *
  * Usage, with Guava on the class path:
  *     java GuavaRoundTrip.java write DIR SEED

@@ -2,7 +2,7 @@
 """Ask a copy of a filter in Redis by the code that doc/redis-readers.md has:
 ask.py SOCKET KEY < elements
 
-test/t/021_redis_documents.pl puts that code into a module, "document_copy".  Prints
+test/t/docs/redis_documents.pl puts that code into a module, "document_copy".  Prints
 1 or 0 for each line.
 """
 import sys

@@ -2,7 +2,7 @@
 """Positions by each strategy: positions.py < lines "strategy m k hex", a line each.
 
 The hashes are written from doc/strategies.md; guava and guava32, the formulas
-that doc/redis-readers.md has in Python, which test/t/021_redis_documents.pl puts
+that doc/redis-readers.md has in Python, which test/t/docs/redis_documents.pl puts
 into a module "document".
 """
 import hashlib

@@ -1,6 +1,6 @@
 """Ask by doc/readers/python: ask.py URL KEY KIND [COMMAND...] < elements, one a line.
 
-What test/t/091_readers.pl runs of each language: with a command for Redis it asks, and
+What test/t/interop/readers.pl runs of each language: with a command for Redis it asks, and
 asks again; and before that question arrives, the command is done, and another thread
 that shares the reader asks, where readers can be shared.
 """

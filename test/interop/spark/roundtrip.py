@@ -1,4 +1,4 @@
-"""Round trip between Spark and bloomext, driven by test/t/073_spark.pl.
+"""Round trip between Spark and bloomext, driven by test/t/interop/spark.pl.
 
 Usage: roundtrip.py DIR CLASSPATH N P.  Reads, under DIR,
 

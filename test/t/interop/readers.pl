@@ -1,0 +1,216 @@
+# doc/readers: programs that ask filters in Redis, in five languages, answer as SQL
+# does, of every kind of elements, false positives included; they follow a filter that
+# is replaced by one of another size, by whomever they are shared, even between two of
+# their commands, and where there is no filter they do not say no.
+# The programs of doc/readers/README.md print what it shows, by the account that it names.
+use strict;
+use warnings;
+
+use FindBin;
+use IO::Select;
+use IO::Socket::INET;
+use lib "$FindBin::RealBin/../../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use POSIX ();
+use Test::More;
+
+use Documents qw(blocks run_blocks);
+use Languages qw(python node go rust java_of output_of);
+use RedisServer;
+use RedisTest qw(start_postgres sql);
+
+plan skip_all => 'redis-server is not installed' unless RedisServer->available;
+
+my $redis = RedisServer->new(port => RedisServer::free_port());
+my $node = start_postgres();
+
+# Each reader beside the program that asks by it and that of the page, which is called
+# titles.
+my $root = "$FindBin::RealBin/../../..";
+my $page = 'doc/readers/README.md';
+my $built = PostgreSQL::Test::Utils::tempdir();
+my %asks = (Python => 'python/ask.py', Node => 'node/ask.js', Go => 'go/ask/ask.go', Rust => 'rust/examples/ask.rs', Java => 'java/src/main/java/Ask.java');
+my %titles = map { $_ => $asks{$_} =~ s/ask/titles/gr =~ s/Ask/Titles/r } keys %asks;
+my %programs = map { $_->{section} => $_ } grep { $_->{shown} } blocks($page);
+system("cp -R '$root/doc/readers'/* '$built' && mkdir -p '$built/go/ask' '$built/go/titles' '$built/rust/examples' '$built/java/src/main/java'
+	mv '$built/java'/*.java '$built/java/src/main/java'") == 0
+  or die 'cannot copy the readers';
+system("cp '$root/test/interop/readers/forms.py' '$built/python'; cp '$root/test/interop/readers/forms.js' '$built/node'") == 0
+  or die 'cannot copy forms';
+foreach my $language (keys %asks)
+{
+	my ($name) = $asks{$language} =~ /(ask\.\w+)$/i;
+	system("cp '$root/test/interop/readers/$name' '$built/$asks{$language}'") == 0 or die "cannot copy $name";
+	append_to_file("$built/$titles{$language}", $programs{$language}{text});
+}
+my %commands = (
+	Python => sub { python("$built/python/$_[0].py", 'redis', 'mmh3') },
+	Node => sub { node("$built/node/$_[0].js", "$root/doc/readers/node", 'redis') },
+	Go => sub { go("$built/go", "./$_[0]", "$built/go-$_[0]") },
+	Rust => sub { rust("$built/rust", 'example', $_[0], "$built/target") },
+	Java => sub { java_of(ucfirst $_[0], "$built/java") });
+
+# Elements of each kind, those of even numbers in the filter.
+sql(qq{
+	CREATE EXTENSION bloomext;
+	CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '$redis->{socket}');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
+
+	CREATE TABLE text_elements AS SELECT i, CASE i WHEN 2 THEN '' WHEN 4 THEN repeat('长 ', 30000) ELSE
+			left(repeat((ARRAY['文章标题', '🎉👩‍👩‍👧', 'عنوان', 'e' || chr(769), 'Title ', chr(8232) || chr(133) || chr(13), '한국어', ' '])[i % 8 + 1], 20), i % 61) || i / 2
+			|| CASE WHEN i % 100 = 0 THEN chr(13) ELSE '' END END AS element
+		FROM generate_series(1, 20000) AS i;
+	CREATE TABLE bigint_elements AS SELECT row_number() OVER (ORDER BY n, s) AS i, s * (2::numeric ^ n + d)::bigint AS element
+		FROM generate_series(0, 62) AS n, generate_series(-9, 9) AS d, unnest(ARRAY[1, -1]) AS s
+		UNION ALL VALUES (-1, (-2^63)::bigint), (-2, 9223372036854775807), (-4, 0);
+	CREATE TABLE integer_elements AS SELECT i, element::int FROM bigint_elements WHERE element BETWEEN -2147483648 AND 2147483647;
+	CREATE TABLE bytea_elements AS SELECT i, CASE WHEN i < 256 THEN set_byte('\\x00', 0, i)
+			ELSE substr(sha512(i::text::bytea), 1, i % 64) END AS element
+		FROM generate_series(0, 2000) AS i
+		UNION ALL VALUES (-1, ''::bytea), (-2, '\\x'), (-3, '\\x0000'), (-4, decode(repeat('ff', 70000), 'hex'));
+	CREATE TABLE uuid_elements AS SELECT i, md5(i::text)::uuid AS element FROM generate_series(1, 2000) AS i
+		UNION ALL VALUES (-1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid), (-2, '00000000-0000-0000-0000-000000000000');
+});
+
+my @kinds = qw(text integer bigint uuid bytea);
+my %answers;
+foreach my $kind (@kinds)
+{
+	my $expected = sql("SELECT count(*) / 2 FROM ${kind}_elements");
+	my $line = $kind eq 'bytea' ? "encode(element, 'hex')" : 'element';
+	sql("CREATE TABLE ${kind}_filter AS SELECT bf_agg(element, $expected, 0.03) FILTER (WHERE i % 2 = 0) AS f FROM ${kind}_elements;
+		 SELECT bf_mirror(f, 'cache', '$kind') FROM ${kind}_filter");
+	append_to_file("$built/$kind", sql("SELECT $line FROM ${kind}_elements ORDER BY i") . "\n");
+	$answers{$kind} = sql("SELECT bf_contains(f, element)::int FROM ${kind}_elements, ${kind}_filter ORDER BY i") . "\n";
+}
+
+# One of another size, so full that there are false positives, of more than 16 hashes and
+# 2^16 words; and one of more than 2^31 bits, which only Redis has.
+sql(q{
+	SET bloomext.overfull_notice = off;
+	CREATE TABLE other_filter AS SELECT bf_agg(element, 240000, 0.00001) AS f FROM
+		(SELECT element FROM bigint_elements WHERE i % 2 = 0 UNION ALL SELECT 1000000000000000 + generate_series(1, 700000)) AS elements;
+	SELECT bf_mirror(f, 'cache', 'other') FROM other_filter;
+	SELECT bf_redis_create('cache', 'huge', 330000000, 0.03);
+	SELECT bf_redis_add_each('cache', 'huge', array_agg(element)) FROM bigint_elements WHERE i % 2 = 0;
+});
+my $of_other = sql('SELECT bf_contains(f, element)::int FROM bigint_elements, other_filter ORDER BY i') . "\n";
+my $of_huge = sql(q{SELECT unnest(bf_redis_contains_each('cache', 'huge', array_agg(element ORDER BY i)))::int FROM bigint_elements}) . "\n";
+
+# What is there instead of a filter: nothing, strings of other layouts, a filter of another
+# strategy, and what begins like a filter: of other lengths, without words, without hashes.
+sql(q{
+	SELECT bf_mirror(bf_agg(element, 1000, 0.03, 'guava', 2), 'cache', 'growing') FROM text_elements;
+	SELECT bf_mirror(bf_agg(element, 10000, 0.03, 'redisson'), 'cache', 'redisson') FROM text_elements;
+	CREATE TABLE guava32_filter AS SELECT bf_agg(element, 10000, 0.03, 'guava32') FILTER (WHERE i % 2 = 0) AS f FROM text_elements;
+	SELECT bf_mirror(f, 'cache', 'guava32') FROM guava32_filter;
+});
+$redis->cli('EVAL', q{
+	redis.call('COPY', 'redisson', 'like')
+	redis.call('SETRANGE', 'like', 0, '\1\5\0\0\0\9')
+	redis.call('SET', 'wordless', '\1\5\0\0\0\0')
+	return redis.call('SET', 'hashless', '\1\0\0\0\0\1\0\0\0\0\0\0\0\0')}, 0);
+my @no_filters = qw(absent growing-0 redisson guava32 like wordless hashless);
+my $of_guava32 = sql('SELECT bf_contains(f, element)::int FROM text_elements, guava32_filter ORDER BY i') . "\n";
+
+cmp_ok(scalar(() = $answers{text} =~ /1/g), '>', 10100, 'there are false positives');
+cmp_ok(scalar(() = $of_other =~ /1/g), '>', scalar(() = $answers{bigint} =~ /1/g) + 10, 'and more in another filter');
+is(join(' ', grep { !$redis->cli('EXISTS', $_) } @no_filters), 'absent', 'there are other things than filters');
+append_to_file("$built/one", "18\n");
+
+# What the forms of elements print that are taken, where a language's types leave anything to refuse.
+my %taken = (Python => "bytea 1 1 1\nuuid 1\nbigint 1\n", Node => "bytea 1 1\nuuid 1 1 1 1\nbigint 1 1 1 1 1\ninteger 1 1\n");
+
+# The URL of a relay that has the filter at "again" replaced before a STRLEN, so many times.
+my @relays;
+sub swapping
+{
+	my ($times) = @_;
+	my $port = RedisServer::free_port();
+	my $listener = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', LocalPort => $port) or die "port $port: $!";
+	$redis->cli('COPY', 'bigint', 'again', 'REPLACE');
+	push @relays, fork() // die "fork: $!";
+	return "redis://127.0.0.1:$port" if $relays[-1];
+	while (my $client = $listener->accept)
+	{
+		my $server = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $redis->{port}) or last;
+		my $select = IO::Select->new($client, $server);
+		while ($select->count == 2)
+		{
+			foreach my $from ($select->can_read)
+			{
+				my $length = sysread $from, my $bytes, 65536;
+				$select->remove($from), last unless $length;
+				$redis->cli('COPY', $times-- % 2 ? 'other' : 'bigint', 'again', 'REPLACE') if $bytes =~ /strlen/i && $times > 0;
+				print { $from == $client ? $server : $client } $bytes;
+				$_->flush foreach $client, $server;
+			}
+		}
+	}
+	POSIX::_exit(0);
+}
+
+# What is wrong with a reader that has no filter: it says that, or "maybe".
+sub no_answers
+{
+	my ($out, $err, $status) = output_of("$built/one", @_);
+	return $out =~ /0/ ? 'no' : $err =~ /no filter of layout guava|UncheckedIOException/ ? '' : "answers $out, status $status: $err";
+}
+
+$redis->cli(split ' ', $1) if slurp_file("$root/$page") =~ /`(ACL SETUSER service [^`]*)`/;
+$node->safe_psql('postgres', 'CREATE DATABASE page');
+run_blocks($node, 'page', $redis, grep { $_->{language} eq 'sql' } blocks($page));
+
+foreach my $language (sort keys %commands)
+{
+	my @command = $commands{$language}->('ask');
+  SKIP:
+	{
+		skip "no reader in $language", 1 unless @command;
+		local $ENV{REDIS_URL} = "redis://service:password\@127.0.0.1:$redis->{port}";
+		my ($out, $err, $status) = output_of('/dev/null', $commands{$language}->('titles'));
+		is($out, ${ $programs{$language}{shown} }, "$language: the page's program") or diag $err;
+
+		my $url = "redis://127.0.0.1:$redis->{port}";
+		if (my $taken = $taken{$language})
+		{
+			($out, $err) = output_of('/dev/null', $commands{$language}->('forms'), $url);
+			is($out, $taken, "$language: forms of elements, taken and refused") or diag $err;
+		}
+		push @command, $url;
+		foreach my $kind (@kinds)
+		{
+			($out, $err, $status) = output_of("$built/$kind", @command, $kind, $kind);
+			is($status, 0, "$language, $kind: no error") or diag $err;
+			ok($out eq $answers{$kind}, "$language, $kind: answers as SQL does");
+		}
+		$redis->cli('COPY', 'bigint', 'again', 'REPLACE');
+		($out, $err) = output_of("$built/bigint", @command, 'again', 'bigint', 'COPY', 'other', 'again', 'REPLACE');
+		ok($out eq $of_other, "$language: follows what replaces a filter") or diag $err;
+		is(no_answers(@command, 'again', 'bigint', 'DEL', 'again'), '', "$language: no filter any more");
+		my @others = grep { !($language eq 'Java' && $_ eq 'guava32') } @no_filters;
+		is(no_answers(@command, $_, 'bigint'), '', "$language: no filter at $_") foreach @others;
+		if ($language eq 'Java')
+		{
+			($out, $err) = output_of("$built/text", @command, 'guava32', 'text');
+			ok($out eq $of_guava32, "$language: guava32") or diag $err;
+			next;
+		}
+
+		# Java has no room for a copy.
+		($out, $err) = output_of("$built/bigint", @command, 'huge', 'bigint');
+		ok($out eq $of_huge, "$language: more than 2^31 bits") or diag $err;
+
+		pop @command;
+		($out, $err) = output_of("$built/bigint", @command, swapping(3), 'again', 'bigint');
+		ok($out eq $of_other, "$language: follows a filter that is replaced between two commands") or diag $err;
+		is(no_answers(@command, swapping(1001), 'again', 'bigint'), '', "$language: does not follow for ever");
+	}
+}
+
+kill 'KILL', @relays;
+waitpid $_, 0 foreach @relays;
+$node->stop;
+done_testing();

@@ -1,0 +1,128 @@
+# Descriptions of filters in Redis that are out of range or lead in circles: never
+# taken for a filter, never an internal error.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use RedisTest;
+
+my ($redis, $node) = start_servers();
+
+# What lies beside a key tells what is at it, in each layout.
+my %config = (guava => '{%s}:bloomext', bitmap => '{%s}:bloomext', growing => '%s-config', redisson => '{%s}:config');
+
+# Shards that are none: sharded themselves, of another layout, a native type
+# that is not there, or too many.
+for my $layout (qw(guava bitmap growing redisson))
+{
+	my $strategy = { guava => 'guava', bitmap => 'magnuss', growing => 'guava', redisson => 'redisson' }->{$layout};
+	my $expansion = $layout eq 'growing' ? 1 : 0;
+	my $create = "bf_redis_create('cache', 'KEY', 100, 0.03, '$strategy', '$layout;shards=1', $expansion)";
+	sql(join ';', map { "SELECT " . $create =~ s/KEY/$_/r } "s$layout", "o$layout", "n$layout");
+	is(session("SELECT bf_redis_drop('cache', 's$layout:0')") , 't', "$layout: a shard");
+	is(session("SELECT " . $create =~ s/KEY/s$layout:0/r), 't', "$layout: is made a sharded filter");
+	my ($other, $of) = $layout eq 'redisson' ? ('bitmap', 'magnuss') : ('redisson', 'redisson');
+	sql("SELECT bf_redis_drop('cache', 'o$layout:0');
+		 SELECT bf_redis_create('cache', 'o$layout:0', 100, 0.03, '$of', '$other');
+		 SELECT bf_redis_drop('cache', 'n$layout:0')");
+	for my $key ("s$layout", "o$layout", "n$layout")
+	{
+		for my $call (map { sprintf $_, $key } "bf_redis_info('cache', '%s')", "bf_redis_contains('cache', '%s', 'x')",
+			"bf_redis_add_each('cache', '%s', ARRAY['x'])")
+		{
+			is(session("SELECT $call"), '42704', "no shard: $call");
+		}
+		is(session("SELECT bf_fetch('cache', '$key')"), '22023', "fetched: $key");
+		is(session("SELECT bf_mirror(bf_create(10), 'cache', '$key', 'guava')"), '22023', "mirrored: $key");
+	}
+	is(session("SELECT $_"), 't', $_) for map { "bf_redis_drop('cache', '$_')" } "s$layout", "o$layout", "n$layout";
+	like(session("SELECT layout, shards FROM bf_redis_info('cache', 's$layout:0')"), qr/^$layout\|1/,
+		"$layout: what was no shard of it is as it was");
+	like(session("SELECT layout FROM bf_redis_info('cache', 'o$layout:0')"), qr/^$other/, "$other, too");
+}
+$redis->cli('HSET', '{native}:bloomext-shards', 'layout', 'redisbloom', 'shards', 1);
+$redis->cli('HSET', '{native:0}:bloomext-shards', 'layout', 'redisbloom', 'shards', 1);
+is(session("SELECT bf_redis_info('cache', 'native')"), '42704', 'a native shard that is sharded');
+$redis->cli('HSET', '{many}:bloomext-shards', 'layout', 'guava', 'shards', 1025);
+is(session("SELECT bf_redis_info('cache', 'many')"), '08P01', 'more shards than bf_redis_create makes');
+
+# Hashes with fields out of their range: what is not believed is not shown, and
+# what cannot be is an error of the right kind.
+my %fields = (
+	redisson => { size => 1000, hashIterations => 7, expectedInsertions => 100, falseProbability => '0.01' },
+	bitmap => { layout => 'bitmap', bits => 1000, hashes => 7, strategy => 'magnuss', funnel => 'utf8', expected => 100, fpp => '0.01' },
+	guava => { layout => 'guava', bits => 1024, hashes => 7, strategy => 'guava', funnel => 'utf8', expected => 100, fpp => '0.01' },
+	growing => { bits => 1024, hashes => 7, strategy => 'guava', funnel => 'utf8', expected => 100, fpp => '0.01', expansion => 1 });
+my @values = ('', '0', '1', '-1', '2', '5', '64', '255', '256', '1e400', '1e-400', '1e-320', 'nan', '0.5', '1.0E-5', '00',
+	'4294967296', '999999999999999999', '9223372036854775807', '99999999999999999999', 'guava', 'redisbloom', 'utf16', 'bytes', "\xff");
+my %seen;
+for my $layout (sort keys %fields)
+{
+	for my $field (sort keys %{ $fields{$layout} })
+	{
+		for my $value (@values)
+		{
+			my $key = 'h';
+			$redis->cli('FLUSHALL');
+			$redis->cli('HSET', sprintf($config{$layout}, $key), %{ $fields{$layout} }, $field, $value);
+			my $string = $layout eq 'growing' ? "$key-0" : $key;
+			$redis->cli('SETBIT', $string, 999, 1);
+			$redis->cli('EVAL', "redis.call('SET', KEYS[1], '\\1\\7\\0\\0\\0\\16' .. string.rep('\\0', 128))", 1, $string) if $layout eq 'guava';
+			my @states = map { session("SELECT 'ok' FROM $_ f WHERE f IS NOT NULL OR true") }
+				"bf_fetch('cache', '$key')", "bf_redis_info('cache', '$key')",
+				"bf_redis_contains('cache', '$key', 'x')", "bf_redis_add('cache', '$key', 'x')";
+			push @{ $seen{ join ' ', sort @states } }, "$layout.$field=$value";
+		}
+	}
+}
+is_deeply([ grep { !/^((ok|22P03|22023|54000|42704|08P01|55006) ?)+$/ } sort keys %seen ], [], 'no hash ends in an internal error')
+  or diag explain \%seen;
+$redis->cli('FLUSHALL');
+for my $rate ('5', '1', '0', '-0.5', '1e400', 'nan', '')
+{
+	$redis->cli('HSET', '{r}:config', 'size', 1000, 'hashIterations', 7, 'expectedInsertions', 100, 'falseProbability', $rate);
+	is(session("SELECT expected, fpp FROM bf_redis_info('cache', 'r');
+				SELECT expected, fpp FROM bf_info(bf_fetch('cache', 'r'))"), '| |', "falseProbability $rate: n and p are not known");
+}
+$redis->cli('HSET', '{r}:config', 'expectedInsertions', '1e3', 'falseProbability', '0.01');
+is(session("SELECT expected, fpp FROM bf_redis_info('cache', 'r')"), '|', 'nor for an expectedInsertions that is none');
+$redis->cli('HSET', '{r}:config', 'expectedInsertions', '1000000');
+is(session("SELECT expected, fpp FROM bf_redis_info('cache', 'r')"), '|', 'nor for one that so few bits cannot be for');
+$redis->cli('HSET', '{r}:config', 'expectedInsertions', '100');
+is(session("SELECT expected, fpp FROM bf_redis_info('cache', 'r')"), '100|0.01', 'as they are for sound ones');
+
+# A hash that was left over says nothing of what takes its string's place: not
+# where it is about another shape, nor where it is to expire.
+sub left_over { return "bf_mirror(bf_create(1000, funnel => 'utf16'), 'cache', 'left', ttl => '1 hour') > 0" }
+sql("SELECT @{[left_over]}, bf_mirror(bf_create(5000), 'cache', 'other')");
+$redis->cli('COPY', 'other', 'left', 'REPLACE');
+is(session("SELECT bf_mirror(bf_agg(t, 1000), 'cache', 'left') > 0 FROM unnest('{a,b,c}'::text[]) AS t;
+			SELECT bf_redis_contains_each('cache', 'left', '{a,b,c}'::text[])"), 't {t,t,t}', 'mirrored over a filter of another shape');
+sql("SELECT @{[left_over]}");
+$redis->cli('DEL', 'left');
+is(session("SELECT bf_redis_create('cache', 'left', 1000)"), 't', 'made where a string is gone');
+is($redis->cli('HGET', '{left}:bloomext', 'funnel'), '', 'and its hash says nothing of the one before');
+
+# But it says that there is a filter where another layout's hash does, too: which
+# of them is obsolete, nobody knows.
+sql("SELECT bf_redis_create('cache', 'two', 100, expansion => 1)");
+$redis->cli('HSET', '{two}:bloomext', %{ $fields{bitmap} });
+is(session("SELECT $_"), '22023', "described twice: $_")
+  for map { "bf_redis_$_" } "contains('cache', 'two', 'x')", "add('cache', 'two', 'x')", "info('cache', 'two')";
+$redis->cli('DEL', '{two}:bloomext');
+is(session("SELECT bf_redis_add('cache', 'two', 'x')"), 't', 'and once again');
+
+# Layers end somewhere, and the filter stays readable.
+sql("SELECT bf_redis_create('cache', 'deep', 1, 0.5, expansion => 1)");
+$redis->cli('EVAL', "for i = 1, 1023 do redis.call('COPY', 'deep-0', 'deep-' .. i) end redis.call('SET', 'deep-cursor', 1023)", 0);
+is(session("SELECT bf_redis_add_each('cache', 'deep', (SELECT array_agg(i::text) FROM generate_series(1, 200) i));
+			SELECT layers FROM bf_redis_info('cache', 'deep')"), '1024 54000', 'no layer after the last');
+
+$node->stop;
+done_testing();
