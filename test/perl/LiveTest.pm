@@ -6,12 +6,36 @@ package LiveTest;
 use strict;
 use warnings;
 
+use Exporter 'import';
 use File::Basename qw(dirname);
 use File::Copy qw(copy);
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
+
+our @EXPORT_OK = qw(fresh %kinds $fine $unsure);
+
+# Filters of either kind: bits are set at once; elements wait.
+our %kinds = (small => 'expected = 100000, fpp = 0.0001', large => 'expected = 2500000, fpp = 0.0001');
+
+# What look() says of a filter that is well, and of one that is not to be trusted.
+our $fine = '0 denied, sure, 0 missing';
+our $unsure = '0 denied, maybe, not to be verified';
+
+# A script that makes a table anew, with a filter and some rows.
+sub fresh
+{
+	my ($tab, $options, $rows, $kind) = @_;
+	$rows //= 50;
+	$kind //= 'TABLE';
+	return qq(
+		DROP TABLE IF EXISTS $tab;
+		CREATE $kind $tab (id serial, title varchar(50), note text);
+		INSERT INTO $tab (title) SELECT 'row ' || g FROM generate_series(1, $rows) g;
+		CREATE INDEX ${tab}_bf ON $tab USING bloomfilter (title) WITH ($options);
+	);
+}
 
 # new(node): a server that runs; install(): the extension, and what the tests
 # look at a filter with.

@@ -63,26 +63,26 @@ sub reader
 	return $session;
 }
 
-# 4: a change of type without a rewrite loses what pg_index knew of the index.
+# A change of type without a rewrite loses what pg_index knew of the index.
 table('typed');
 my $old = reader($primary);
 $primary->sql("UPDATE typed SET title = 'new ' || id; " . build('typed', ''));
 $primary->sql('ALTER TABLE typed ALTER title TYPE varchar(100)');
-is($old->ask(q(SELECT count(*), denied('typed') FROM typed WHERE title LIKE 'row%')), '60|0', '4: an older snapshot');
+is($old->ask(q(SELECT count(*), denied('typed') FROM typed WHERE title LIKE 'row%')), '60|0', 'a change of type: an older snapshot');
 $old->quit;
-$primary->is_sql('4: a new snapshot', q(SELECT look('typed')), $fine);
+$primary->is_sql('a change of type: a new snapshot', q(SELECT look('typed')), $fine);
 
-# 3: from 16 on updates of the column are HOT, so REINDEX meets broken chains.
+# From 16 on updates of the column are HOT, so REINDEX meets broken chains.
 SKIP:
 {
 	skip 'updates of the column are not HOT before 16', 3 if $version < 160000;
 	table('hot', 1);
 	$old = reader($primary);
 	$primary->sql(q(UPDATE hot SET title = 'new ' || id; REINDEX INDEX hot_bf));
-	is($old->ask(q(SELECT count(*), denied('hot') FROM hot WHERE title LIKE 'row%')), '60|0', '3: an older snapshot, after REINDEX');
+	is($old->ask(q(SELECT count(*), denied('hot') FROM hot WHERE title LIKE 'row%')), '60|0', 'broken chains: an older snapshot, after REINDEX');
 	$old->quit;
-	$primary->is_sql('3: a new snapshot', q(SELECT look('hot')), $fine);
-	ok($node->poll_query_until('postgres', q(SELECT n_tup_hot_upd = 60 FROM pg_stat_user_tables WHERE relname = 'hot')), '3: HOT updates');
+	$primary->is_sql('broken chains: a new snapshot', q(SELECT look('hot')), $fine);
+	ok($node->poll_query_until('postgres', q(SELECT n_tup_hot_upd = 60 FROM pg_stat_user_tables WHERE relname = 'hot')), 'broken chains: HOT updates');
 }
 
 # A transaction's own rows, whatever its snapshot is.
@@ -108,7 +108,7 @@ foreach my $tab ('made', 'made_concurrently', 'again', 'again_concurrently')
 $standby->is_sql('a forgotten prepared transaction: REINDEX, on the standby', q(SELECT look('again')), $fine);
 $primary->sql(q(ROLLBACK PREPARED 'forgotten'));
 
-# 5: a snapshot of a standby, and a row that is dead on the primary when the
+# A snapshot of a standby, and a row that is dead on the primary when the
 # index is rebuilt.
 my %reader;
 $primary->sql(q(
@@ -189,7 +189,7 @@ foreach my $tab (sort keys %reader)
 	ok($replica->poll_query_until('postgres', "SELECT look('$tab')", $fine), "$tab: a new snapshot on the standby becomes sure");
 }
 
-# 6: transactions that outlive promotion.
+# Transactions that outlive promotion.
 $replica->promote;
 ask_readers('after promotion');
 $_->quit foreach values %reader;

@@ -129,8 +129,9 @@ sub ask_java
 	$kept->finish;
 }
 
-# RedisBloom's module may not be at hand (where it is, redisbloom.pl is for it): a server of the test's own keeps what BF.LOADCHUNK is given, by the
-# module's rules, and plays it back.
+# RedisBloom's module may not be at hand (where it is, redisbloom.pl is for it): a server
+# of the test's own keeps what BF.LOADCHUNK is given, by the module's rules, and plays it
+# back.
 my %keys;
 my $module = FaultServer->new(sub {
 	my ($state, $name, @arguments) = @_;
