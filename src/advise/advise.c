@@ -177,7 +177,7 @@ advice_text(const Advice *advice)
 						 strategy->name, strategy->wide->name);
 	else if (strategy->derivation_is_unknown)
 		appendStringInfo(&text,
-						 "What the derivation of %s really gives is not known: bf_measure_fpp measures it. ",
+						 "The actual false positive probability of %s is not known: measure it with bf_measure_fpp. ",
 						 strategy->name);
 	else if (advice->real_fpp > advice->fpp * TOLERANCE)
 	{
@@ -191,7 +191,7 @@ advice_text(const Advice *advice)
 							 enough, advice->expected);
 		else
 			appendStringInfoString(&text,
-								   "No size of this strategy mends that: use another one. ");
+								   "No size of this strategy fixes that: use another one. ");
 	}
 	if (text.len == 0)
 		appendStringInfoString(&text, "Fine as it is. ");

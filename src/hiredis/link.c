@@ -152,13 +152,13 @@ link_parse(BfLink *link, BfReply **reply)
 	if (redisReaderGetReply(reader, &object) != REDIS_OK)
 	{
 		set_problem(link, reader->err == REDIS_ERR_OOM ?
-					"The answer is larger than any that was asked for." :
+					"The reply is larger than any that was requested." :
 					reader->errstr);
 		return false;
 	}
 	if (object == NULL && line_is_endless(reader))
 	{
-		set_problem(link, "A line is longer than any that was asked for.");
+		set_problem(link, "A line of the reply is longer than any that was requested.");
 		return false;
 	}
 	if (object != NULL)

@@ -271,13 +271,13 @@ await_replicas(BfConnection *connection)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN),
-			 errmsg("what was written to Redis server \"%s\" was not confirmed by %d replicas",
+			 errmsg("write to Redis server \"%s\" was not confirmed by %d replicas",
 					socket->name, connection->wait_replicas),
 			 reply->type == BF_REPLY_ERROR ?
-			 errdetail("Its answer to WAIT: %s", bf_socket_printable(reply->str)) :
+			 errdetail("The server replied to WAIT with: %s", bf_socket_printable(reply->str)) :
 			 reply->type == BF_REPLY_INTEGER ?
-			 errdetail("Within wait_timeout, %lld did.", reply->integer) : 0,
-			 errhint("It is lost if a replica is promoted that does not have it: write it again.")));
+			 errdetail("Only %lld confirmed it within wait_timeout.", reply->integer) : 0,
+			 errhint("The data will be lost if a replica without it is promoted; write it again.")));
 }
 
 /*
@@ -322,7 +322,7 @@ read_server(BfConnection *connection, BfServer *server)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("server \"%s\" keeps changing", server->name)));
+			 errmsg("server \"%s\" is being changed concurrently", server->name)));
 }
 
 /*
@@ -566,6 +566,6 @@ bf_reply_array(BfConnection *connection, const BfReply *reply,
 	if (not_an_error(connection, reply)->type != BF_REPLY_ARRAY ||
 		reply->elements != elements)
 		bf_connection_protocol_error(connection,
-									 "An array of another size was expected.");
+									 "An array of a different size was expected.");
 	return reply->element;
 }

@@ -125,9 +125,9 @@ check_bits(const BfHeader *header)
 		bf_redisbloom_bits(header->expected, header->fpp) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("RedisBloom has no filter of %llu elements with a false positive probability of %g",
+				 errmsg("RedisBloom cannot create a filter for %llu elements with a false positive probability of %g",
 						(unsigned long long) header->expected, header->fpp),
-				 errdetail("Some of its releases would make one without any bits."),
+				 errdetail("Some releases of RedisBloom would create a filter without bits."),
 				 errhint("Expect more elements, or choose a lower probability.")));
 }
 
@@ -347,7 +347,7 @@ check_head(const BfRemote *remote, const char *key, const uint8 *dump,
 	if (result[0]->integer != 1 || result[1]->len != head_size ||
 		memcmp(result[1]->str, dump, head_size) != 0)
 		bf_connection_protocol_error(connection,
-									 "What was written does not read back the same.");
+									 "The data read back differs from the data written.");
 	bf_connection_done(connection);
 }
 

@@ -43,10 +43,10 @@ bf_check_redirection(const BfServer *server, const char *host)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-			 errmsg("Redis server \"%s\" leads to host \"%s\", which is not allowed",
+			 errmsg("Redis server \"%s\" redirects to host \"%s\", which is not allowed",
 					server->name, bf_socket_printable(host)),
-			 errdetail("The server's option \"redirect_hosts\" does not include it."),
-			 errhint("Add it to that option if it belongs to the server.")));
+			 errdetail("Option \"redirect_hosts\" of the server does not include this host."),
+			 errhint("Add the host to that option if it belongs to the server.")));
 }
 
 /*
@@ -60,7 +60,7 @@ fail_greeting(BfSocket *socket, const char *error)
 
 	if (answer.sqlstate == BF_ERRCODE_REDIS_NOT_SERVING)
 		bf_socket_unreachable(socket->name,
-							  psprintf("It answered %s: it serves nobody yet.", answer.code));
+							  psprintf("It replied %s: it does not accept commands yet.", answer.code));
 	bf_socket_raise(socket, error);
 }
 
@@ -89,7 +89,7 @@ prove_password(BfSocket *socket)
 			 errmsg("password is required"),
 			 errdetail("Non-superusers cannot connect if Redis server \"%s\" does not request a password.",
 					   socket->name),
-			 errhint("Give the default user of Redis a password, or switch it off. A superuser may set the mapping's option \"password_required\" to false.")));
+			 errhint("Set a password for the default user of Redis, or disable that user. A superuser can set option \"password_required\" of the user mapping to false.")));
 }
 
 /*
@@ -127,7 +127,7 @@ authenticate(BfSocket *socket, const BfServer *server)
 			fail_greeting(socket, reply->str);
 		if (reply->type != BF_REPLY_STATUS)
 			bf_socket_protocol_error(socket,
-									 "The greeting was not answered with a status.");
+									 "A status was expected in reply to AUTH, SELECT or PING.");
 		socket->authenticating = false;
 	}
 	bf_unit_free(unit);
@@ -224,7 +224,7 @@ ask_for_master(BfSocket *socket, const BfServer *server, BfAddress *master)
 	reply = ask(socket, unit);
 	if (reply->type == BF_REPLY_NIL)
 		bf_socket_unreachable(socket->name,
-							  psprintf("It knows no master \"%s\".", server->sentinel));
+							  psprintf("It does not know a master named \"%s\".", server->sentinel));
 	if (reply->type != BF_REPLY_ARRAY || reply->elements != 2 ||
 		reply->element[0]->type != BF_REPLY_STRING ||
 		reply->element[1]->type != BF_REPLY_STRING)

@@ -82,7 +82,7 @@ bf_hosts_check_names(const char *list)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid host \"%s\"", entry),
-					 errhint("Give a name or an address; the port is option \"port\", a unix socket is option \"socket\".")));
+					 errhint("Specify a name or an address; a port is set by option \"port\", a Unix-domain socket by option \"socket\".")));
 	}
 }
 

@@ -245,7 +245,7 @@ check_end(BfConnection *connection, BfReply **result, size_t count,
 		same = same && bf_reply_integer(connection, bytes[i]) == sample[i];
 	if (!same)
 		bf_connection_protocol_error(connection,
-									 "What was written does not read back the same.");
+									 "The data read back differs from the data written.");
 }
 
 /* Set a string; or remove it, where that is how one without bits is. */
@@ -281,7 +281,7 @@ bf_image_write(BfImage *image)
 	if (result[0]->type == BF_REPLY_ERROR)
 		bf_connection_raise(connection, result[0]->str);
 	if (image->bytes > 0 && !bf_reply_is_ok(result[0]))
-		bf_connection_protocol_error(connection, "The string was not set.");
+		bf_connection_protocol_error(connection, "SET was not confirmed.");
 	check_end(connection, result + 1, reply->elements - 1, image);
 	bf_connection_done(connection);
 	bf_unit_free(unit);

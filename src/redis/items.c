@@ -341,11 +341,11 @@ refuse_guess(const BfRemote *remote, BfFunnel funnel)
 	if (other != BF_FUNNEL_UNBOUND)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filter at key \"%s\" does not say whether its elements are of funnel \"%s\" or of \"%s\"",
+				 errmsg("filter at key \"%s\" does not record whether its elements use funnel \"%s\" or \"%s\"",
 						remote->key, bf_funnel_name(funnel),
 						bf_funnel_name(other)),
-				 errdetail("What is added as the one is not found as the other."),
-				 errhint("Say it once, by bf_redis_create with the filter's parameters and funnel => '%s' (or '%s').",
+				 errdetail("An element added with one funnel is not found with the other."),
+				 errhint("Call bf_redis_create once, with the filter's parameters and funnel => '%s' or '%s'.",
 						 bf_funnel_name(funnel), bf_funnel_name(other))));
 }
 
@@ -576,10 +576,10 @@ check_shape(const Known *known, const Elements *elements)
 	if (elements->added && known->shape != elements->shape)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("filter at key \"%s\" was replaced while elements were added",
+				 errmsg("filter at key \"%s\" was replaced while elements were being added",
 						known->key),
-				 errdetail("Some of them were added to the filter that was replaced."),
-				 errhint("Add all of them again.")));
+				 errdetail("Some of the elements were added to the replaced filter."),
+				 errhint("Add all of the elements again.")));
 }
 
 /* Ask for, or add, elements; again those that a change left undone. */

@@ -235,7 +235,7 @@ accept_growing(const BfPlan *plan, BfError *error)
 
 	if (header->expansion == 0)
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "layout \"growing\" is for filters with an expansion of 1 or more");
+					   "layout \"growing\" requires an expansion of 1 or more");
 	for (uint32 i = 1; i < header->layers; i++)
 	{
 		BfLayer		layer = next;
@@ -245,7 +245,7 @@ accept_growing(const BfPlan *plan, BfError *error)
 		if (next.bits != plan->layers[i].bits ||
 			next.hashes != plan->layers[i].hashes)
 			return bf_fail(error, BF_ERROR_PARAMETER,
-						   "layer %u does not follow from the first by expansion %u",
+						   "layer %u does not follow from the first layer and expansion %u",
 						   i, header->expansion);
 	}
 	return true;
@@ -277,7 +277,7 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 	Assert(plan->strategy != NULL);
 	if (plan->strategy->counts_elements)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "strategy in Redis that grows another way");
+					   "strategy in Redis grows in another way");
 	if (!bf_read_number(values[EXPANSION], 1, BF_MAX_EXPANSION, &expansion))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid expansion in Redis");
@@ -482,7 +482,7 @@ read_shards_option(const char *option, BfSpread *spread)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid layout option \"%s\"", option),
-				 errhint("The only option is shards=N, with N from 1 to %d, or of one shard shards=N/i, with i from 0 to N - 1.",
+				 errhint("The only option is shards=N, with N from 1 to %d; a single shard is shards=N/i, with i from 0 to N - 1.",
 						 BF_MAX_SHARDS)));
 	spread->shards = (int) shards;
 	spread->number = *slash != '\0' ? (int) number : BF_ALL_SHARDS;
@@ -546,8 +546,8 @@ bf_layout_check_bare(const BfLayout *layout)
 	if (!layout->bare)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("layout \"%s\" describes itself", layout->name),
-				 errhint("Leave out expected, fpp and strategy.")));
+				 errmsg("filters in layout \"%s\" describe themselves", layout->name),
+				 errhint("Omit expected, fpp and strategy.")));
 }
 
 /* Refuse a filter that is to grow where it would not. */
@@ -557,8 +557,8 @@ bf_layout_check_growth(const BfLayout *layout, const BfPlan *plan)
 	if (plan->header.expansion > 0 && !layout->grows)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("layout \"%s\" does not grow", layout->name),
-				 errhint("Use layout \"growing\", or expansion 0.")));
+				 errmsg("layout \"%s\" does not support filters that grow", layout->name),
+				 errhint("Use layout \"growing\" or expansion 0.")));
 }
 
 /*
@@ -571,9 +571,9 @@ bf_layout_check_live(const BfLayout *layout, const BfPlan *plan)
 	if (plan->header.expansion > 0 && !layout->grows)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("layout \"%s\" does not hold a live filter that grows",
+				 errmsg("layout \"%s\" does not support live filters that grow",
 						layout->name),
-				 errhint("Use layout \"growing\"; or give the filter one size: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY.")));
+				 errhint("Use layout \"growing\", or fix the size of the filter: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY.")));
 }
 
 /* Raise that a layout cannot hold a filter, or that Redis cannot. */
@@ -585,13 +585,13 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 	if (plan->header.layers > 1 && !layout->grows)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("layout \"%s\" holds one layer, not %u",
+				 errmsg("layout \"%s\" supports one layer, not %u",
 						layout->name, plan->header.layers),
 				 errhint("Use layout \"growing\".")));
 	if ((layout->strategies & (UINT32_C(1) << plan->strategy->id)) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("layout \"%s\" does not hold filters of strategy \"%s\"",
+				 errmsg("layout \"%s\" does not support strategy \"%s\"",
 						layout->name, plan->strategy->name),
 				 errhint("Use layout \"%s\".", bf_layout_default(plan)->name)));
 	if (layout->accept != NULL && !layout->accept(plan, &error))
@@ -604,11 +604,11 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 		if (bytes > BF_REDIS_MAX_BYTES && layout->native_type == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("filter does not fit into a Redis key"),
-					 errdetail("A layer takes %llu bytes; a key holds at most %llu.",
+					 errmsg("filter does not fit into a Redis string"),
+					 errdetail("A layer takes %llu bytes; a Redis string holds at most %llu bytes.",
 							   (unsigned long long) bytes,
 							   (unsigned long long) BF_REDIS_MAX_BYTES),
-					 errhint("Spread it over several keys: bf_redis_create with a layout such as '%s;shards=8', or filters of so many shards, by bf_shard, that bf_mirror writes to '%s;shards=8/0' and so on.",
+					 errhint("Use shards: call bf_redis_create with a layout such as '%s;shards=8', or build one filter per shard with bf_shard and mirror them with bf_mirror to '%s;shards=8/0' and so on.",
 							 layout->name, layout->name)));
 	}
 }

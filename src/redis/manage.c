@@ -58,8 +58,8 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	if (spread.number != BF_ALL_SHARDS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a single shard cannot be created"),
-				 errhint("Create all of them: '%s;shards=%d'.", layout->name,
+				 errmsg("cannot create a single shard"),
+				 errhint("Create all shards, with layout '%s;shards=%d'.", layout->name,
 						 spread.shards)));
 	if (spread.shards > 0 && expected > 0)
 		expected = (expected - 1) / spread.shards + 1;
@@ -160,7 +160,7 @@ check_old(const BfRemote *remote, const BfRemote *old)
 	if (bf_remote_is_left_over(old, remote))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key \"%s\" holds what is left of a filter in layout \"%s\"",
+				 errmsg("key \"%s\" holds remnants of a filter in layout \"%s\"",
 						old->key, old->orphan->name),
 				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
 	if (old->layout != NULL || bytes == 0 ||
@@ -171,9 +171,9 @@ check_old(const BfRemote *remote, const BfRemote *old)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("key \"%s\" holds something that is no filter",
+			 errmsg("key \"%s\" does not hold a Bloom filter",
 					bf_remote_layer_key(remote, 0)),
-			 errhint("Choose another key; or delete it, by DEL in Redis.")));
+			 errhint("Choose another key, or delete this one with DEL in Redis.")));
 }
 
 /*
@@ -188,10 +188,10 @@ check_shards(const BfStrategy *strategy, BfFunnel funnel)
 	if (!bf_shard_suits(strategy, funnel))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("shards of filters of strategy \"%s\"%s%s are not those of bf_shard",
+				 errmsg("shards of strategy \"%s\"%s%s do not match those of bf_shard",
 						strategy->name, name ? ", funnel " : "", name ? name : ""),
-				 errdetail("In Redis such a filter has its elements in the shards that other bytes say than those that bf_shard takes."),
-				 errhint("Use strategy guava with text as utf8; or make the filter in Redis, with bf_redis_create and bf_redis_add.")));
+				 errdetail("In Redis, elements of this strategy and funnel are assigned to shards by a different hash than bf_shard uses."),
+				 errhint("Use strategy guava with funnel utf8 for text, or build the filter in Redis with bf_redis_create and bf_redis_add.")));
 }
 
 /* Mirror a filter as planned, in place of what is there. */
@@ -220,8 +220,9 @@ mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 	if (number == BF_ALL_SHARDS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a filter's elements cannot be told apart, to spread them over shards"),
-				 errhint("Make a filter of the elements of each shard, by bf_shard(element, %d), and mirror the first one to '%s;shards=%d/0', and so on; or make the filter in Redis, with bf_redis_create and bf_redis_add.",
+				 errmsg("cannot split a filter into shards"),
+				 errdetail("Its elements cannot be recovered from it."),
+				 errhint("Build one filter per shard, grouping elements by bf_shard(element, %d), and mirror the first one to '%s;shards=%d/0', and so on; or build the filter in Redis with bf_redis_create and bf_redis_add.",
 						 whole->shards, whole->layout->name, whole->shards)));
 	check_shards(whole->plan.strategy, whole->plan.header.funnel);
 	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
@@ -308,8 +309,8 @@ wanted_layout(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 	if (spread->shards > 0 && spread->number == BF_ALL_SHARDS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a filter in several shards is several filters"),
-				 errhint("Fetch each of them, in layout '%s;shards=%d/0' and so on.",
+				 errmsg("cannot fetch several shards as one filter"),
+				 errhint("Fetch each shard, with layout '%s;shards=%d/0' and so on.",
 						 layout->name, spread->shards)));
 	return layout;
 }
@@ -341,10 +342,10 @@ said_funnel(FunctionCallInfo fcinfo, int argument, const BfRemote *remote)
 		said != wanted)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filter at key \"%s\" is noted to be of funnel \"%s\", not \"%s\"",
+				 errmsg("filter at key \"%s\" uses funnel \"%s\", not \"%s\"",
 						remote->key, bf_funnel_name(said),
 						bf_funnel_name(wanted)),
-				 errhint("Leave the funnel out; or, if the note is of an older filter, delete it: key \"%s\".",
+				 errhint("Omit the funnel; or, if the hash at key \"%s\" is left over from another filter, delete that key.",
 						 remote->hash[BF_NOTE].key)));
 	return said;
 }
@@ -365,11 +366,11 @@ check_found(const BfRemote *remote, const BfLayout *wanted,
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("filter at key \"%s\" is spread over %d shards, not %d",
+			 errmsg("filter at key \"%s\" has %d shards, not %d",
 					remote->key, Max(remote->shards, 1),
 					Max(spread->shards, 1)),
 			 remote->shards == 0 ? 0 :
-			 errhint("Fetch each of them, in layout '%s;shards=%d/0' and so on.",
+			 errhint("Fetch each shard, with layout '%s;shards=%d/0' and so on.",
 					 remote->layout->name, remote->shards)));
 }
 
@@ -443,8 +444,8 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	if (spread.shards > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a bit string does not say which shard it is"),
-				 errhint("Fetch \"%s\", in layout '%s'.",
+				 errmsg("cannot fetch a bit string without a description as a shard"),
+				 errhint("Fetch key \"%s\", with layout '%s'.",
 						 bf_shard_key(remote.key, spread.number),
 						 remote.layout->name)));
 	bf_remote_describe(remote.server, remote.key, &described);

@@ -139,7 +139,7 @@ parse_integer(const char *name, const char *text, int minimum, int maximum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"", name, text),
-				 errdetail("It must be an integer from %d to %d.",
+				 errdetail("The value must be an integer from %d to %d.",
 						   minimum, maximum)));
 	return (int) value;
 }
@@ -165,7 +165,7 @@ check_option(const Option *option, DefElem *def)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"",
 						option->name, defGetString(def)),
-				 errdetail("It must be a list of hosts with nothing but commas between them.")));
+				 errdetail("The value must be a list of hosts, separated by commas without white space.")));
 	if (option->place == offsetof(BfServer, host))
 		bf_hosts_check_names(defGetString(def));
 	if (option->place == offsetof(BfServer, redirect_hosts))
@@ -245,16 +245,16 @@ combine_options(BfServer *server)
 		problem = "server must have either a host or a socket";
 	else if (server->socket != NULL &&
 			 (server->tls || server->cluster || server->sentinel != NULL))
-		problem = "options \"tls\", \"cluster\" and \"sentinel\" need a host, not a socket";
+		problem = "options \"tls\", \"cluster\" and \"sentinel\" require a host, not a socket";
 	else if (server->cluster && server->sentinel != NULL)
-		problem = "options \"cluster\" and \"sentinel\" exclude each other";
+		problem = "options \"cluster\" and \"sentinel\" are mutually exclusive";
 	else if (server->cluster && server->db != 0)
 		problem = "option \"db\" must be 0 for a cluster";
 	else if (server->redirect_hosts != NULL && !server->cluster &&
 			 server->sentinel == NULL)
-		problem = "option \"redirect_hosts\" needs option \"cluster\" or \"sentinel\"";
+		problem = "option \"redirect_hosts\" requires option \"cluster\" or \"sentinel\"";
 	else if (server->tls_ca != NULL && !server->tls)
-		problem = "option \"tls_ca\" needs option \"tls\"";
+		problem = "option \"tls_ca\" requires option \"tls\"";
 	else if (server->wait_replicas > 0 &&
 			 server->wait_timeout >= server->command_timeout)
 		problem = "option \"wait_timeout\" must be less than option \"command_timeout\"";
@@ -272,7 +272,7 @@ check_certificate(const BfServer *server)
 	if ((server->tls_cert == NULL) != (server->tls_key == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("options \"tls_cert\" and \"tls_key\" need each other")));
+				 errmsg("options \"tls_cert\" and \"tls_key\" must be set together")));
 }
 
 /* What holds where an option is not given. */
@@ -313,7 +313,7 @@ check_mapping(const ForeignServer *server, Oid user)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("user mapping not found for user \"%s\", server \"%s\"",
 						GetUserNameFromId(user, false), server->servername),
-				 errhint("CREATE USER MAPPING FOR %s SERVER %s OPTIONS (password '...'), without OPTIONS where Redis wants no password.",
+				 errhint("Use CREATE USER MAPPING FOR %s SERVER %s OPTIONS (password '...'); omit OPTIONS if Redis requires no password.",
 						 quote_identifier(GetUserNameFromId(user, false)),
 						 quote_identifier(server->servername))));
 }
@@ -331,7 +331,7 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 	if (found == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("server was dropped while it was used")));
+				 errmsg("server was concurrently dropped")));
 	check_mapping(found, user);
 	mapping = GetUserMapping(user, server);
 
@@ -343,9 +343,9 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 	if (result->tls_cert != NULL && !result->tls)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the user mapping has a certificate, but server \"%s\" is without TLS",
+				 errmsg("user mapping has a certificate, but server \"%s\" does not use TLS",
 						result->name),
-				 errhint("Set the server's option \"tls\" to true, or drop the mapping's options \"tls_cert\" and \"tls_key\".")));
+				 errhint("Set option \"tls\" of the server to true, or drop options \"tls_cert\" and \"tls_key\" of the user mapping.")));
 
 	result->needs_password = result->password_required && !superuser_arg(user);
 	if (result->password == NULL && result->needs_password)
@@ -354,7 +354,7 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 				 errmsg("password is required"),
 				 errdetail("Non-superusers must provide a password in the user mapping of server \"%s\".",
 						   result->name),
-				 errhint("A superuser may set the mapping's option \"password_required\" to false.")));
+				 errhint("A superuser can set option \"password_required\" of the user mapping to false.")));
 }
 
 /*
@@ -372,7 +372,7 @@ bf_server_argument(FunctionCallInfo fcinfo, int argument)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("server \"%s\" does not exist", name),
-				 errhint("CREATE SERVER %s FOREIGN DATA WRAPPER %s OPTIONS (host '127.0.0.1'); then CREATE USER MAPPING FOR CURRENT_USER SERVER %s.",
+				 errhint("Use CREATE SERVER %s FOREIGN DATA WRAPPER %s OPTIONS (host '127.0.0.1'), then CREATE USER MAPPING FOR CURRENT_USER SERVER %s.",
 						 quote_identifier(name), WRAPPER_NAME,
 						 quote_identifier(name))));
 	allowed = compat_server_aclcheck(server->serverid, GetUserId());
@@ -382,7 +382,7 @@ bf_server_argument(FunctionCallInfo fcinfo, int argument)
 			   WRAPPER_NAME) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("server \"%s\" is not a server of foreign data wrapper \"%s\"",
+				 errmsg("server \"%s\" does not use foreign data wrapper \"%s\"",
 						server->servername, WRAPPER_NAME)));
 	return server->serverid;
 }
@@ -398,7 +398,7 @@ check_key_length(Size length)
 	if (length > MAX_KEY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key of %zu bytes exceeds the maximum of %d",
+				 errmsg("key of %zu bytes exceeds the maximum of %d bytes",
 						length, MAX_KEY)));
 }
 
@@ -446,6 +446,6 @@ bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("ttl must be positive and finite"),
-				 errhint("NULL is for a key that does not expire.")));
+				 errhint("Use NULL for a key that does not expire.")));
 	return (int64) ms;
 }

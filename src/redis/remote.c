@@ -278,9 +278,9 @@ read_beside(BfConnection *connection, const BfReply *reply, Beside *beside)
 		if (strlen(beside->values[i]) < element[i]->len)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("field \"%s\" of hash \"%s\" in Redis has a zero byte",
+					 errmsg("field \"%s\" of hash \"%s\" in Redis contains a zero byte",
 							beside->fields[i], beside->key),
-					 errhint("Nobody's filter has one: delete the hash, by DEL in Redis.")));
+					 errhint("This hash does not describe a filter; delete it with DEL in Redis.")));
 	}
 	beside->disproved =
 		(uint32) bf_reply_integer(connection, element[beside->count]);
@@ -307,7 +307,7 @@ read_shards(BfConnection *connection, char **values, BfRemote *remote)
 	if (layout == NULL ||
 		!bf_read_number(number, 1, BF_MAX_SHARDS, &shards))
 		bf_connection_protocol_error(connection,
-									 "A filter's shards are not described as they should be.");
+									 "The hash that describes the shards of a filter is invalid.");
 	remote->layout = whole ? layout : NULL;
 	remote->orphan = whole ? NULL : layout;
 	remote->plan.strategy = values[SPREAD_STRATEGY] ?
@@ -497,9 +497,9 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 	if (other != NULL && other != layout && described_layout(candidate) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key \"%s\" is described as a filter both in layout \"%s\" and in layout \"%s\"",
+				 errmsg("key \"%s\" is described as a filter in both layout \"%s\" and layout \"%s\"",
 						remote->key, other->name, layout->name),
-				 errhint("Delete the keys of the one that is obsolete.")));
+				 errhint("Delete the keys of the obsolete filter.")));
 	if (remote->layout == NULL && remote->shards == 0 &&
 		(candidate->layout != NULL || candidate->orphan != NULL))
 		*remote = *candidate;
@@ -667,9 +667,9 @@ bf_remote_check_slots(const BfRemote *remote)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the keys of filter \"%s\" in layout \"%s\" would fall into several slots of the cluster",
+			 errmsg("keys of filter \"%s\" in layout \"%s\" would be in different slots of the cluster",
 					remote->key, remote->layout->name),
-			 errhint("Put a part of the key into braces, as in \"{titles}\": only that part decides about the slot.")));
+			 errhint("Enclose a part of the key in braces, as in \"{titles}\"; only that part determines the slot.")));
 }
 
 /* The id of the filter that one, or what is left of one, is a shard of; NULL: none. */
@@ -734,9 +734,9 @@ bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("keys \"%s\" and \"%s\" cannot both be filters",
+			 errmsg("keys \"%s\" and \"%s\" cannot both hold a filter",
 					found->key, found->twin),
-			 errdetail("What describes them would have one name."),
+			 errdetail("The hashes that describe them would have the same key."),
 			 errhint("Choose another key.")));
 }
 
@@ -747,25 +747,25 @@ bf_remote_missing(const BfRemote *remote)
 	if (remote->lost != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("filter at key \"%s\" in Redis is not whole",
+				 errmsg("filter at key \"%s\" in Redis is incomplete",
 						remote->key),
-				 errdetail("Key \"%s\" was evicted or deleted, or is not the same any more.",
+				 errdetail("Key \"%s\" was evicted, deleted or replaced.",
 						   remote->lost),
-				 errhint("Mirror the filter again; or drop it with bf_redis_drop, make it and add its elements again.")));
+				 errhint("Mirror the filter again; or drop it with bf_redis_drop, create it again, and add its elements.")));
 	if (remote->layout == NULL && remote->shards > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no filter at key \"%s\" in Redis yet",
 						remote->key),
-				 errdetail("Not all of its %d shards have been made.",
+				 errdetail("Not all of its %d shards have been created.",
 						   remote->shards),
-				 errhint("Create it again, or mirror each of them, to layout '%s;shards=%d/0' and so on.",
+				 errhint("Create the filter again, or mirror each shard, with layout '%s;shards=%d/0' and so on.",
 						 remote->orphan->name, remote->shards)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no filter at key \"%s\" in Redis", remote->key),
-			 errdetail("Either it was never created or mirrored, or it has expired, or the key holds something else."),
-			 errhint("bf_mirror and bf_redis_create make one; bf_fetch with parameters reads a bit string that nothing describes.")));
+			 errdetail("The filter was never created or mirrored, it has expired, or the key holds something else."),
+			 errhint("Use bf_mirror or bf_redis_create to create one, or bf_fetch with parameters to read a bit string without a description.")));
 }
 
 /* Raise that a filter was another one each time that something was to be done. */
@@ -774,7 +774,7 @@ bf_remote_keeps_changing(const char *key)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("filter at key \"%s\" keeps changing", key)));
+			 errmsg("filter at key \"%s\" is being changed concurrently", key)));
 }
 
 /* What is known of a layer's string, if only how long it is. */
@@ -845,9 +845,9 @@ bf_remote_taken(const BfRemote *remote, const char *key)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("key \"%s\" already holds something else", key),
-			 errdetail("The filter at key \"%s\" in layout \"%s\" needs it.",
+			 errdetail("The filter at key \"%s\" in layout \"%s\" needs this key.",
 					   remote->key, remote->layout->name),
-			 errhint("Choose another key for the filter; or delete that one, by bf_redis_drop, or by DEL in Redis.")));
+			 errhint("Choose another key for the filter, or delete this one with bf_redis_drop, or with DEL in Redis.")));
 }
 
 /*

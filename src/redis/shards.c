@@ -114,10 +114,10 @@ check_owner(const BfRemote *whole, const BfRemote *shard)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("filter at key \"%s\" in Redis is not whole", whole->key),
-			 errdetail("What is at key \"%s\" was not made as a shard of this filter.",
+			 errmsg("filter at key \"%s\" in Redis is incomplete", whole->key),
+			 errdetail("The filter at key \"%s\" is not a shard of this filter.",
 					   shard->key),
-			 errhint("Mirror that shard again; or drop the filter with bf_redis_drop, and make it anew.")));
+			 errhint("Mirror that shard again, or drop the filter with bf_redis_drop and create it again.")));
 }
 
 /* The filter itself or its shard of a number, which must be one filter. */
@@ -141,12 +141,12 @@ check_strategy(const BfRemote *first, const BfRemote *shard)
 	if (shard->plan.strategy != first->plan.strategy)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keys \"%s\" and \"%s\" are not shards of one filter",
+				 errmsg("keys \"%s\" and \"%s\" are not shards of the same filter",
 						first->key, shard->key),
 				 errdetail("Their strategies are \"%s\" and \"%s\".",
 						   first->plan.strategy->name,
 						   shard->plan.strategy->name),
-				 errhint("Mirror all of them again, to another key.")));
+				 errhint("Mirror all shards again, to another key.")));
 }
 
 /* Describe a filter, or each of its shards, which must all be there. */
@@ -226,12 +226,12 @@ outline(const BfRemote *remote)
 						layout_of(remote)->name,
 						remote->plan.strategy ? remote->plan.strategy->name : "",
 						remote->plan.strategy ? ", " : "", remote->shards,
-						remote->layout ? "" : ", not all of which are there");
+						remote->layout ? "" : ", incomplete");
 	if (remote->layout == NULL && remote->orphan != NULL)
-		return psprintf("what is left of a filter in layout %s",
+		return psprintf("remnants of a filter in layout %s",
 						remote->orphan->name);
 	if (remote->layout == NULL)
-		return pstrdup("something that is no filter");
+		return pstrdup("not a Bloom filter");
 	return psprintf("layout %s, %s, %llu bits, %u hashes, expansion %u%s%s%s%s",
 					remote->layout->name,
 					remote->plan.strategy->name,
@@ -269,7 +269,7 @@ refuse_found(const BfRemote *wanted, const BfRemote *found)
 					   outline(found)),
 			 found->layout != NULL || found->orphan != NULL ?
 			 errhint("Choose another key, or drop that filter with bf_redis_drop.") :
-			 errhint("Choose another key; or delete it, by DEL in Redis.")));
+			 errhint("Choose another key, or delete this one with DEL in Redis.")));
 }
 
 /*
@@ -447,9 +447,9 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 	remove_late(shard, id);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("filter at key \"%s\" was dropped or replaced while its shard %d was made",
+			 errmsg("filter at key \"%s\" was dropped or replaced while its shard %d was being written",
 					whole->key, number),
-			 errhint("Create it again, or mirror all of its shards again.")));
+			 errhint("Create the filter again, or mirror all of its shards again.")));
 }
 
 /*
@@ -584,8 +584,8 @@ bf_shards_drop(Oid server, const char *key)
 	if (whole.layout == NULL && whole.orphan == NULL && whole.at_key != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key \"%s\" holds something that is no filter", key),
-				 errhint("Delete it by DEL in Redis, if it is left of a filter.")));
+				 errmsg("key \"%s\" does not hold a Bloom filter", key),
+				 errhint("If the key is left over from a filter, delete it with DEL in Redis.")));
 	MemoryContextSwitchTo(one);
 	for (int i = 0; i < whole.shards; i++)
 	{

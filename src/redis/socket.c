@@ -89,7 +89,7 @@ bf_socket_raise(const BfSocket *socket, const char *error)
 
 	ereport(ERROR,
 			(errcode(answer.sqlstate),
-			 errmsg("Redis server \"%s\" answered with an error: %s",
+			 errmsg("Redis server \"%s\" returned an error: %s",
 					socket->name, bf_socket_printable(answer.text)),
 			 answer.hint ? errhint("%s", answer.hint) : 0));
 }
@@ -110,7 +110,7 @@ bf_socket_protocol_error(BfSocket *socket, const char *problem)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROTOCOL_VIOLATION),
-			 errmsg("Redis server \"%s\" sent an unexpected answer",
+			 errmsg("Redis server \"%s\" sent an unexpected reply",
 					socket->name),
 			 errdetail("%s", close_because(socket, problem))));
 }
@@ -153,7 +153,7 @@ fail_lost(BfSocket *socket, const char *problem)
 		fail_to_connect(socket, problem);
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg("lost the connection to Redis server \"%s\"",
+			 errmsg("connection to Redis server \"%s\" was lost",
 					socket->name),
 			 errdetail("%s", close_because(socket, problem))));
 }
@@ -228,12 +228,12 @@ wait_for_socket(BfSocket *socket, int events)
 			return happened & events;
 	}
 	if (socket->connecting)
-		fail_to_connect(socket, "It did not answer within connect_timeout.");
+		fail_to_connect(socket, "The server did not reply within connect_timeout.");
 	ereport(ERROR,
 			(errcode(ERRCODE_QUERY_CANCELED),
-			 errmsg("Redis server \"%s\" took too long", socket->name),
+			 errmsg("Redis server \"%s\" timed out", socket->name),
 			 errdetail("%s", close_because(socket,
-										   "It did not answer within command_timeout."))));
+										   "The server did not reply within command_timeout."))));
 }
 
 /* Wait a moment for something that is told by no socket. */
@@ -257,7 +257,7 @@ read_some(BfSocket *socket)
 	socket->received += bytes;
 	if (socket->received > socket->reply_limit)
 		bf_socket_protocol_error(socket,
-								 "The answer is longer than any that was asked for.");
+								 "The reply is longer than any that was requested.");
 	note_progress(socket, bytes);
 	return bytes > 0;
 }
@@ -325,7 +325,7 @@ bf_socket_receive(BfSocket *socket)
 	socket->pending--;
 	socket->received = 0;
 	if (socket->pending == 0 && socket->link->unread > 0)
-		bf_socket_protocol_error(socket, "There are more answers than commands.");
+		bf_socket_protocol_error(socket, "There are more replies than commands.");
 	set_deadline(socket);
 	return socket->reply;
 }

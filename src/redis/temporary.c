@@ -125,13 +125,13 @@ bf_temporary_room(const BfRemote *remote, uint64 bytes)
 	if (memory.evicts_any && unused < PIECES_TAKE(bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("Redis has no room for a mirror of \"%s\" beside what is there",
+				 errmsg("not enough memory in Redis to mirror filter \"%s\"",
 						remote->key),
-				 errdetail("It may take %llu bytes. Of its maxmemory, %llu bytes, Redis uses %llu, and it would evict other keys.",
+				 errdetail("The mirror may take %llu bytes. Redis uses %llu bytes of its maxmemory of %llu bytes, and would evict other keys.",
 						   (unsigned long long) PIECES_TAKE(bytes),
-						   (unsigned long long) memory.limit,
-						   (unsigned long long) memory.used),
-				 errhint("Raise maxmemory, or remove keys; or keep filters in a Redis of their own, with maxmemory-policy noeviction.")));
+						   (unsigned long long) memory.used,
+						   (unsigned long long) memory.limit),
+				 errhint("Raise maxmemory, remove keys, or keep filters on a Redis server of their own with maxmemory-policy noeviction.")));
 	return false;
 }
 
@@ -156,8 +156,8 @@ refuse_unfinished(const BfRemote *remote)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("mirror of \"%s\" could not be finished", remote->key),
-			 errdetail("Its temporary keys were evicted, have expired or were changed; what was there before is still there.")));
+			 errmsg("could not mirror filter \"%s\"", remote->key),
+			 errdetail("Its temporary keys were evicted, expired or changed. The previous contents of the key are unchanged.")));
 }
 
 /* End what has been written: on an error nothing is left of it. */

@@ -20,7 +20,7 @@ raise_unavailable(const char *reason, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("Redis is not available on this server"),
+			 errmsg("Redis support is not available on this server"),
 			 errdetail("%s", reason),
 			 errhint("%s", hint)));
 }
@@ -66,7 +66,7 @@ find_transport(void)
 		error = CopyErrorData();
 		FlushErrorState();
 		raise_unavailable(error->message,
-						  "Install bloomext_hiredis, which a build of bloomext WITH_HIREDIS=yes has, and the hiredis library that it was built with.");
+						  "Install bloomext_hiredis, which is built with WITH_HIREDIS=yes, and the hiredis library that it was built with.");
 	}
 	PG_END_TRY();
 	return function;
@@ -84,7 +84,7 @@ bf_transport(void)
 		return transport;
 	found = find_transport() ();
 	if (memcmp(&found->format, &ours, sizeof(ours)) != 0)
-		raise_unavailable("bloomext and bloomext_hiredis are of different releases.",
-						  "Install both of one release, and connect anew.");
+		raise_unavailable("bloomext and bloomext_hiredis are from different releases.",
+						  "Install both from the same release, and reconnect.");
 	return transport = found;
 }

@@ -69,9 +69,9 @@ check_connection(const BfPipeline *pipeline, const BfConnection *connection)
 		(pipeline->stays || !connection->cluster))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("lost the connection to Redis server \"%s\"",
+				 errmsg("connection to Redis server \"%s\" was lost",
 						connection->socket.name),
-				 errdetail("What was written by it may not be where another one leads.")));
+				 errdetail("Earlier writes on the lost connection may be missing on the server that is used now.")));
 }
 
 /* Start a pipeline; its memory is the current memory context's. */

@@ -248,7 +248,7 @@ end
 local function number(text, least, most, what)
   local value = text and #text < 16 and (text == '0' or text:find('^[1-9]%d*$')) and tonumber(text)
   if not value or value < least or value > most then
-    refuse('%s of the filter is no number from %d to %d', what, least, most)
+    refuse('%s of the filter is not a number from %d to %d', what, least, most)
   end
   return value
 end
@@ -294,7 +294,7 @@ end
 -- Strategy, bits and hashes, as a hash says them.
 local function read_shape(fields)
   if not positions[fields.strategy or ''] then
-    refuse('strategy "%s" is not guava or guava32', fields.strategy or '')
+    refuse('strategy "%s" is neither guava nor guava32', fields.strategy or '')
   end
   return fields.strategy, number(fields.bits, 1, MAX_BITS, 'bits'), number(fields.hashes, 1, 255, 'hashes')
 end
@@ -359,11 +359,11 @@ local function read_filter(key)
     refuse('the filter at "%s" has shards', key)
   end
   if growing.bits then
-    if key_type ~= 'none' or own.layout == 'bitmap' then refuse('"%s" is described as two filters', key) end
+    if key_type ~= 'none' or own.layout == 'bitmap' then refuse('key "%s" is described as two filters', key) end
     return read_growing(key, growing)
   end
   if key_type == 'none' then refuse('there is no filter at "%s"', key) end
-  if key_type ~= 'string' then refuse('"%s" holds a %s, which is not asked here', key, key_type) end
+  if key_type ~= 'string' then refuse('key "%s" holds a %s, not a string', key, key_type) end
   if own.layout == 'bitmap' then
     local strategy, bits, hashes = read_shape(own)
     return {make_layer(key, strategy, bits, hashes, parts_of(own.witness)[1])}, own.funnel
@@ -398,7 +398,7 @@ local function kinds_to_ask(key, known, given, unsure)
   end
   local kind = given or known
   if not kind then
-    refuse('the kind of the elements of the filter at "%s" is not known; bloomext_contains_as takes it', key)
+    refuse('the kind of the elements of the filter at "%s" is not known; pass it to bloomext_contains_as', key)
   end
   if not bytes_of[kind] then refuse('unknown kind "%s"', kind) end
   return {kind, unsure and not given and OTHER_KIND[kind] or nil}
@@ -412,7 +412,7 @@ local function check_keys(key, ...)
     local suffix = other:sub(1, #key) == key and other:sub(#key + 1) or ''
     if not (suffix:find('^%-%d+$') or suffix == '-config' or suffix == '-cursor' or
         other == own_key(key, ':bloomext') or other == own_key(key, ':bloomext-shards')) then
-      refuse('key "%s" is not of the filter at "%s"', other, key)
+      refuse('key "%s" does not belong to the filter at "%s"', other, key)
     end
   end
   return key
@@ -421,15 +421,15 @@ end
 -- An answer for each element.
 local function ask(keys, elements, given)
   local key = check_keys(unpack(keys))
-  if #elements > MAX_ELEMENTS then refuse('%d elements are more than %d', #elements, MAX_ELEMENTS) end
+  if #elements > MAX_ELEMENTS then refuse('%d elements exceed the maximum of %d', #elements, MAX_ELEMENTS) end
   local layers, known, unsure = read_filter(key)
   local kinds, answers, length = kinds_to_ask(key, known, given, unsure), {}, 0
   for i, element in ipairs(elements) do
     length = length + #element
-    if length > MAX_BYTES then refuse('elements have more than %d bytes', MAX_BYTES) end
+    if length > MAX_BYTES then refuse('elements exceed the maximum of %d bytes', MAX_BYTES) end
     answers[i] = 0
     if not given and known == 'bytes' and #element == 36 and bytes_of.uuid(element) then
-      refuse('element %d reads as a uuid: bloomext_contains_uuid takes it; as text, bloomext_contains_as', i)
+      refuse('element %d reads as a uuid; use bloomext_contains_uuid, or bloomext_contains_as for text', i)
     end
     for _, kind in ipairs(kinds) do
       local bytes = bytes_of[kind](element) or refuse('element %d is not of kind %s', i, kind)
@@ -465,5 +465,5 @@ if redis.register_function then
   end
 else
   local called = functions[table.remove(ARGV, 1)]
-  return called and called(KEYS, ARGV) or redis.error_reply('ERR bloomext: the first argument names a function')
+  return called and called(KEYS, ARGV) or redis.error_reply('ERR bloomext: the first argument must name a function')
 end

@@ -175,7 +175,7 @@ $node->safe_psql('postgres', qq{
 	ALTER EXTENSION bloomext ADD FUNCTION by_plpgsql;
 	ALTER EXTENSION bloomext ADD OPERATOR ~@ (bloomfilter, anycompatible);
 });
-$redis = undef if ($node->psql('postgres', "SELECT bf_redis_drop('cache', 'x')"))[2] =~ /Redis is not available on this server/;
+$redis = undef if ($node->psql('postgres', "SELECT bf_redis_drop('cache', 'x')"))[2] =~ /Redis support is not available on this server/;
 my $other_session = Workers::Psql->new($node->connstr('postgres'));
 $other_session->run('CREATE TEMP TABLE theirs (title text); CREATE INDEX theirs_title ON theirs USING bloomfilter (title);');
 my @oids = split /\n/, $node->safe_psql('postgres', q{

@@ -19,7 +19,7 @@ my ($redis, $node) = start_servers('jit = off');
 my %blobs = (integer => ":2\r\n", nil => "\$-1\r\n", empty => "\$0\r\n\r\n", status => "+\r\n", array => "*0\r\n");
 my $size = 20_000_000;
 # What is just not too much, or just is; of elements, as soon as they are announced.
-my ($larger, $other) = ('The answer is larger than any that was asked for.', 'A string was expected.');
+my ($larger, $other) = ('The reply is larger than any that was requested.', 'A string was expected.');
 my %exact = (
 	'elements' => [ "*262145\r\n", $larger ], 'elements within' => [ "*2\r\n*262143\r\n", $larger ],
 	'made' => [ "*65536\r\n" . "\$-1\r\n" x 65536, $larger ], 'fewer made' => [ "*65535\r\n" . "\$-1\r\n" x 65535, $other ],
@@ -64,7 +64,7 @@ for my $what (sort keys %exact)
 for my $start (sort keys %starts)
 {
 	my ($status, $out, $err) = $node->psql('postgres', "SELECT bf_fetch('wire', 'line:$start')");
-	like($err, qr/^DETAIL:  A line is longer than any that was asked for\.$/m, "a line without an end is not waited for, $start");
+	like($err, qr/^DETAIL:  A line of the reply is longer than any that was requested\.$/m, "a line without an end is not waited for, $start");
 }
 
 # An answer too many: it is not the next command's, nor is the one before it

@@ -34,7 +34,7 @@ sub said_last
 sub is_refused
 {
 	my ($said, $state, $text, $hint, $name) = @_;
-	like($said, qr/^[^\n]*ERROR:  $state: Redis server "\w+" answered with an error: $text[^\n]*\nHINT:  [^\n]*$hint/, $name);
+	like($said, qr/^[^\n]*ERROR:  $state: Redis server "\w+" returned an error: $text[^\n]*\nHINT:  [^\n]*$hint/, $name);
 	unlike($said, qr/script:|user_script|[0-9a-f]{40}/, "$name: no script is named");
 	return;
 }
@@ -73,7 +73,7 @@ $redis->cli('REPLICAOF', 'NO', 'ONE');
 my $cli = "\\! redis-cli -s $redis->{socket}";
 my $lost = "$cli REPLICAOF 127.0.0.1 @{[RedisServer::free_port()]} >/dev/null\n$cli CONFIG SET replica-serve-stale-data no >/dev/null";
 is_refused(said_last("$asks;", $lost, "$asks;"), '38R03', 'MASTERDOWN ', 'replica-serve-stale-data', 'a replica that has lost its master');
-like(said_last($asks), qr/ERROR:  08001: .*\nDETAIL:  It answered MASTERDOWN/, 'and is not connected to');
+like(said_last($asks), qr/ERROR:  08001: .*\nDETAIL:  It replied MASTERDOWN/, 'and is not connected to');
 $redis->cli('REPLICAOF', 'NO', 'ONE');
 
 SKIP:
@@ -90,7 +90,7 @@ SKIP:
 	my $to_replica = "redis-cli -s $replica->{socket}";
 	my $load = "\\! $to_replica REPLICAOF 127.0.0.1 $master->{port} >/dev/null; until $to_replica INFO persistence | grep -q loading:1; do sleep 0.1; done";
 	is_refused(said_last("SELECT bf_redis_create('loading', 'k', 10);", $load, "$ask;"), '38R03', 'LOADING ', 'Try again', 'one that reads its data');
-	like(said_last($ask), qr/ERROR:  08001: .*\nDETAIL:  It answered LOADING/, 'and is not connected to');
+	like(said_last($ask), qr/ERROR:  08001: .*\nDETAIL:  It replied LOADING/, 'and is not connected to');
 	$_->stop('KILL') foreach $replica, $master;
 }
 
@@ -123,7 +123,7 @@ is_refused(said_last($asks), '38R04', 'ERR(?=\n)', '"password"', 'a password, wh
 config('requirepass', 'needed');
 sql('ALTER USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (DROP password)');
 is_refused(said_last($asks), '38R04', 'NOAUTH ', '"password"', 'no password');
-unlike(slurp_file($node->logfile), qr/answered with[^\n]*(?:secret|needed)/i, 'no password is told');
+unlike(slurp_file($node->logfile), qr/returned an error[^\n]*(?:secret|needed)/i, 'no password is told');
 
 # A client too many is told so and closed at once, whether it has spoken or not.
 my $small = RedisServer->new(port => RedisServer::free_port());

@@ -217,9 +217,9 @@ for my $filter ("bf_create(1000)", "bf_create(1000, 0.01, 'redisson')", "bf_crea
 is(session("SELECT bf_live_mirror('t', 'waiting', 'l'); INSERT INTO t VALUES ('new'); SELECT bf_live_mirror('t', 'waiting', 'l')"), '08007 08007', 'mirrored from a live filter');
 is(state_of("SELECT bf_mirror(bf_create(1000), 'waiting', 's', 'guava;shards=2/0')"), '08007', 'mirrored as a shard');
 like(message("SELECT bf_redis_create('waiting', 'm', 10)"),
-	qr/08007: what was written to Redis server "waiting" was not confirmed by 1 replicas\nDETAIL:  Within wait_timeout, 0 did\.\nHINT:  .*write it again/, 'what may be lost');
+	qr/08007: write to Redis server "waiting" was not confirmed by 1 replicas\nDETAIL:  Only 0 confirmed it within wait_timeout\.\nHINT:  .*write it again/, 'what may be lost');
 $alone->cli('ACL', 'SETUSER', 'default', '-wait');
-like(message("SELECT bf_redis_create('waiting', 'n', 10)"), qr/08007: .*\nDETAIL:  Its answer to WAIT: NOPERM/, 'an account that may not wait');
+like(message("SELECT bf_redis_create('waiting', 'n', 10)"), qr/08007: .*\nDETAIL:  The server replied to WAIT with: NOPERM/, 'an account that may not wait');
 for my $options ("wait_replicas '-1'", "wait_timeout '0'", "wait_replicas '1', wait_timeout '5000'", "wait_replicas '1', command_timeout '1000'")
 {
 	is(state_of("CREATE SERVER bad FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host 'h', $options)"), '22023', "refused: $options");

@@ -161,7 +161,7 @@ for my $error (sort keys %errors)
 	$text //= $error;
 	my (undef, undef, $said) = $node->psql('postgres',
 		"\\set VERBOSITY verbose\nSELECT bf_redis_contains('faults', 'error:' || \$\$$error\$\$, 'x')");
-	like($said, qr/ERROR:  $state: Redis server "faults" answered with an error: \Q$text\E\n/, "error: $error");
+	like($said, qr/ERROR:  $state: Redis server "faults" returned an error: \Q$text\E\n/, "error: $error");
 }
 is(state_of("SELECT bf_redis_contains('faults', 'closed:', 'x')"), '08006', 'closed instead of an answer');
 is(state_of("SELECT bf_mirror(bf_create(5000000, 0.01), 'faults', 'early:close')"), '08006', 'closed mid-mirror');

@@ -238,9 +238,9 @@ my %changes = (
 	'no hash' => [ 'bitmap', qr/neither Guava's/, [ 'DEL', '{bitmap}:bloomext' ] ],
 	'a shorter string' => [ 'bitmap', qr/has 5 bytes, not the/, [ 'SET', 'bitmap', 'short' ] ],
 	'other bits' => [ 'bitmap', qr/bytes, not the 8 of/, [ 'HSET', '{bitmap}:bloomext', 'bits', 64 ] ],
-	'bits that are no number' => [ 'bitmap', qr/bits of the filter is no number/, [ 'HSET', '{bitmap}:bloomext', 'bits', '064' ] ],
-	'too many bits' => [ 'bitmap', qr/bits of the filter is no number/, [ 'HSET', '{bitmap}:bloomext', 'bits', 2**32 + 64 ] ],
-	'no hashes' => [ 'bitmap', qr/hashes of the filter is no number/, [ 'HDEL', '{bitmap}:bloomext', 'hashes' ] ],
+	'bits that are no number' => [ 'bitmap', qr/bits of the filter is not a number/, [ 'HSET', '{bitmap}:bloomext', 'bits', '064' ] ],
+	'too many bits' => [ 'bitmap', qr/bits of the filter is not a number/, [ 'HSET', '{bitmap}:bloomext', 'bits', 2**32 + 64 ] ],
+	'no hashes' => [ 'bitmap', qr/hashes of the filter is not a number/, [ 'HDEL', '{bitmap}:bloomext', 'hashes' ] ],
 	'an unknown kind' => [ 'bitmap', qr/unknown kind "utf32"/, [ 'HSET', '{bitmap}:bloomext', 'funnel', 'utf32' ] ],
 	'no note' => [ 'guava', qr/kind .* is not known/, [ 'DEL', '{guava}:bloomext' ] ],
 	'a note of another filter' => [ 'guava', qr/kind .* is not known/, [ 'HSET', '{guava}:bloomext', 'hashes', 1 ] ],
@@ -249,9 +249,9 @@ my %changes = (
 	'no layer 0' => [ 'growing', qr/"growing-0" has 0 bytes/, [ 'DEL', 'growing-0' ] ],
 	'no newest layer' => [ 'growing', qr/"growing-$layers" has 0 bytes/, [ 'DEL', "growing-$layers" ] ],
 	'no cursor' => [ 'growing', qr/"growing-cursor" is missing/, [ 'DEL', 'growing-cursor' ] ],
-	'a cursor that is no number' => [ 'growing', qr/cursor of the filter is no number/, [ 'SET', 'growing-cursor', '1x' ] ],
+	'a cursor that is no number' => [ 'growing', qr/cursor of the filter is not a number/, [ 'SET', 'growing-cursor', '1x' ] ],
 	'a cursor beyond' => [ 'growing', qr/has 0 bytes/, [ 'SET', 'growing-cursor', $layers + 1 ] ],
-	'too few layers' => [ 'growing', qr/cursor of the filter is no number/, [ 'HSET', 'growing-config', 'layers', $layers + 2 ] ],
+	'too few layers' => [ 'growing', qr/cursor of the filter is not a number/, [ 'HSET', 'growing-config', 'layers', $layers + 2 ] ],
 	'other layers' => [ 'expanding', qr/bytes, not the/, [ 'HSET', 'expanding-config', 'expected', 999 ] ],
 	'a second filter' => [ 'growing', qr/described as two/, [ 'COPY', 'guava', 'growing' ] ]);
 for my $change (sort keys %changes)
@@ -286,13 +286,13 @@ for (([ guava16 => 'guava', 'Title 10' ], [ guava => 'guava16', '标题、維基
 }
 
 # Calls that make no sense.
-like(reason('contains', 'bitmap', ('x') x 1001), qr/1001 elements are more than 1000/, 'too many elements');
-like(reason('contains', 'bitmap', 'x' x 2**19, 'y'), qr/more than 524288 bytes/, 'too long elements');
+like(reason('contains', 'bitmap', ('x') x 1001), qr/1001 elements exceed the maximum of 1000/, 'too many elements');
+like(reason('contains', 'bitmap', 'x' x 2**19, 'y'), qr/elements exceed the maximum of 524288 bytes/, 'too long elements');
 is(length $call->('contains', 'bitmap', ('') x 1000), 1000, 'as many as may be');
 like(reason('contains_as', 'guava641'), qr/unknown kind ""/, 'no kind');
 like(reason('contains_as', 'guava641', 'text', 'x'), qr/unknown kind "text"/, 'an unknown kind');
 like(reason('contains_as', 'bitmap', 'utf16', 'x'), qr/of kind utf8, not utf16/, 'another kind');
-like(reason('contains', 'uuids', $uuids[0]), qr/element 1 reads as a uuid: bloomext_contains_uuid/, 'a uuid among bytes');
+like(reason('contains', 'uuids', $uuids[0]), qr/element 1 reads as a uuid; use bloomext_contains_uuid/, 'a uuid among bytes');
 is($call->('contains_as', 'uuids', 'bytes', $uuids[0]), '0', 'which may be one for all that');
 like(reason('contains_uuid', 'bitmap', $uuids[0]), qr/of kind utf8, not uuid/, 'uuids where there are texts');
 like(reason('contains_uuid', 'uuids', $_), qr/element 1 is not of kind uuid/, "no uuid: $_") foreach 'x', '', "$uuids[0]0", 'g' x 32;
@@ -302,10 +302,10 @@ if ($ways{function})
 {
 	my @all = qw(growing {growing}:bloomext {growing}:bloomext-shards growing-config growing-cursor growing-0 growing-1);
 	is(ask('FCALL_RO', 'bloomext_contains', scalar @all, @all, 'Title 5'), $call->('contains', 'growing', 'Title 5'), 'all keys of a filter can be passed');
-	like(ask('FCALL_RO', 'bloomext_contains', 2, 'growing', 'bitmap', 'x'), qr/"bitmap" is not of the filter at "growing"/, 'but not those of two filters');
+	like(ask('FCALL_RO', 'bloomext_contains', 2, 'growing', 'bitmap', 'x'), qr/"bitmap" does not belong to the filter at "growing"/, 'but not those of two filters');
 	like(ask('FCALL_RO', 'bloomext_contains', 0, 'growing', 'x'), qr/KEY is missing/, 'nor none');
 }
-like(ask('EVALSHA', $sha, 1, 'bitmap', 'contains', 'x'), qr/first argument names a function/, 'the script is told which function');
+like(ask('EVALSHA', $sha, 1, 'bitmap', 'contains', 'x'), qr/first argument must name a function/, 'the script is told which function');
 
 # Whatever bytes: what is no text of UTF-8 is refused, all else is answered.
 my ($wrong, $refused) = (0, 0);

@@ -193,7 +193,7 @@ $standby->stop;
 make('small', 'text', 'expansion = 2');
 $test->fails("layout $_", "SELECT bf_live_mirror('small', 'cache', 'small', '$_')", '0A000') foreach 'guava', 'bitmap', 'redisson';
 like($test->said("SELECT bf_live_mirror('small', 'cache', 'small', 'guava')"),
-	qr/"guava" does not hold a live filter that grows\nHINT:.*SET \(expected = N\), then REINDEX INDEX CONCURRENTLY/, 'the hint');
+	qr/"guava" does not support live filters that grow\nHINT:.*SET \(expected = N\), then REINDEX INDEX CONCURRENTLY/, 'the hint');
 is(keys_of('small'), '', 'nothing was written');
 $test->is_sql('its own layout', "SELECT bf_live_mirror('small', 'cache', 'small', 'growing') > 0", 't');
 $test->sql('ALTER INDEX small_bf SET (expected = 1000, expansion = 0); REINDEX INDEX small_bf');

@@ -100,7 +100,7 @@ sub outcome
 sub unavailable
 {
 	my ($reason) = @_;
-	return qr/^0A000 Redis is not available on this serverDETAIL:  .*$reason.*HINT:  Install /;
+	return qr/^0A000 Redis support is not available on this serverDETAIL:  .*$reason.*HINT:  Install /;
 }
 
 # All else works.
@@ -181,7 +181,7 @@ for my $field (0 .. 5)
 	my $other = $bytes;
 	substr($other, $at, 4) = pack 'L', 1 + unpack('L', substr $other, $at, 4);
 	put($library, $other);
-	wrong("field $field differs", 'of different releases');
+	wrong("field $field differs", 'from different releases');
 }
 
 # A cancel stays one.
