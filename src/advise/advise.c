@@ -1,10 +1,11 @@
 /*
  * advise.c
- *	  bf_advise and bf_measure_fpp: what a filter really does.
+ *	  bf_advise and bf_measure_fpp: the actual false positive probability of a
+ *	  filter.
  *
- * The textbook's formula holds for independent hash functions.  The originals
- * derive all positions from two words, and in small or strict filters that
- * shows: bf_real_fpp() says by how much.  The answer is nearly always to
+ * The textbook formula holds for independent hash functions.  The originals
+ * derive all positions from two words, which matters in small or strict
+ * filters: bf_real_fpp() computes by how much.  The remedy is nearly always to
  * expect more elements than there are, and bf_advise says how many.
  */
 #include "postgres.h"

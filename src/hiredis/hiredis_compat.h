@@ -1,6 +1,6 @@
 /*
  * hiredis_compat.h
- *	  Every difference between the versions of hiredis, 0.14 to 1.x, that
+ *	  All differences between the versions of hiredis, 0.14 to 1.x, that
  *	  bloomext builds for.
  */
 #ifndef BLOOMEXT_HIREDIS_COMPAT_H

@@ -1,10 +1,10 @@
 /*
  * link.c
- *	  What bloomext.so has of bloomext_hiredis.so: see redis/transport.h.
+ *	  The functions of bloomext_hiredis.so: see redis/transport.h.
  *
- * hiredis makes the socket, reads from it and parses what it has read; where TLS
- * is wanted it carries it.  Otherwise bytes are written without it, from where
- * they are.
+ * hiredis makes the socket, reads from it and parses what it has read; with
+ * TLS it also writes.  Without TLS, bytes are written directly from where they
+ * are.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * link.h
- *	  A link, as hiredis has it; and TLS on it, where hiredis has that.
+ *	  A link as hiredis has it; and TLS on it, if hiredis supports that.
  */
 #ifndef BLOOMEXT_LINK_H
 #define BLOOMEXT_LINK_H

@@ -1,12 +1,13 @@
 /*
  * reply.c
- *	  Replies, as hiredis has them made while it parses.
+ *	  Make replies while hiredis parses.
  *
- * They are bounded before they take memory: the elements of all arrays of one are
- * counted as a whole, and so is what is made of them.  None is made for the bits
- * that an array may be full of: that makes lookups and additions faster by a tenth.
- * What is made is one piece of memory, of malloc's: hiredis can be told that there
- * is none, but it is not to be left by an error.
+ * Replies are bounded before they take memory: the elements of all arrays of
+ * one reply are counted together, and so are the objects made for them.  No
+ * object is made for a bit (an integer 0 or 1 in an array): that makes lookups
+ * and additions faster by a tenth.  An object is one chunk of malloc's memory,
+ * not palloc's: hiredis can be told that there is none, but no error may be
+ * raised through it.
  */
 #include "postgres.h"
 

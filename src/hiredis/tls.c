@@ -1,16 +1,16 @@
 /*
  * tls.c
- *	  TLS to Redis servers, where hiredis has it (1.0 and newer).
+ *	  TLS to Redis servers, if hiredis supports it (1.0 and newer).
  *
- * hiredis checks the chain of a certificate but not whose it is, so the
- * session is made here, with the host's name or address to be checked.
+ * hiredis verifies the chain of a certificate but not its host, so the session
+ * is made here, with the name or address of the host to be verified.
  *
  * hiredis keeps what it has not written yet, and TLS may have to read before
- * it can write: so bytes are handed over in pieces, each when the one before
- * has gone.
+ * it can write: so bytes are handed over in pieces, each when the previous one
+ * is gone.
  *
- * It does not look at OpenSSL's queue of errors, which says what is wrong with
- * a certificate, and in which what others left would be taken for ours: we
+ * hiredis does not use OpenSSL's error queue, which says what is wrong with a
+ * certificate, and in which entries left by others would be taken for ours: we
  * clear it before each read and write, and read it after one that failed.
  */
 #include "postgres.h"

@@ -1,27 +1,27 @@
 /*
  * cluster.c
- *	  Which connection a key's commands go to.
+ *	  The connection that commands about a key are sent to.
  *
- * Without a cluster there is one.  With one (option cluster), a key's slot
- * tells the node: its part in braces, or else all of it, by CRC16 modulo
- * 16384.  Which node serves a slot is learnt as it is told, by MOVED, and
- * forgotten when that node cannot be reached, or when a server or account was
- * changed since; all that is not known goes to the server's own hosts, the
- * first of which that can be reached tells where.
+ * Without a cluster there is one.  With one (option cluster), it is that of
+ * the node that serves the slot of the key: CRC16 of the part in braces, or
+ * else of all of the key, modulo 16384.  The node of a slot is learnt from
+ * MOVED, and forgotten when the node cannot be reached, or when a server or
+ * account has changed since.  For an unknown slot the command goes to the
+ * server's own hosts: the first one that can be reached redirects it.
  *
- * Behind sentinels there is one, to the master.  They are asked for it again now and
- * then, and where READONLY tells a replica that was the master, or NOREPLICAS a
- * master that its replicas may have left.
+ * Behind sentinels there is one connection, to the master.  Sentinels are
+ * queried again now and then, and when READONLY shows that the old master is a
+ * replica now, or NOREPLICAS that its replicas may have left it.
  *
- * Only a server with the option follows redirections: any other could send us,
- * and the account's password, wherever it likes.
+ * Redirections are followed for servers with the option only: any other server
+ * could send us, and the password of the account, wherever it likes.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/hsearch.h"
 
-#include "redis/answers.h"
+#include "redis/redis_errors.h"
 #include "redis/connection.h"
 
 #define SLOTS	16384

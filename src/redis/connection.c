@@ -1,42 +1,47 @@
 /*
  * connection.c
- *	  Connections to Redis servers, kept by the backend, and what they answer.
+ *	  Connections to Redis servers, kept by the backend, and checks of their
+ *	  replies.
  *
- * There is one per server, user and node of a cluster.
+ * There is one connection for each server, user and node of a cluster.
  *
- * A connection is only worth keeping when it owes no reply, is not within a
- * command and watches no key.  Transactions and subtransactions that abort
- * close those that are or do: so an error may be raised anywhere, and what
- * was allocated for a link goes with it.
+ * A connection is only worth keeping when no reply is outstanding, no command
+ * is partly sent and no key is watched.  At the end of an aborted transaction
+ * or subtransaction all others are closed: so an error may be raised anywhere,
+ * and what was allocated for a link is freed with it.
  *
- * Any change of a server, mapping or wrapper makes all connections outdated:
- * which of them it is about is not worth finding out (a mapping that is made
- * concerns those who went by PUBLIC's).  Such connections are closed as soon as
- * they are idle.  What a server said about its cluster's nodes is forgotten with
- * it, so that no password goes where only an older server has pointed.
+ * Any change of a server, user mapping or wrapper makes all connections
+ * outdated: finding out which ones it concerns is not worthwhile (a new
+ * mapping concerns those who used PUBLIC's).  Outdated connections are closed
+ * as soon as they are idle.  What a server has reported about the nodes of its
+ * cluster is forgotten with it, so that no password is sent to a host that
+ * only an older definition of the server led to.
  *
- * Behind sentinels, an old master goes on as one for seconds after they have
- * promoted another, and what is written to it is lost.  So a connection of which
- * they were not asked lately is used only after one of them has named the same
- * master again.  The connection to that sentinel is kept for this.  They are not
- * asked within a transaction of Redis or a pipeline's part: see unit.c.
+ * Behind sentinels, an old master goes on as one for seconds after another has
+ * been promoted, and what is written to it is lost.  So a connection whose
+ * master was not confirmed lately is used only after a sentinel has named the
+ * same master again.  The connection to that sentinel is kept for this.
+ * Sentinels are not queried within a transaction of Redis or a part of a
+ * pipeline: see pipeline.c.
  *
- * What a call has written is acknowledged when so many replicas have it, if the
- * server's option wait_replicas says so: WAIT is sent once, behind the last unit
- * of a pipeline, by the connection that has written.
+ * With the server's option wait_replicas, what a call has written is
+ * acknowledged when that number of replicas has it: WAIT is sent once, after
+ * the last unit of a pipeline, on the connection that has written.
  *
- * A cluster may name any number of nodes.  So many connections to nodes are kept:
- * for another one, that which has been idle longest is closed.
+ * A cluster may name any number of nodes.  At most MAX_NODES connections to
+ * nodes are kept: for another one, the one that has been idle longest is
+ * closed.
  *
- * Before an idle connection is used again it is looked at: one that the server
- * has closed, or that has been idle long enough for something between us to
- * have forgotten it, is made anew.  As Redis takes so many clients only, a session
- * does not keep such a one either: between transactions a timer has it shut down,
- * which a signal handler may do; or it does not outlive a transaction, as the
- * server's option keep_connections says.
+ * An idle connection is checked before it is used again: one that the server
+ * has closed, or that has been idle long enough for something in between to
+ * have forgotten it, is replaced.  As the clients of Redis are limited in
+ * number, a session does not keep such a connection either: between
+ * transactions a timer shuts it down, which a signal handler may do; or it
+ * does not outlive the transaction, if the server's option keep_connections
+ * says so.
  *
- * A reply is used only after its type, and an array's number of elements, were
- * found to be what the command asks for.  An error within it is raised.
+ * A reply is used only after its type, and the number of elements of an array,
+ * were found to be what the command returns.  An error in it is raised.
  */
 #include "postgres.h"
 
@@ -51,7 +56,7 @@
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
-#include "redis/answers.h"
+#include "redis/redis_errors.h"
 #include "redis/connection.h"
 #include "redis/greeting.h"
 #include "redis/resp.h"
@@ -500,7 +505,7 @@ bf_connection_is_doubtful(BfConnection *connection, const char *error)
 {
 	if (!connection->sentinel || connection->watching)
 		return false;
-	if (bf_error_is_of_replica(error))
+	if (bf_redis_error_is_readonly(error))
 	{
 		connection->demoted = true;
 		return true;

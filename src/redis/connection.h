@@ -1,7 +1,7 @@
 /*
  * connection.h
- *	  Connections to Redis servers, kept by the backend, and which of them a key's
- *	  commands go to.
+ *	  Connections to Redis servers, kept by the backend, and which of them
+ *	  serves a key.
  */
 #ifndef BLOOMEXT_CONNECTION_H
 #define BLOOMEXT_CONNECTION_H

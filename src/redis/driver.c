@@ -2,25 +2,26 @@
  * driver.c
  *	  What drivers have in common.
  *
- * All send items in units, many under way.  Filters that are made of strings are
- * created, asked, fetched and measured alike, whether they have one or several.
+ * All drivers send items in units, many under way.  Filters that consist of
+ * strings are created, looked up, fetched and measured in one way, whether
+ * they have one string or several.
  *
- * The bits of an element are read in one moment, together with what says that
- * the filter still is of the shape that they were computed for: so an answer is
- * about one filter, even while another takes its place, and never about one that
- * has gone.  Bits that were read at different times could be those of two
- * filters, and a miss among them no miss in either.
+ * The bits of an element are read at one moment, together with what proves
+ * that the filter still has the shape that their positions were computed for.
+ * So an answer is about one filter, even while another replaces it, and never
+ * about one that is gone.  Bits read at different times could be those of two
+ * filters, and a miss among them would not be a miss in either.
  *
- * A few elements of a filter whose string has a head are asked for by one BITFIELD_RO,
- * which reads that, too.  All else is asked by a script, as are shards, of which the
- * head does not say whether they are this filter's: it compares the guards, and ends
- * with the first bit that is not set.  A transaction would do, and cost Redis a little
- * less, but a Redis that has no memory left refuses all that is queued in one.
+ * A few elements of a filter whose string has a head are looked up by one
+ * BITFIELD_RO, which reads the head, too.  All other lookups use a script, as
+ * do those in shards, whose head does not prove that they belong to this
+ * filter: the script compares the guards, and stops at the first bit that is
+ * not set.  A transaction would take Redis slightly less time, but a Redis
+ * that is out of memory refuses everything queued in one.
  *
- * The strings of a filter are fetched by one command or script as well, so that
- * what is made of them was there at one moment.  Whatever comes is taken for
- * bytes of a stranger: the strings must fit the shape, and bits beyond it must
- * not be set.
+ * The strings of a filter are fetched by one command or script as well, so
+ * that the result existed at one moment.  They are treated as untrusted input:
+ * the strings must fit the shape, and bits beyond it must not be set.
  */
 #include "postgres.h"
 

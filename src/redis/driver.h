@@ -1,17 +1,17 @@
 /*
  * driver.h
- *	  A filter in Redis: what it is, and what is done with it by its kind.
+ *	  A filter in Redis: its description, and the operations of its kind.
  *
- * A kind is one struct of functions: a filter of one string, of a string a
- * layer, of RedisBloom's own type.  A layout's row names its driver; who wants
- * something of a filter calls remote->layout->driver and asks no more.
+ * A driver is a struct of functions for one kind of filter: one string, a
+ * string for each layer, or RedisBloom's own type.  The row of a layout names
+ * its driver; callers use remote->layout->driver and need to know no more.
  */
 #ifndef BLOOMEXT_DRIVER_H
 #define BLOOMEXT_DRIVER_H
 
 #include "core/estimate.h"
 #include "redis/layouts.h"
-#include "redis/unit.h"
+#include "redis/pipeline.h"
 #include "redis/witness.h"
 #include "strategy/filter.h"
 #include "type/element.h"
@@ -262,7 +262,7 @@ extern struct varlena *bf_strings_fetch(const BfRemote *remote,
 										BfBinding kind);
 extern void bf_strings_measure(const BfRemote *remote, BfMeasure *measure);
 
-/* image.c */
+/* redis_write.c */
 
 /* What the string of a layer is to be, under its own or a temporary key. */
 typedef struct BfImage
@@ -336,7 +336,7 @@ extern bool bf_shards_create(const BfRemote *whole, int64 ttl);
 extern void bf_shards_measure(BfShards *shards, BfMeasure *sum);
 extern bool bf_shards_drop(Oid server, const char *key);
 
-/* items.c */
+/* redis_ops.c */
 extern void bf_items_forget(void);
 
 #endif							/* BLOOMEXT_DRIVER_H */

@@ -1,15 +1,16 @@
 /*
  * driver_growing.c
- *	  Filters of a string a layer, and a cursor: the layout growing.
+ *	  Filters with a string for each layer and a cursor: layout growing.
  *
- * Such a filter grows by the rule of its original: an element that any layer
- * holds is not set again, and when the newest layer is over half full (or what
- * its expansion says) the next one is made.  That takes a script.  It ends there,
- * with the answers it has, as positions may differ from then on.
+ * Such a filter grows by the rule of its original: the bits of an element that
+ * any layer holds are not set again, and when the newest layer is over half
+ * full (or what the expansion demands) the next one is made.  That takes a
+ * script, which ends there with the answers it has, as positions may differ
+ * from then on.
  *
- * A mirror's strings are written under temporary names, which expire by
- * themselves should we not come to an end, are checked there, and are put in
- * place all at once.
+ * The strings of a mirror are written under temporary names, which expire by
+ * themselves if we do not finish, are checked there, and are put in place all
+ * at once.
  */
 #include "postgres.h"
 

@@ -1,15 +1,16 @@
 /*
  * driver_hashes.c
- *	  The hashes beside a filter: written, compared and noted.
+ *	  The hashes next to a filter: written, compared and noted.
  *
- * Guards are what says that a filter still is what it was described as: the
- * fields of its hashes that bits and hashes follow from, and the cursor.  A
- * script compares them with what they were in the moment in which it reads or
- * sets bits; and that nothing was there is compared, too.  Then it looks whether
- * the strings are there, of their length, and have the bits of their witness.
+ * Guards prove that a filter still is the one described: they are the fields
+ * of its hashes that bits and hash functions follow from, and the cursor.  A
+ * script compares them with their described values at the moment at which it
+ * reads or sets bits; that a field did not exist is compared, too.  Then it
+ * checks that the strings exist, have their length, and have the bits of their
+ * witness.
  *
- * What the first elements decide, as of what kind they all are, is noted in that
- * moment as well.  Who comes second, with something else, finds the filter
+ * The first elements decide the kind of all, which is noted at that moment as
+ * well.  A session that comes second, with another kind, finds the filter
  * changed.
  */
 #include "postgres.h"

@@ -3,21 +3,23 @@
  *	  Filters of RedisBloom's own type, by its commands.
  *
  * A filter is loaded by BF.LOADCHUNK under a temporary name and then renamed:
- * a key that is half loaded answers 0 to everything, which would be false
+ * a key that is half loaded returns 0 for everything, which would be false
  * negatives.  Cursor 1 with the header makes the key; each chunk then comes
- * with the offset of its end plus 1, and must not reach over the end of a link.
+ * with the offset of its end plus 1, and must not cross the end of a link.
  *
- * BF.SCANDUMP reads a filter in several calls, which a script makes in one moment:
- * else parts of two filters could become one.
+ * BF.SCANDUMP reads a filter in several calls, which a script makes at one
+ * moment: otherwise parts of two filters could become one.
  *
- * BF.MEXISTS says 0 of a key that is missing, or of another type: hence the
- * script that looks at the key, too.  A transaction would take Redis less time,
- * but one that has no memory left refuses it; and what it adds, it adds to whatever is
- * there.  RedisBloom hashes by itself, so elements go as their bytes.
+ * BF.MEXISTS returns 0 for a key that is missing or of another type: hence the
+ * script, which checks the key, too.  A transaction would take Redis less
+ * time, but a Redis that is out of memory refuses it; and it would add to
+ * whatever is there.  RedisBloom hashes by itself, so elements are sent as
+ * their bytes.
  *
- * Nobody sees a filter's bits.  So the witness that its hash has is how many elements
- * were new to it, at least: one that was made anew has fewer, until it has as many; and
- * one of another shape than the hash says is not taken for one that needs none.
+ * The bits of such a filter cannot be read.  So the witness in its hash is a
+ * lower bound of the number of elements that were new to it: a filter that was
+ * created again has fewer, until it has that many; and one of another shape
+ * than the hash records is not taken for a filter that needs no witness.
  */
 #include "postgres.h"
 

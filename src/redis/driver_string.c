@@ -1,34 +1,36 @@
 /*
  * driver_string.c
- *	  Filters of one string: the layouts guava, redisson and bitmap.
+ *	  Filters of one string: layouts guava, redisson and bitmap.
  *
  * What differs between them is data of their rows: a head, the order of bits,
- * whether the string is there from the start.
+ * and whether the string exists from the start.
  *
- * Bits may only be set where the filter still is what their positions were
- * computed for: BITFIELD would make a key that has expired anew, without its
- * head, and every element that it once had would be gone without a trace.  A
- * script can compare first; but where it sets the bits as well, each of them
- * passes through Lua, which takes Redis twice as long as BITFIELDs of its own.
- * A transaction of these goes on whatever a script in it has found.
+ * Bits may be set only if the filter still is the one that their positions
+ * were computed for: BITFIELD would create a key that has expired again,
+ * without its head, and every element that it once held would be gone without
+ * a trace.  A script can compare first; but if it sets the bits as well, each
+ * of them passes through Lua, which takes Redis twice as long as separate
+ * BITFIELDs.  A transaction of these goes on whatever a script in it has
+ * found.
  *
  * So a transaction sets bits under a temporary name, which a script gives to
- * the filter's string if that is the right one.  Until then the name is a
- * list's, and BITFIELD can only fail.  A second script gives the filter its own
- * name back.  To everybody else all of this is one moment, in which only bits
- * changed; the time to live goes with the filter.  If Redis refuses any of
+ * the string of the filter if that is the right one.  Until then the name is a
+ * list's, and BITFIELD can only fail.  A second script gives the string its
+ * own name back.  To others all of this is one moment, in which only bits
+ * changed; the time to live stays with the string.  If Redis refuses any of
  * these commands, it refuses all.
  *
- * In a transaction time goes on for scripts up to Redis 7.0, and before 6.2.5 for
- * all commands: so a filter may expire under its temporary name, and BITFIELD of
- * the latter make it anew.  What had a time to live there is therefore only
- * given its name back with one.
+ * Within a transaction time advances for scripts up to Redis 7.0, and before
+ * 6.2.5 for all commands: so a string may expire under its temporary name, and
+ * BITFIELD then creates that name again.  So a string that had a time to live
+ * gets its own name back only if it still has one.
  *
- * WATCH would do without a temporary name, but a round trip a transaction more,
- * and in vain whenever others add to the same filter.
+ * WATCH would do without a temporary name, but takes one more round trip for
+ * each transaction, in vain whenever others add to the same filter.
  *
- * A mirror is written in place, by one transaction; or put there by a script where
- * Redis has no room for that, or a hash beside it may be somebody else's.
+ * A mirror is written in place, by one transaction; or put there by a script
+ * if Redis has no room for that, or if a hash next to it may belong to
+ * somebody else.
  */
 #include "postgres.h"
 

@@ -1,26 +1,27 @@
 /*
  * greeting.c
- *	  Who serves us, out of the addresses of a server.
+ *	  Connect to the first address of a server that accepts us.
  *
- * They are tried in turn, each for connect_timeout, until one accepts us.  One
- * that refuses us is not passed over: it is there, and says what is wrong.
+ * The addresses are tried in turn, each for connect_timeout.  A server that
+ * refuses us is not passed over: it is up, and its error says what is wrong.
  *
- * Where they are sentinels, each is asked where the master is, and who is named has
- * to say that it is one.  While a fail-over goes on that is not so: then they are
- * asked again, for connect_timeout in all.  The one that has named the master stays
- * connected, and is the first to be asked whether it still is.  Sentinels have an
- * account of their own: neither password goes to the other side.
+ * If the addresses are sentinels, each is queried for the master, and the host
+ * that it names must confirm by ROLE that it is one.  During a fail-over it
+ * does not: then the sentinels are queried again, for connect_timeout in all.
+ * The connection to the sentinel that has named the master is kept, and that
+ * sentinel is the first to be queried again.  Sentinels have an account of
+ * their own: neither password is sent to the other side.
  *
- * A password goes into the AUTH command and nowhere else.  What the server
- * answers to AUTH is not repeated, as some errors quote the command.  A role
- * that needs a password has to need it in Redis, too: one that serves us before
- * AUTH trusts the machine that we run on, and gets none.
+ * A password is sent in the AUTH command and nowhere else.  The reply to AUTH
+ * is not repeated, as some errors quote the command.  A role that needs a
+ * password has to need it in Redis, too: a server that serves us before AUTH
+ * trusts the machine that we run on, and is not used.
  */
 #include "postgres.h"
 
 #include "utils/timestamp.h"
 
-#include "redis/answers.h"
+#include "redis/redis_errors.h"
 #include "redis/greeting.h"
 #include "redis/resp.h"
 
@@ -56,7 +57,7 @@ bf_check_redirection(const BfServer *server, const char *host)
 pg_noreturn static void
 fail_greeting(BfSocket *socket, const char *error)
 {
-	BfAnswer	answer = bf_answer_read(error, false);
+	BfRedisError	answer = bf_redis_error_read(error, false);
 
 	if (answer.sqlstate == BF_ERRCODE_REDIS_NOT_SERVING)
 		bf_socket_unreachable(socket->name,

@@ -1,6 +1,6 @@
 /*
  * greeting.h
- *	  Who serves us, out of the addresses of a server.
+ *	  Connect to the first address of a server that accepts us.
  */
 #ifndef BLOOMEXT_GREETING_H
 #define BLOOMEXT_GREETING_H

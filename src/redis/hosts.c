@@ -1,13 +1,12 @@
 /*
  * hosts.c
- *	  Lists of hosts: those to connect to, and those that we may be led to.
+ *	  Lists of hosts: to connect to, and to allow redirections to.
  *
- * A list is separated by commas, as libpq's.  That of the hosts that we may be
- * led to has names, addresses and ranges of addresses.  A name stands for itself
- * alone, whatever it resolves to, and an address for itself however it is
- * written: what is an address is what inet_pton() takes, as the resolver does,
- * which is stricter than type inet ("010.1.2.3" is none).  What is neither a name
- * nor within a range of the list is not in it.
+ * Entries are separated by commas, as in libpq.  The list for redirections has
+ * names, addresses and ranges of addresses.  A name matches only itself,
+ * whatever it resolves to, and an address matches itself however it is
+ * written.  An address is what inet_pton() accepts, as the resolver does,
+ * which is stricter than type inet ("010.1.2.3" is not one).
  */
 #include "postgres.h"
 

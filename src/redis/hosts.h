@@ -1,6 +1,6 @@
 /*
  * hosts.h
- *	  Lists of hosts: those to connect to, and those that we may be led to.
+ *	  Lists of hosts: to connect to, and to allow redirections to.
  */
 #ifndef BLOOMEXT_HOSTS_H
 #define BLOOMEXT_HOSTS_H

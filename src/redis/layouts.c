@@ -1,56 +1,57 @@
 /*
  * layouts.c
- *	  The layouts: a row each, and what fills their hashes.
+ *	  The layouts: a row each, and the functions that fill their hashes.
  *
- * A sixth layout is a row at the end of this file, and a driver if it is of
- * another kind than those that there are.  Their order counts: the first row is
- * tried last when a key is described, and the first that is default for a
- * strategy is its default.
+ * A new layout is a row at the end of this file, and a driver if no existing
+ * one fits.  The order of rows matters: the first row is tried last when a key
+ * is described, and the first row that is default for a strategy is its
+ * default.
  *
  * guava: one string, the bytes of Guava's writeTo, which Java reads with one
  * GET.  It has its full length from the start: readFrom fails on a short one.
- * The stream does not say which funnel filled it: a hash beside the key notes
- * that, if we know.
+ * The stream does not record the funnel: a hash next to the key notes that, if
+ * known.
  *
- * growing: the growing filter over Redis of 2021, a string a layer and a
- * cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order, each of its full
- * length; KEY-cursor is the newest one's number, and absent means 0.  The
+ * growing: the growing filter over Redis of 2021, a string for each layer and
+ * a cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order, each of its full
+ * length; KEY-cursor is the number of the newest, and absent means 0.  The
  * original's clients take "KEY-" and the cursor's key as parameters and know m
- * and k; the hash KEY-config says these, and more, to everybody else.  Layers
- * are all alike in the original (expansion 1).  With another expansion they
- * follow from the first by the rule that made them, so the hash need not list
- * them.  It says how many there are at least: we always write a cursor, so that
- * one that is absent was lost.
+ * and k; the hash KEY-config records these, and more, for everybody else.  In
+ * the original all layers are alike (expansion 1).  With another expansion
+ * they follow from the first by the rule that made them, so the hash need not
+ * list them.  It records a lower bound of their number: we always write a
+ * cursor, so that a missing one is known to be lost.
  *
- * redisson: RBloomFilter's bit string, and a hash that says m and k.  Its
+ * redisson: the bit string of RBloomFilter, and a hash with m and k.  Its
  * fields are compared as text by Redisson's scripts, so numbers are canonical
- * decimals.  falseProbability is written as Redisson does since 3.30.0, by
- * Java's Double.toString ("1.0E-5"); earlier ones write plain decimals
- * ("0.000010"), and both are read by all.  Redisson sizes nothing in advance:
- * what is missing is an empty filter if the hash is there.  A note of ours says
- * that a bit was set: then what is missing was lost.  Elements are what its
- * codecs make of them; see strategy/redisson.c.
+ * decimals. falseProbability is written as Redisson does since 3.30.0, by
+ * Java's Double.toString ("1.0E-5"); earlier versions write plain decimals
+ * ("0.000010"), and all versions read both.  Redisson sizes nothing in
+ * advance: a missing string is an empty filter if the hash exists.  A note of
+ * ours records that a bit was set: then a missing string was lost.  Elements
+ * are what its codecs make of them; see strategy/redisson.c.
  *
  * bitmap: one bare bit string in SETBIT's order, for readers who know m and k.
- * It does not say what it is, so a small hash beside it does, for ourselves.
- * Other readers need not look at it, and need not write it: bf_fetch with
+ * It does not describe itself, so a small hash next to it does, for our own
+ * use.  Other readers need neither read nor write that: bf_fetch with
  * parameters reads a string that has none.
  *
  * redisbloom: a key of RedisBloom's own type, which BF.EXISTS reads from any
  * client.
  *
- * The hash that notes of what kind the elements are has the same fields in all
- * layouts.  Its field funnel is empty until the first element is added, and so is
- * elements, which says what the elements are in SQL, where a funnel was named
- * before; it is missing where that is not known.  whole is
- * only there if it was mirrored as a shard: shards.c says what for.  What
- * services make has none, and it can be lost, or left over from a filter that was
- * there before: it is a note, and only what may be wrong without harm follows
- * from it.  Where the hash describes the filter, it is right or nothing is.
+ * The hash that notes the kind of the elements has the same fields in all
+ * layouts.  Field funnel is empty until the first element is added; so is
+ * field elements, the meaning of the elements in SQL, if only the funnel was
+ * given before; and a field is missing if its value is not known.  Field whole
+ * exists only if the filter was mirrored as a shard: see shards.c.  What
+ * services make has no note, and a note can be lost, or left over from an
+ * earlier filter: so only what may be wrong without harm follows from it.  In
+ * layouts where the hash describes the filter, nothing works unless it is
+ * right.
  *
  * Keys are built so that all keys of a filter fall into one slot of a cluster
- * wherever the layout's original allows that: by a part in braces.  Those of
- * growing do so only if KEY has such a part.
+ * wherever the original of the layout allows that: by a part in braces.  Those
+ * of growing do so only if KEY has such a part.
  *
  * Texts that come from Redis are read strictly: decimals are canonical, as
  * Redisson compares them as text.

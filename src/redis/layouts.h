@@ -1,6 +1,7 @@
 /*
  * layouts.h
- *	  How filters lie in Redis: under which keys, in which order, said by what.
+ *	  How filters are stored in Redis: keys, order of bits, and hashes that
+ *	  describe them.
  */
 #ifndef BLOOMEXT_LAYOUTS_H
 #define BLOOMEXT_LAYOUTS_H

@@ -1,11 +1,11 @@
 /*
  * manage.c
- *	  bf_redis_create, bf_redis_info, bf_redis_drop; bf_mirror and
- *	  bf_live_mirror; bf_fetch: their arguments, and who does it.
+ *	  The SQL functions bf_redis_create, bf_redis_info, bf_redis_drop,
+ *	  bf_mirror, bf_live_mirror and bf_fetch.
  *
- * A filter is written so that readers see the old one or the new one and never
- * a part, at once and not at commit.  It may be mirrored early without harm: an
- * element that is rolled back is at worst a false positive.
+ * A filter is written so that readers see the old one or the new one, never a
+ * part; this takes effect at once and not at commit.  Mirroring early does no
+ * harm: an element that is rolled back is at worst a false positive.
  */
 #include "postgres.h"
 

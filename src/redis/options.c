@@ -1,23 +1,23 @@
 /*
  * options.c
- *	  Where a Redis server is and who we are there, out of the catalogs; and the
- *	  arguments that functions over Redis have in common: server, key, ttl.
+ *	  The address of a Redis server and our account there, from the catalogs;
+ *	  and arguments common to functions over Redis: server, key, ttl.
  *
- * No function takes an address: a server is a catalog object, which only who
- * has USAGE on the foreign data wrapper can make (a superuser, unless granted
- * on), and USAGE on the server is what lets a role reach it.  The account and
- * its password are in the user mapping, which other roles cannot read.
+ * No function takes an address: a server is a catalog object, which only a
+ * role with USAGE on the foreign data wrapper can create (a superuser, unless
+ * granted), and USAGE on the server is what lets a role reach it.  The account
+ * and its password are in the user mapping, which other roles cannot read.
  *
- * As in postgres_fdw, a role that is no superuser needs a password in its
- * mapping: without one, it would be the operating system's user of the server
- * that Redis trusts, not the role.  That Redis asks for it is proven when we
- * connect.  A superuser may waive both by the mapping's option
- * password_required.  Sentinels need not ask for one: they say no more than an
- * address, and who they are is up to the server's owner.
+ * As in postgres_fdw, a role that is not a superuser needs a password in its
+ * mapping: otherwise Redis would trust the operating system user of the
+ * server, not the role.  Whether Redis requests that password is checked when
+ * we connect.  A superuser can waive both with option password_required of the
+ * mapping.  Sentinels need not request a password: they return nothing but an
+ * address, and which sentinels are used is up to the owner of the server.
  *
- * A certificate is the server's files, which the operating system's user of the
- * server opens: so only a superuser may name one in a mapping, as in postgres_fdw.
- * It is no password.
+ * A certificate is a file that the operating system user of the server opens:
+ * so only a superuser may name one in a mapping, as in postgres_fdw.  It does
+ * not replace a password.
  */
 #include "postgres.h"
 

@@ -1,7 +1,7 @@
 /*
  * options.h
- *	  Where a Redis server is and who we are there, out of the catalogs; and the
- *	  arguments that functions over Redis have in common.
+ *	  The address of a Redis server and our account there, from the catalogs;
+ *	  and arguments common to functions over Redis.
  */
 #ifndef BLOOMEXT_OPTIONS_H
 #define BLOOMEXT_OPTIONS_H

@@ -1,24 +1,27 @@
 /*
  * remote.c
- *	  What filter is at a key of a Redis server; and its keys.
+ *	  Find out which filter is at a key of a Redis server; and name its keys.
  *
- * One script reads, in one moment, all that may say so: the key's type, length
- * and first bytes, and the hashes and strings that the layouts have beside it.
- * Each layout's driver says whether that is a filter of the layout.  What is
- * described twice is an error, as only one of the two can be true.
+ * One script reads, at one moment, all that may describe a filter: the type,
+ * length and first bytes of the key, and the hashes and strings that the
+ * layouts have next to it.  The driver of each layout decides whether that is
+ * a filter of the layout.  Two descriptions are an error, as only one of them
+ * can be true.
  *
- * In a cluster, a node that is handing a slot over executes no command about several
- * keys of it if one of them is not there, as most of these are not.  Then they are
- * read one at a time.  What is described so was true of each key, but at moments of
- * its own; the commands that follow compare it with the bits, in one.
+ * In a cluster, a node that is handing over a slot executes no command about
+ * several keys of it if one of them does not exist, as is the case for most of
+ * these.  Then the keys are read one at a time.  Such a description was true
+ * of each key, but not at one moment; the commands that follow compare it,
+ * together with the bits, at one.
  *
- * Everything read is checked as bytes from anywhere are, before anything is
- * derived from it.  What is described as one filter has all its layers, unless
- * its server has them; what is described as sharded has none, and is no shard.
+ * Everything read is checked like untrusted input before anything is derived
+ * from it.  The description of a single filter has all of its layers, unless
+ * its server keeps them; that of a sharded filter has none.
  *
- * Of a filter that is described, every key must be there: one that is not was
- * lost, and what it said cannot be answered.  Only a note may be missing, but for a
- * mirrored shard's, and one that is about another shape than what is there is none.
+ * Of a filter that is described, every key must exist: a key that does not was
+ * lost, and its part of an answer cannot be given.  Only a note may be
+ * missing, unless it is that of a mirrored shard; and a note about another
+ * shape than what is there is ignored.
  */
 #include "postgres.h"
 

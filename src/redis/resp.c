@@ -1,19 +1,21 @@
 /*
  * resp.c
- *	  Commands to Redis, as they are written.
+ *	  Encode commands to Redis (RESP).
  *
- * A command is a list of arguments, each with its length before it, so that no
- * key or element can be taken for anything else.  They are written into memory
- * of PostgreSQL's, which an error frees, by a few lines of our own: hiredis's
- * formatter takes longer than Redis takes to execute what it formats.
+ * A command is a list of arguments, each preceded by its length, so that no
+ * key or element can be taken for anything else.  Commands are written into
+ * palloc'd memory, which an error frees, by a few lines of our own: formatting
+ * by hiredis takes longer than Redis takes to execute the result.
  *
- * The number of arguments stands before them, and is filled in when a command
- * ends, which is where the next one begins.  There is room for one digit; for
- * more of them the command is moved, as Redis takes no leading zeros.
+ * The number of arguments precedes them, and is filled in at the end of a
+ * command, which is where the next one begins.  There is room for one digit;
+ * for more digits the command is moved, as Redis does not accept leading
+ * zeros.
  *
- * A script that is a unit of its own is written whole, for EVAL, but sent by its SHA-1,
- * for EVALSHA, as Redis keeps what it has been sent once: a tenth of the bytes.  Where
- * it writes nothing, the verb says so, for which the right to read the keys is enough.
+ * A script that is a unit of its own is written in full, for EVAL, but sent by
+ * its SHA-1, for EVALSHA, as Redis caches scripts: that saves nine tenths of
+ * the bytes.  If a script only reads, the verb says so, and the right to read
+ * the keys is enough.
  */
 #include "postgres.h"
 

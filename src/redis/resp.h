@@ -1,6 +1,6 @@
 /*
  * resp.h
- *	  Commands to Redis, as they are written.
+ *	  Encode commands to Redis (RESP).
  */
 #ifndef BLOOMEXT_RESP_H
 #define BLOOMEXT_RESP_H

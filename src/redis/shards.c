@@ -1,38 +1,41 @@
 /*
  * shards.c
- *	  A filter in Redis, be it at one key or spread over several.
+ *	  A filter in Redis that is at one key, or split over several.
  *
- * A sharded filter is so many filters of its layout, named KEY:0, KEY:1, ...,
- * each of which is complete, and a small hash that says how many.  An element
- * is in the shard that the CRC-32 of its bytes (zlib's, as any language has it)
- * says, modulo the number of shards.
+ * A sharded filter consists of n filters of its layout, named KEY:0, KEY:1,
+ * ..., each of which is complete, and of a small hash that records n.  An
+ * element is in the shard whose number is the CRC-32 of its bytes (zlib's,
+ * which is available in any language) modulo n.
  *
- * A filter is made by one script, which makes all its keys or, where it is
- * there, none: of two who create the same filter at the same time, one finds
- * the other's.  The hash of a sharded filter has a number of its own: who asks or
- * adds looks afterwards whether it still is the one that said which shard has an
- * element.  It is dropped before the shards.
+ * A filter is created by one script, which makes all of its keys or, if it
+ * exists, none: if two sessions create the same filter at the same time, one
+ * finds the other's.  The hash of a sharded filter has a random id.  A session
+ * that looks up or adds elements checks afterwards whether the hash by which
+ * it chose their shards is still there.  The hash is dropped before the
+ * shards.
  *
- * The first of its shards that holds any says of what kind a filter's elements
- * are.
+ * The kind of the elements is that of the first shard that holds any.
  *
- * Shards are created all, or mirrored one by one.  The first one makes the hash,
- * which then says how many are awaited and which have come, but not yet that there is
- * a filter: that it says with the last one.  Each step is one script over the hash
- * alone, as in a cluster the shards are elsewhere; so how many they are is settled
- * before any is written, and for good.  Shards of an older hash do not count, and are
- * removed with the filter, or when it is made anew: as ids are random and a hash
- * comes before its shards, one that is not of the hash is of none.  What a creation
- * that ended early has left, the next one goes on with; but no empty shard is made
- * where those to come are going to be mirrored.
+ * Shards are either created all together or mirrored one by one.  The first
+ * one makes the hash, which then records how many are awaited and which have
+ * arrived; only with the last one does it say that there is a filter.  Each
+ * step is one script on the hash alone, because in a cluster the shards are
+ * elsewhere; so the number of shards is settled before any is written, and for
+ * good.  Shards of an older hash do not count, and are removed when the filter
+ * is dropped or created again.  As ids are random and a hash is written before
+ * its shards, a shard without the id of the present hash belongs to no filter.
+ * What an interrupted creation left behind is completed by the next one; but
+ * no empty shard is created where shards are still to be mirrored.
  *
- * A shard that was long under way may be written when the filter is another one,
- * of another number even, and there a miss in it is none.  So a shard's own hash
- * has, written with its bits, the id of the hash that it was made for, and is
- * compared with them whenever they are read: a filter of somebody else's at a shard's
- * key is none.  Only filters of earlier releases, whose hash does not say the
- * strategy, have shards without.  Who finds that his came too late removes it: a
- * filter that lacks a shard is an error, as one with a wrong one is.
+ * A shard that took long to write may arrive when the filter has been
+ * replaced, perhaps by one with another number of shards, where a miss in it
+ * means nothing.  So the shard's own hash contains, written together with its
+ * bits, the id of the hash that it was made for.  The id is compared whenever
+ * the bits are read: an unrelated filter at the key of a shard is not taken
+ * for it.  Only filters of earlier releases, whose hash does not record the
+ * strategy, have shards without an id.  A session that finds its own shard to
+ * be late removes it: a filter that lacks a shard is an error, as is one with
+ * a wrong shard.
  */
 #include "postgres.h"
 

@@ -2,17 +2,18 @@
  * socket.c
  *	  A socket to a Redis server.
  *
- * It is non-blocking and every wait is one for the latch too, with a deadline,
- * so that a cancel, a time-out or a shutdown ends it.  Only the resolver of host
- * names, where a host is given by name, is out of reach.
+ * It is non-blocking, and every wait is one for the latch too, with a
+ * deadline, so that a cancel, a timeout or a shutdown ends it.  Only the
+ * resolver of host names, if a host is given by name, cannot be interrupted.
  *
- * A deadline is for the next 64 kB, or for a whole reply that is shorter: large
- * transfers may take long, but a server that dribbles bytes may not.
+ * A deadline is for the next 64 kB, or for a whole reply that is shorter:
+ * large transfers may take long, but a server that dribbles bytes may not.
  *
- * An answer is bounded in bytes; and in what is made of them by whoever makes it.
+ * The length of a reply is bounded here; the size of what is made of it, by
+ * bloomext_hiredis.so.
  *
- * What connects, carries the bytes and parses them is bloomext_hiredis.so's: see
- * transport.h.  Here is all that waits and that raises errors.
+ * That library connects, carries the bytes and parses them: see transport.h.
+ * All that waits and that raises errors is here.
  */
 #include "postgres.h"
 
@@ -24,7 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#include "redis/answers.h"
+#include "redis/redis_errors.h"
 #include "redis/socket.h"
 
 /* Bytes that buy another timeout. */
@@ -85,7 +86,7 @@ bf_socket_printable(const char *text)
 void
 bf_socket_raise(const BfSocket *socket, const char *error)
 {
-	BfAnswer	answer = bf_answer_read(error, socket->authenticating);
+	BfRedisError	answer = bf_redis_error_read(error, socket->authenticating);
 
 	ereport(ERROR,
 			(errcode(answer.sqlstate),

@@ -3,28 +3,29 @@
  *	  Filters that are written under temporary names and then put in place; and
  *	  whether Redis has room for that.
  *
- * A SET takes its value's size twice, and what is there before stays until it
- * is executed: Redis takes the value out of the buffer that it came in, and
- * makes a buffer of the same size for what comes next.  In pieces a string takes
- * its size once, and the buffers of a piece, but a fifth to two fifths more time.
- * So one SET, in place, is for where there is room.  Where there may be none, a
- * string goes in pieces to a temporary key; and where a filter has several, they
- * all go to such keys, so that none is seen before all are there.
+ * A SET takes twice the size of its value, and the old value stays until it is
+ * executed: Redis takes the value out of its receive buffer, and allocates a
+ * buffer of that size again for what comes next.  Written in pieces, a string
+ * takes its size once, and the buffers of a piece, but a fifth to two fifths
+ * more time.  So one SET, in place, is used if there is room.  If there may be
+ * none, a string is written in pieces to a temporary key; and the strings of a
+ * filter that has several all go to such keys, so that none is seen before all
+ * are there.
  *
- * The last piece of a string goes first, and makes it in its full length, which
- * is what the reply to every other piece must then be.  Otherwise the key has
- * been evicted or removed, and was made anew by that piece, full of zeros where
- * bits were set.  The pieces are no transaction: what is queued in one takes
- * room, too.
+ * The last piece of a string is sent first, and makes it in its full length,
+ * which the reply to every other piece must then report.  Otherwise the key
+ * has been evicted or removed, and that piece created it again, with zeros
+ * where bits were set.  The pieces are not a transaction: what is queued in
+ * one takes memory, too.
  *
- * A temporary key has a time to live from the script that makes it, and gets it
- * anew with each piece, so that also what a piece made anew has one.  On an error
- * that Redis answers the keys are removed; what a lost connection, a cancel or a
- * crash leaves of them expires.
+ * A temporary key has a time to live from the script that makes it, which each
+ * piece renews: so a key that a piece creates again has one, too.  If Redis
+ * returns an error, the keys are removed; what a lost connection, a cancel or
+ * a crash leaves behind expires.
  *
- * Where Redis evicts any key to make room, a mirror may not cost others theirs
- * (or itself the old filter): it is refused before anything is sent.  Keys with
- * a time to live are another matter, as that is what they have it for.
+ * If Redis evicts arbitrary keys to make room, a mirror must not cost others
+ * theirs (or the old filter): it is refused before anything is sent.  Keys
+ * with a time to live are another matter, as that is what they have it for.
  */
 #include "postgres.h"
 

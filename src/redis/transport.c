@@ -1,11 +1,11 @@
 /*
  * transport.c
- *	  Load bloomext_hiredis.so, when it is first needed.
+ *	  Load bloomext_hiredis.so when it is first needed.
  *
- * It may be missing, or hiredis may, or either may be another one than that which
- * was built: then no function over Redis works, and everything else does.  What
- * the server says is wrong becomes the detail of one error, and what to do about
- * it its hint.  It is tried again by whoever asks next.
+ * It may be missing, or hiredis may, or either may not be the one that was
+ * built: then functions over Redis fail, and everything else works.  The
+ * server's message becomes the detail of one error, with a hint what to do
+ * about it.  The next call tries again.
  */
 #include "postgres.h"
 

@@ -1,19 +1,19 @@
 /*
  * transport.h
- *	  What bloomext.so and bloomext_hiredis.so know of each other.
+ *	  The interface between bloomext.so and bloomext_hiredis.so.
  *
- * The former has all that Redis is asked for and what is made of its answers;
- * the latter, built from src/hiredis/, has what needs hiredis: it connects,
- * carries bytes, with TLS or without, and makes replies of them.  It is loaded
- * when a session first connects to Redis, so that all else works where hiredis
- * is not installed.
+ * The former encodes commands and evaluates replies; the latter, built from
+ * src/hiredis/, contains all that needs hiredis: it connects, carries bytes,
+ * with or without TLS, and parses replies.  It is loaded when a session first
+ * connects to Redis, so that all else works where hiredis is not installed.
  *
- * Nothing in it waits, is interrupted or raises an error: what fails says so,
- * and why in the link.  It calls nothing of bloomext.so.
+ * Nothing in it waits, is interrupted or raises an error: a function that
+ * fails returns so, and leaves the reason in the link.  It calls nothing of
+ * bloomext.so.
  *
- * One may be there in another release than the other, in a session that began
- * before an upgrade at least.  So the struct of functions starts with what tells
- * whether both were built from the same of this file.
+ * The two may come from different releases, at least in a session that began
+ * before an upgrade.  So the struct of functions starts with what shows
+ * whether both were built from the same version of this file.
  */
 #ifndef BLOOMEXT_TRANSPORT_H
 #define BLOOMEXT_TRANSPORT_H

@@ -1,25 +1,28 @@
 /*
  * witness.c
- *	  Bits that a string in Redis had: what tells a filter's from one made anew.
+ *	  Bits that a string in Redis had, by which the string of a filter is told
+ *	  from a later one at its key.
  *
- * A string has no name of its own: it may be evicted, and made anew by a SETBIT of
- * a service, be replaced by somebody else's, renamed or cut short, and still look
- * like what its filter is described as.  Asked for an element, it would say no,
- * falsely.  But the bits of a filter are only ever set.  So the hash beside it has
- * a witness: its length, and some of the bits that were set when that was written.
- * Who describes a filter looks at all of them, and who asks it, adds to it or
- * fetches it at four words of them, in the moment in which that is done.  A string
- * that has lost one is not the filter's.
+ * A string has no identity: it may be evicted and created again by a SETBIT of
+ * a service, be replaced by an unrelated one, renamed or cut short, and still
+ * match the description of its filter.  A lookup in it would then return a
+ * false "no".  But bits of a filter are only ever set.  So the hash next to it
+ * has a witness: its length, and some of the bits that were set when that was
+ * written.  A description checks all of them; a lookup, an addition or a fetch
+ * checks four words of them, at the moment of the operation.  A string that
+ * has lost one of these bits is not the filter's.
  *
- * A witness is written with a mirror, of words all over the string that have many bits,
- * the last that is not zero among them; and with the first elements that are added
- * where there is none, of the words that those have bits in.  What somebody else adds
- * must not look like a change to all who ask: so it is written anew only while it has
- * few bits, with a few of the elements that are added, and where it has twice as many
- * then; and a layer's once more when that is full.
+ * A witness is written with a mirror, of words with many bits from all over
+ * the string, the last one that is not zero among them; and with the first
+ * elements that are added if there is none, of the words that contain their
+ * bits.  Additions by others must not look like a change to every session: so
+ * a witness is rewritten only while it has few bits, with a few of the
+ * elements that are added, and if it has twice the bits then; and that of a
+ * layer once more when the layer is full.
  *
- * As text it has a part for each string, with semicolons between: the length, and
- * " WORD:BITS" for each word, in decimals.  BITFIELD GET u32 #WORD reads it.
+ * As text it has a part for each string, separated by semicolons: the length,
+ * and " WORD:BITS" for each word, in decimals.  BITFIELD GET u32 #WORD reads
+ * it.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * witness.h
- *	  Bits that a string in Redis had: what tells a filter's from one made anew.
+ *	  Bits that a string in Redis had, by which the string of a filter is told
+ *	  from a later one at its key.
  */
 #ifndef BLOOMEXT_WITNESS_H
 #define BLOOMEXT_WITNESS_H

@@ -393,7 +393,7 @@ contains(void)
 		check_answers(&shards, &items);
 }
 
-/* As redis/items.c does, have a filter without a kind hold texts from now on. */
+/* As redis/redis_ops.c does, have a filter without a kind hold texts from now on. */
 static bool
 bind_filter(BfShards *shards)
 {

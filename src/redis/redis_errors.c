@@ -1,26 +1,26 @@
 /*
- * answers.c
- *	  What an error means that Redis answers: its SQLSTATE, and what can be done
- *	  about it.
+ * redis_errors.c
+ *	  What an error of Redis means: its SQLSTATE, and a hint.
  *
- * An error is told by its code, the word that it starts with.  ERR is the code of
- * all that have none of their own: these are told by the words that follow.
+ * An error is recognized by its code, the first word.  ERR is the code of all
+ * that have none of their own: these are recognized by the words that follow.
  *
- * The SQLSTATEs are subclasses of 38, external routine exception, so that a handler
- * of that condition takes them all.  Those that PostgreSQL has for a server that is
- * full or starts up (53xxx, 57P03) would tell pools and drivers that the connection
- * to PostgreSQL itself is of no use.  What an account of Redis may not do is 42501,
- * as what a role may not do is.
+ * The SQLSTATEs are subclasses of 38, external routine exception, so that a
+ * handler for that condition catches them all.  PostgreSQL's own for a server
+ * that is full or starting up (53xxx, 57P03) would make pools and drivers
+ * believe that the connection to PostgreSQL itself is unusable.  A right that
+ * the Redis account lacks is 42501, as one that a role lacks is.
  *
- * What a script met comes with the script's name, which tells a user nothing and is
- * left out: behind the error, or, before Redis 7, in front of it and behind an ERR.
- * EXEC, too, puts a code of its own before the one that it fails for.
+ * An error within a script comes with the script's name, which means nothing
+ * to a user and is removed: after the error, or, before Redis 7, in front of
+ * it and after an ERR.  EXEC, too, puts a code of its own before that of the
+ * error that it failed for.
  *
- * An answer to AUTH may quote the password: it is cut to its code.
+ * The reply to AUTH may quote the password: only its code is kept.
  */
 #include "postgres.h"
 
-#include "redis/answers.h"
+#include "redis/redis_errors.h"
 
 /* What all our scripts are called. */
 #define SCRIPT		"@user_script:"
@@ -28,7 +28,7 @@
 /* The last of these comes before a script's name. */
 #define NAME		" script: "
 
-static const BfAnswer answers[] = {
+static const BfRedisError answers[] = {
 	{"OOM", BF_ERRCODE_REDIS_FULL,
 	"Raise maxmemory of Redis, or remove keys."},
 	{"READONLY", BF_ERRCODE_REDIS_REPLICA,
@@ -113,7 +113,7 @@ cause(const char *error)
 }
 
 /* The row of an error; NULL where it has none. */
-static const BfAnswer *
+static const BfRedisError *
 find_row(const char *text)
 {
 	const char *words = behind(text, "ERR ");
@@ -134,12 +134,12 @@ find_row(const char *text)
  * Read an error.  Where it may quote us, as one does that AUTH is answered with,
  * its code is all that is shown; and one that is not known is about the account.
  */
-BfAnswer
-bf_answer_read(const char *error, bool quotes)
+BfRedisError
+bf_redis_error_read(const char *error, bool quotes)
 {
 	char	   *text = cause(error);
-	const BfAnswer *row = find_row(text);
-	BfAnswer	answer = {
+	const BfRedisError *row = find_row(text);
+	BfRedisError	answer = {
 		.code = pnstrdup(text, strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")),
 		.sqlstate = ERRCODE_EXTERNAL_ROUTINE_EXCEPTION
 	};
@@ -161,7 +161,7 @@ bf_answer_read(const char *error, bool quotes)
  * within a transaction says so in EXEC.
  */
 bool
-bf_error_is_of_replica(const char *error)
+bf_redis_error_is_readonly(const char *error)
 {
-	return bf_answer_read(error, false).sqlstate == BF_ERRCODE_REDIS_REPLICA;
+	return bf_redis_error_read(error, false).sqlstate == BF_ERRCODE_REDIS_REPLICA;
 }

@@ -1,37 +1,38 @@
 /*
- * unit.c
- *	  Units of commands, sent and answered: one alone, or many in a pipeline.
+ * pipeline.c
+ *	  Send units of commands and receive their replies: a single unit, or many
+ *	  in a pipeline.
  *
- * The units of a pipeline are about keys of one slot, and sent one after another
- * without waiting: Redis works on one command while we write the next.  How many
- * may be under way is bounded, and how long they are, so that neither side has
- * to keep much.
- * Small units are gathered, so that they do not cost a system call each.  A unit whose
- * script Redis does not have, or whose verb it does not take, is sent again after all
- * others: it is about nothing that those are about.
+ * The units of a pipeline are about keys of one slot, and are sent one after
+ * another without waiting: Redis works on one command while we write the next.
+ * Both the number of units under way and their length are bounded, so that
+ * neither side has to keep much.  Small units are gathered, so that they do
+ * not cost a system call each.  A unit whose script Redis does not have, or
+ * whose verb it does not accept, is sent again after all others: units of a
+ * pipeline do not depend on each other.
  *
- * An error that the server answers is raised only when all replies are in: so
- * the connection stays in step and is kept.  In a cluster, units that were
- * turned away are sent again, one by one, to where they belong.  They were not
- * executed, so nothing is done twice; and what follows goes there, too, so that
- * few units are kept for that.  A transaction cannot be asked of a node that is
- * still importing its slot (ASK covers one command), so it waits until the slot
- * has moved.
+ * An error that the server returns is raised only after all replies have been
+ * received: so the connection stays in step and is kept.  In a cluster, units
+ * that were redirected are sent again, one by one, to where they belong.  They
+ * were not executed, so nothing is done twice; and what follows goes there
+ * too, so that few units are kept for that.  A transaction cannot be sent to a
+ * node that is still importing its slot (ASK is for one command), so it waits
+ * until the slot has moved.
  *
- * Behind sentinels, what was to be written to a replica, which was the master once,
+ * Behind sentinels, a write that an old master, now a replica, has refused
  * goes to the new master in the same way: a replica executes nothing of a unit
- * that writes.  But what came before it may be lost there: so that is for the first
- * units of a pipeline alone, and not for what was read under WATCH; and a pipeline
- * that has begun does not go on by another connection to who may be another.  So
- * sentinels are asked before a pipeline begins, or between its parts: where they
- * name another master then, it ends with an error.
+ * that writes.  But earlier writes may be lost there.  So this is for the
+ * first units of a pipeline only, and not for what was read under WATCH; and a
+ * pipeline that has begun is not continued on a connection that may lead to
+ * another server.  Sentinels are queried before a pipeline begins or between
+ * its parts: if they name another master then, the pipeline fails.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/timestamp.h"
 
-#include "redis/unit.h"
+#include "redis/pipeline.h"
 
 /* Units under way at most, where they are quickly done. */
 #define WINDOW			32

@@ -1,41 +1,44 @@
 /*
- * image.c
- *	  What a string in Redis is to be, written whole or where it differs.
+ * redis_write.c
+ *	  Write a string to Redis: all of it, or the blocks that differ.
  *
  * A string is written by one SET whose value goes from the filter's memory to
- * the socket: in the stored order without a copy, else by pieces.  Redis
- * executes it when it has all of it, so the old value survives whatever happens
- * on the way.  Where it has no room for that, see temporary.c.
+ * the socket: without a copy in the stored order, else in pieces.  Redis
+ * executes the SET after it has received all of it, so the old value survives
+ * whatever happens on the way.  If Redis has no room for that, see
+ * temporary.c.
  *
- * Of a string that was written before, only what differs is sent.  No mark says
- * what was sent the last time: none could be trusted, as between two calls the
- * key may have been replaced, restored from a backup, renamed, or lost and made
- * anew.  So what is there is compared, as rsync does it: Redis is asked for a
- * digest of each block, and the blocks that differ are written, by SETRANGE in
- * one transaction.  Where most blocks differ the caller sends all.
+ * Of a string that was written before, only the differences are sent.  No mark
+ * records what was sent the last time: it could not be trusted, as between two
+ * calls the key may have been replaced, restored from a backup, renamed, or
+ * lost and created again.  So the current value is compared, as in rsync:
+ * Redis computes a digest of each block, and the blocks that differ are
+ * written, by SETRANGE in one transaction.  If most blocks differ, the caller
+ * sends all.
  *
- * The key is watched from before the first digest is taken: had anything been
- * done to it since, were it the expiry of the key, EXEC would execute nothing
- * (Redis 6.2.5 or newer; its commands, scripts apart, then are all of one time).
- * Then we start over, and after some times the caller sends all, which needs no
- * luck.  A script that checks and writes would not need WATCH, but compare
- * everything at once, and copying the blocks through Lua takes three times as
- * long as SETRANGE; all that time nobody else is served.
+ * The key is watched from before the first digest is taken: if anything
+ * happens to it after that, be it that it expires, EXEC executes nothing
+ * (Redis 6.2.5 or newer, where all commands of a transaction, scripts
+ * excepted, see one time).  Then we start over, and after some tries the
+ * caller sends all, which needs no luck.  A script that checks and writes
+ * would not need WATCH, but it would compare everything at once, and copying
+ * the blocks through Lua takes three times as long as SETRANGE; all that time
+ * Redis serves nobody else.
  *
- * A connection that watches is of no use for anything else: unless it comes to
- * EXEC or UNWATCH it is closed, as one that owes replies is.
+ * A connection that watches cannot be used for anything else: unless it gets
+ * to EXEC or UNWATCH it is closed, as one with replies outstanding is.
  *
- * The digest is SHA-1, the one that Redis's scripts have, cut to 128 bits.
- * That blocks of one digest can be forged is no harm: who may write to the key
- * as he likes has no need of them.
+ * The digest is SHA-1, which scripts in Redis have, cut to 128 bits.  Blocks
+ * forged to have equal digests do no harm: an attacker who can write to the
+ * key does not need them.
  *
- * An added element changes k random bits, and so about as many blocks.  For a
- * filter of 24 MB and a hundred new elements, blocks of 1 kB cause the least
- * traffic, digests and blocks together.
+ * An added element changes k random bits, and so about k blocks.  For a filter
+ * of 24 MB and a hundred new elements, blocks of 1 kB cause the least traffic,
+ * digests and blocks together.
  *
- * However the bytes get there, the transaction that puts them in place ends
- * alike: it writes or removes the hash beside the string, and reads back the
- * length and a sample of the bytes in the same moment.
+ * However the bytes get there, the transaction that puts them in place ends in
+ * one way: it writes or removes the hash next to the string, and reads back
+ * the length and a sample of the bytes, at that moment.
  */
 #include "postgres.h"
 

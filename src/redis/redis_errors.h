@@ -1,9 +1,9 @@
 /*
- * answers.h
- *	  What an error means that Redis answers.
+ * redis_errors.h
+ *	  What an error of Redis means.
  */
-#ifndef BLOOMEXT_ANSWERS_H
-#define BLOOMEXT_ANSWERS_H
+#ifndef BLOOMEXT_REDIS_ERRORS_H
+#define BLOOMEXT_REDIS_ERRORS_H
 
 #define BF_ERRCODE_REDIS_FULL			MAKE_SQLSTATE('3', '8', 'R', '0', '1')
 #define BF_ERRCODE_REDIS_REPLICA		MAKE_SQLSTATE('3', '8', 'R', '0', '2')
@@ -12,15 +12,15 @@
 #define BF_ERRCODE_REDIS_CANNOT_SAVE	MAKE_SQLSTATE('3', '8', 'R', '0', '5')
 #define BF_ERRCODE_REDIS_CLIENTS		MAKE_SQLSTATE('3', '8', 'R', '0', '6')
 
-typedef struct BfAnswer
+typedef struct BfRedisError
 {
 	const char *code;			/* what the error starts with */
 	int			sqlstate;
 	const char *hint;			/* NULL: none that we know of */
 	const char *text;			/* all of it that is to be shown */
-} BfAnswer;
+} BfRedisError;
 
-extern BfAnswer bf_answer_read(const char *error, bool quotes);
-extern bool bf_error_is_of_replica(const char *error);
+extern BfRedisError bf_redis_error_read(const char *error, bool quotes);
+extern bool bf_redis_error_is_readonly(const char *error);
 
-#endif							/* BLOOMEXT_ANSWERS_H */
+#endif							/* BLOOMEXT_REDIS_ERRORS_H */

@@ -1,34 +1,37 @@
 /*
- * items.c
- *	  bf_redis_add and bf_redis_contains: filters that live in Redis, shared with
- *	  services.
+ * redis_ops.c
+ *	  bf_redis_add and bf_redis_contains: add elements to a filter that lives
+ *	  in Redis, and look them up.
  *
- * The session keeps for a second what a filter was described as, so that a statement
- * like the one before is one round trip.  Every command compares it with what is there;
- * when that has changed, the filter is described anew and what was not done is done
- * again.  How many shards a filter has is compared after each round.  Where a few
- * elements are asked for by a command that compares less, the first question of a
- * statement compares all: so what it says is about what was there when it began.
+ * A session remembers the description of a filter for a second, so that a
+ * statement like the previous one takes one round trip.  Every command
+ * compares the description with what is there; if that has changed, the filter
+ * is described again and what was not done is repeated.  The number of shards
+ * is compared after each round.  A few elements may be looked up by a command
+ * that compares less; then the first lookup of a statement compares
+ * everything, so that its result is about what was there when the statement
+ * began.
  *
- * Elements are added by the funnel that the filter has: the first one decides,
- * or bf_redis_create did.  Integers of different widths are equal in SQL, but 4
- * and 8 bytes in Guava, and a text is in UTF-8 or in UTF-16; so where nothing says
- * which of them a filter has, none is added.  A lookup asks for all that the element
- * can be, and a text for all that it reads as, unless the filter's
- * own hash says which one it is, and it is compared in the same moment that the string
- * is still that one: a note beside a Guava filter may be lost or left over, and a "no"
- * rests on it only where its witness proves that it is about the string.
+ * Elements are added by the funnel of the filter, which its first element or
+ * bf_redis_create decided.  Integers of different widths are equal in SQL but
+ * take 4 or 8 bytes in Guava, and text is in UTF-8 or in UTF-16; if nothing
+ * records which of them a filter has, no element is added.  A lookup then
+ * tries each form that the element can have, and each type that a text can be
+ * read as.  It uses one form only if the filter's own hash records it, and
+ * that hash is compared at the same moment as the string.  A note next to a
+ * Guava filter may be lost or left over: a "no" rests on it only if its
+ * witness proves that it is about the string.
  *
- * Arrays are worked on in pieces, so that memory does not grow with them.  A
- * filter that grows cuts a round short, and each one takes no more than
- * twice what the one before has done: else all that is left would be hashed and
- * sent again for each layer.
+ * Arrays are processed in pieces, so that memory does not grow with them.  A
+ * filter that grows cuts a round short, and each round takes at most twice
+ * what the previous one has done: otherwise all remaining elements would be
+ * hashed and sent again for each layer.
  *
- * A lookup goes on with the filter that has taken another's place.  Elements
- * that are added are not in both: an array of them that was not all added to
- * filters of one shape is an error.
+ * A lookup goes on with a filter that has replaced the one described.
+ * Elements that are added are not in both: an array that was not added
+ * entirely to filters of one shape is an error.
  *
- * A filter that is not there is an error and never a "no".
+ * A filter that does not exist is an error, never a "no".
  */
 #include "postgres.h"
 

@@ -1,9 +1,9 @@
 /*
- * unit.h
- *	  Units of commands, sent and answered: one alone, or many in a pipeline.
+ * pipeline.h
+ *	  Units of commands: a single one, or many in a pipeline.
  */
-#ifndef BLOOMEXT_UNIT_H
-#define BLOOMEXT_UNIT_H
+#ifndef BLOOMEXT_PIPELINE_H
+#define BLOOMEXT_PIPELINE_H
 
 #include "nodes/pg_list.h"
 
@@ -51,4 +51,4 @@ extern BfReply **bf_reply_results(BfConnection *connection,
 									 const BfReply *reply,
 									 const BfUnit *unit);
 
-#endif							/* BLOOMEXT_UNIT_H */
+#endif							/* BLOOMEXT_PIPELINE_H */
