@@ -32,26 +32,26 @@ PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
 /* The longest value whose digits PostgreSQL's scanner takes as a literal. */
 #define INSERTS_MAX_BYTES	((uint64) 256 * 1024 * 1024 - 2)
 
-/* Above this part of what was asked for, there is something to advise. */
+/* Above this multiple of the requested probability, there is advice. */
 #define TOLERANCE			1.1
 
-/* Where bf_advise's row has the real probability. */
+/* Column of the actual probability in bf_advise's row. */
 #define AT_REAL_FPP			3
 
-/* Expecting this many times as many elements is not advice any more. */
+/* Expecting this many times the number of elements is not useful advice. */
 #define MOST_TIMES			64
 
-/* How near an expectation is to be to the least that is enough. */
+/* Precision of the search for the least sufficient expectation. */
 #define CLOSE				(1.0 / 16)
 
-/* BfPause: let a computation be cancelled. */
+/* Let a computation be cancelled: BfPause. */
 static void
 check_for_interrupts(void)
 {
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* A filter that was asked for, and what is to be said of it. */
+/* A requested filter, and what is found out about it. */
 typedef struct Advice
 {
 	const BfStrategy *strategy;
@@ -66,14 +66,16 @@ typedef struct Advice
 	BfFppWork  *work;
 } Advice;
 
-/* A number of elements to make a filter for, and its real probability. */
+/* A number of elements to size a filter for, and its actual probability. */
 typedef struct Expectation
 {
 	int64		expected;
 	double		fpp;
 } Expectation;
 
-/* The real probability at the expected elements of a filter of some shape. */
+/*
+ * The actual probability of a filter of some shape at the expected elements.
+ */
 static double
 real_fpp(const Advice *advice, const BfLayer *shape)
 {
@@ -82,8 +84,8 @@ real_fpp(const Advice *advice, const BfLayer *shape)
 }
 
 /*
- * The real probability at the expected elements of a filter that is made to expect
- * another number; 1 where there is no such filter.
+ * The actual probability at the expected elements of a filter sized for
+ * another number; 1 if there is no such filter.
  */
 static double
 fpp_made_for(const Advice *advice, int64 expected)
@@ -98,10 +100,10 @@ fpp_made_for(const Advice *advice, int64 expected)
 }
 
 /*
- * Where between two expectations, of which the lower one is too low, to look for
- * the least that is enough: where the line between their probabilities, by
- * logarithms, is at the one asked for, and then to its other side; or halfway,
- * every third time, as it may not be a line.
+ * Where between two expectations, of which the lower one is insufficient, to
+ * look for the least sufficient one: where the line between their
+ * probabilities, by logarithms, crosses the requested one, then slightly to
+ * its other side; or halfway, every third time, as it may not be a line.
  */
 static int64
 look_between(const Advice *advice, const Expectation *low,
@@ -118,9 +120,9 @@ look_between(const Advice *advice, const Expectation *low,
 }
 
 /*
- * The least expectation that really gives the probability asked for, within
- * some percent; 0 where there is none worth naming, which is looked at first,
- * as each look may take long where p is strict.
+ * The least expectation that actually gives the requested probability, within
+ * some percent; 0 if there is none worth naming.  That is checked first, as
+ * each step may take long if p is strict.
  */
 static int64
 sufficient_expectation(const Advice *advice)
@@ -151,7 +153,7 @@ sufficient_expectation(const Advice *advice)
 	return high.expected;
 }
 
-/* Say what to pass instead, or that there is no need. */
+/* Say what to pass instead, or that it is fine. */
 static text *
 advice_text(const Advice *advice)
 {
@@ -215,10 +217,10 @@ find_limits(Advice *advice)
 }
 
 /*
- * bf_advise(expected, fpp, strategy): the filter that the parameters give, its
- * real false positive probability at `expected` elements (NULL where it is not
- * known), whether it fits, and what to pass instead.  22023 and 54000 where
- * there is no such filter at all.
+ * bf_advise(expected, fpp, strategy): the filter for these parameters, its
+ * actual false positive probability at `expected` elements (NULL if unknown),
+ * whether it fits, and what to pass instead.  22023 and 54000 if there is no
+ * such filter.
  */
 Datum
 bloomext_advise(PG_FUNCTION_ARGS)
@@ -259,10 +261,10 @@ bloomext_advise(PG_FUNCTION_ARGS)
 }
 
 /*
- * bf_measure_fpp(bloomfilter, probes, seed): the part of `probes` random
- * elements, none of which was added, that the filter says it holds.  The
- * elements are 16 random bytes, hashed as they are: longer than any integer's
- * bytes, and too many for one of them to have been added.
+ * bf_measure_fpp(bloomfilter, probes, seed): the fraction of `probes` random
+ * elements, none of which was added, that the filter reports as present.  The
+ * elements are 16 random bytes, hashed as they are: longer than any integer,
+ * and too random for one of them to have been added.
  */
 Datum
 bloomext_measure_fpp(PG_FUNCTION_ARGS)
@@ -292,7 +294,7 @@ bloomext_measure_fpp(PG_FUNCTION_ARGS)
 		bf_store_le64(element, h1);
 		bf_store_le64(element + 8, h2);
 		bf_hash_bytes(filter.plan.strategy, element, sizeof(element), &hash);
-		/* One place for the digests of all probes. */
+		/* One buffer for the digests of all probes. */
 		hash.digests = digests;
 		found += bf_filter_contains(&filter, &hash);
 	}

@@ -8,7 +8,7 @@
  */
 #include "advise/cover.h"
 
-/* From s covered places of d to more, by one subset. */
+/* Transitions from s of d covered places to more, by one subset. */
 static void
 make_transitions(BfCover *cover, uint32_t d, const double *chance)
 {
@@ -21,7 +21,7 @@ make_transitions(BfCover *cover, uint32_t d, const double *chance)
 		factorial[a] = factorial[a - 1] * a;
 		inverse[a] = 1 / factorial[a];
 	}
-	/* The chance of each subset of j places. */
+	/* The probability of each subset of j places. */
 	for (uint32_t j = 0; j <= d; j++)
 		subset[j] = chance[j] * factorial[j] * factorial[d - j] * inverse[d];
 
@@ -42,7 +42,7 @@ make_transitions(BfCover *cover, uint32_t d, const double *chance)
 
 /* Square in place: a row takes itself and the rows below it. */
 static void
-square(BfCover *cover, uint32_t d)
+square_transitions(BfCover *cover, uint32_t d)
 {
 	for (uint32_t r = 0; r <= d; r++)
 	{
@@ -59,9 +59,10 @@ square(BfCover *cover, uint32_t d)
 
 /*
  * The probability that independent subsets cover all of d places (at most
- * BF_MAX_COVERED).  chance[j] is that of a subset to have j places, which are
- * any j of them alike; where the chances sum to less than 1, the result is
- * that of covering without a subset of the kind left out.
+ * BF_MAX_COVERED).  chance[j] is the probability of a subset to have j places,
+ * all sets of j places being equally likely.  If the chances sum to less than
+ * 1, the result is the probability to cover without the omitted kind of
+ * subsets.
  */
 double
 bf_cover(BfCover *cover, uint32_t d, const double *chance, uint64_t subsets)
@@ -81,7 +82,7 @@ bf_cover(BfCover *cover, uint32_t d, const double *chance, uint64_t subsets)
 			state[s] = sum;
 		}
 		if (subsets > 1)
-			square(cover, d);
+			square_transitions(cover, d);
 	}
 	return state[d];
 }

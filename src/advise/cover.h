@@ -7,13 +7,13 @@
 
 #include <stdint.h>
 
-/* Places that bf_cover() can tell apart. */
+/* Maximum number of places for bf_cover(). */
 #define BF_MAX_COVERED		64
 
-/* What a long computation calls every now and then; it may not return. */
+/* Called now and then by a long computation; it need not return. */
 typedef void (*BfPause) (void);
 
-/* What bf_cover() works on: too large for a stack. */
+/* Work space of bf_cover(), too large for a stack. */
 typedef struct BfCover
 {
 	BfPause		pause;			/* the caller's */

@@ -43,8 +43,8 @@
  * sums.  And multiples of an even g are even modulo an even m, so probes are
  * classed by their words' low bits.
  *
- * Beside simulations of Redisson's filters of 5 to 100,000 elements, this is
- * right within 7 % for p down to 1e-4 and 12 % at 1e-5, where m is a multiple
+ * Compared with simulations of Redisson's filters of 5 to 100,000 elements,
+ * this is right within 7 % for p down to 1e-4 and 12 % at 1e-5, where m is a multiple
  * of 8.  Nothing less is: without what is particular to alternating sums, it
  * says half of the true value at 1e-3 and a tenth at 1e-5; without telling
  * multiples apart, 0.6 to 1.4 times at 1e-5; without classes, a third; and
@@ -68,11 +68,11 @@
 #define PAIR_DRAWS		256		/* for one that does not coincide */
 #define SELF_PAIR_DRAWS	64		/* its noise is less than that between probes */
 
-/* Classes of probes: by so many low bits of both words at most. */
+/* Classes of probes: by at most this many low bits of both words. */
 #define MAX_TWOS		2
 #define CLASS_PROBES	48		/* at least */
 
-/* Logarithm of a probability that makes no difference. */
+/* Logarithm of a negligible probability. */
 #define LOG_NOTHING		(-40.0)
 
 /* Slots of the hash table of a probe's positions: few are taken. */
@@ -92,7 +92,7 @@ typedef struct Model
 	BfFppWork  *work;
 } Model;
 
-/* A probe's distinct positions, and where by their last bits each is, from 1. */
+/* A probe's distinct positions, and a hash table of their numbers, from 1. */
 typedef struct Probe
 {
 	uint64_t	positions[BF_MAX_COVERED];
@@ -112,8 +112,8 @@ next_random(Model *model)
 }
 
 /*
- * Below a limit, which is small, or near a fraction of 2^64: in neither case
- * is the bias worth a word of 128 bits.
+ * A random number below a limit, which is small, or near a fraction of 2^64:
+ * in neither case is the bias worth 128-bit arithmetic.
  */
 static inline uint64_t
 random_below(Model *model, uint64_t limit)
@@ -138,7 +138,7 @@ typedef struct Coefficients
 
 /* The coefficients of word number i. */
 static inline Coefficients
-coefficients(const Model *model, uint32_t i)
+word_coefficients(const Model *model, uint32_t i)
 {
 	if (i >= model->sums)
 		return (Coefficients) {0, i - model->sums + 1, 0};
@@ -175,17 +175,17 @@ fold_word(const Model *model, uint64_t word)
 	return word;
 }
 
-/* The position at an index of what has these two words. */
+/* The position at an index, for these two words. */
 static inline uint64_t
 position_at(const Model *model, uint32_t i, uint64_t first, uint64_t second)
 {
-	Coefficients c = coefficients(model, i);
+	Coefficients c = word_coefficients(model, i);
 
 	return bf_modulo(fold_word(model, c.base * first + c.step * second +
 							   c.plus), model->divisor);
 }
 
-/* Folded words that give a position: it and all that lie m apart. */
+/* Number of folded words that give a position: it and all that lie m apart. */
 static inline uint64_t
 words_at(const Model *model, uint64_t position)
 {
@@ -194,7 +194,7 @@ words_at(const Model *model, uint64_t position)
 	return (last - position) / model->bits + 1;
 }
 
-/* That a random word gives a position. */
+/* The probability that a random word gives a position. */
 static inline double
 position_probability(const Model *model, uint64_t position)
 {
@@ -205,8 +205,8 @@ position_probability(const Model *model, uint64_t position)
 
 /*
  * A random word that gives a position and agrees with another word in its low
- * `shared` bits; multiplies *weight by the probability of a random such word
- * to give it, 0 where none does.
+ * `shared` bits; multiplies *weight by the probability of a random word with
+ * these bits to give it, 0 if none does.
  */
 static uint64_t
 random_word_near(Model *model, uint64_t position, uint64_t other, int shared,
@@ -240,7 +240,7 @@ random_word_near(Model *model, uint64_t position, uint64_t other, int shared,
 
 /* The inverse of an odd number modulo 2^64, by Newton's iteration. */
 static uint64_t
-inverse(uint64_t odd)
+inverse_of_odd(uint64_t odd)
 {
 	uint64_t	x = odd;
 
@@ -249,13 +249,14 @@ inverse(uint64_t odd)
 	return x;
 }
 
-/* A random solution of factor * x = product (mod 2^word_bits), if there is. */
+/* A random solution of factor * x = product (mod 2^word_bits), if any. */
 static uint64_t
 divide_word(Model *model, uint64_t product, uint64_t factor)
 {
 	int			twos = __builtin_ctzll(factor);
 	int			width = model->derivation->word_bits - twos;
-	uint64_t	x = ((product & model->mask) >> twos) * inverse(factor >> twos);
+	uint64_t	x = ((product & model->mask) >> twos) *
+		inverse_of_odd(factor >> twos);
 
 	if (twos == 0)
 		return x & model->mask;
@@ -264,8 +265,8 @@ divide_word(Model *model, uint64_t product, uint64_t factor)
 }
 
 /*
- * Draw words below m, sums of which do not wrap, that give position x at index i
- * and y at index j > i.  Returns the probability of that.
+ * Draw words below m, sums of which do not wrap, that give position x at index
+ * i and y at index j > i.  Returns the probability of that.
  */
 static double
 solve_exactly(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
@@ -288,13 +289,13 @@ solve_exactly(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
 	return solutions / (double) m / (double) m;
 }
 
-/* The same of words that wrap, and may be folded. */
+/* Like solve_exactly(), for words that wrap and may be folded. */
 static double
 solve_wrapping(Model *model, uint32_t i, uint64_t x, uint32_t j, uint64_t y,
 		   uint64_t *first, uint64_t *second)
 {
-	Coefficients a = coefficients(model, i);
-	Coefficients b = coefficients(model, j);
+	Coefficients a = word_coefficients(model, i);
+	Coefficients b = word_coefficients(model, j);
 	double		weight = 1;
 	uint64_t	word_a = random_word_near(model, x, 0, 0, &weight);
 
@@ -336,7 +337,7 @@ probe_slot(const Probe *probe, uint64_t position)
 	return slot;
 }
 
-/* Gather distinct positions; returns how many pairs of indexes coincide. */
+/* Collect distinct positions; returns how many pairs of indexes coincide. */
 static uint32_t
 make_probe(const Model *model, uint64_t first, uint64_t second, Probe *probe)
 {
@@ -373,8 +374,10 @@ draw_coinciding_multiples(Model *model, uint32_t i, uint32_t j, Probe *probe,
 										 &weight);
 	bool		up = next_random(model) >> 63;
 	uint64_t	second = divide_word(model, up ? apart : -apart, steps);
-	uint64_t	word_i = coefficients(model, i).step * second & model->mask;
-	uint64_t	word_j = coefficients(model, j).step * second & model->mask;
+	uint64_t	step_i = word_coefficients(model, i).step;
+	uint64_t	step_j = word_coefficients(model, j).step;
+	uint64_t	word_i = step_i * second & model->mask;
+	uint64_t	word_j = step_j * second & model->mask;
 
 	/* Words that wrapped in between are not so far apart. */
 	if (up != (word_j >= word_i))
@@ -429,15 +432,15 @@ typedef struct Hits
 } Hits;
 
 /*
- * The chances of an element: by the mask of the positions that it hits of those
- * told apart, which are a probe's last, and by how many of the others it hits.
+ * The chances of an element: by the mask of the distinguished positions that
+ * it hits, which are a probe's last, and by the number of others that it hits.
  */
 typedef struct Tally
 {
 	double	   *chance;
-	uint32_t	apart;			/* positions told apart */
+	uint32_t	apart;			/* number of distinguished positions */
 	uint32_t	others;			/* positions before them */
-	double		share;			/* the present probe's part in them */
+	double		share;			/* weight of the current probe */
 	uint32_t	draws;			/* of elements for a probe */
 	double		single[BF_MAX_COVERED]; /* to hit one position of it alone */
 } Tally;
@@ -471,7 +474,7 @@ count_hits(const Model *model, const Probe *probe, uint64_t first,
 	}
 }
 
-/* Count in an element that hits the positions of a mask. */
+/* Add an element that hits the positions of a mask. */
 static void
 tally_add(Tally *tally, uint64_t mask, double weight)
 {
@@ -483,7 +486,9 @@ tally_add(Tally *tally, uint64_t mask, double weight)
 		weight * tally->share;
 }
 
-/* The same for two positions or more, which are not hit alone then. */
+/*
+ * Add one that hits two or more positions, so that it does not hit one alone.
+ */
 static void
 tally_several(Tally *tally, uint64_t mask, double weight)
 {
@@ -492,7 +497,7 @@ tally_several(Tally *tally, uint64_t mask, double weight)
 		tally->single[__builtin_ctzll(mask)] -= weight;
 }
 
-/* Draw elements that hit at two indexes, one of them at least a sum. */
+/* Draw elements that hit at two indexes, at least one of them a sum. */
 static void
 draw_pairs(Model *model, const Probe *probe, Tally *tally)
 {
@@ -582,9 +587,9 @@ tally_probe(Model *model, const Probe *probe, Tally *tally)
 		tally_add(tally, UINT64_C(1) << x, tally->single[x]);
 }
 
-/* Make the first of many chances what is left of 1, whatever the noise. */
+/* Make the first of many chances the remainder to 1, whatever the noise. */
 static void
-normalize(double *chance, uint32_t count)
+normalize_chances(double *chance, uint32_t count)
 {
 	double		sum = 0;
 
@@ -603,8 +608,9 @@ normalize(double *chance, uint32_t count)
 /* ---- Distinct probes --------------------------------------------------- */
 
 /*
- * Draw distinct probes whose two words have the low bits given, and tally the
- * chances of an element; returns how many of the probes drawn are distinct.
+ * Draw distinct probes whose two words have these low bits, and tally the
+ * chances of an element; returns the fraction of distinct probes among those
+ * drawn.
  */
 static double
 tally_class(Model *model, int twos, uint64_t low, Tally *tally)
@@ -629,13 +635,13 @@ tally_class(Model *model, int twos, uint64_t low, Tally *tally)
 	}
 	for (uint32_t i = 0; i < chances && count > 0; i++)
 		tally->chance[i] /= count;
-	normalize(tally->chance, chances);
+	normalize_chances(tally->chance, chances);
 	return (double) count / draws;
 }
 
 /*
- * The probability that n elements cover the positions told apart and all the
- * others: by inclusion and exclusion of those told apart that none hits.
+ * The probability that n elements cover all positions, by inclusion and
+ * exclusion of the distinguished ones that no element hits.
  */
 static double
 cover_tally(BfCover *cover, const Tally *tally, uint64_t elements)
@@ -671,7 +677,7 @@ cover_tally(BfCover *cover, const Tally *tally, uint64_t elements)
 	return result > 0 ? result : 0;
 }
 
-/* Probes without coincidences, and how many of them are found. */
+/* The probability that a probe without coincidences is found. */
 static double
 distinct_fpp(Model *model, uint64_t elements)
 {
@@ -702,7 +708,7 @@ distinct_fpp(Model *model, uint64_t elements)
 
 /*
  * Draw coinciding probes: chance[d] is their probability to have d positions.
- * With elements, returns the probability of a probe to coincide and be found.
+ * With elements, returns the probability that a probe coincides and is found.
  */
 static double
 coinciding_fpp(Model *model, uint64_t elements, double *chance)
@@ -741,7 +747,7 @@ coinciding_fpp(Model *model, uint64_t elements, double *chance)
 			continue;
 		for (uint32_t j = 1; j <= d; j++)
 			chances[d][j] /= weights[d];
-		normalize(chances[d], d + 1);
+		normalize_chances(chances[d], d + 1);
 		fpp += chance[d] * bf_cover(&work->cover, d, chances[d], elements);
 	}
 	return fpp;

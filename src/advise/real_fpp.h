@@ -8,18 +8,18 @@
 #include "advise/cover.h"
 #include "strategy/strategy.h"
 
-/* Positions of a probe that are told apart from each other, at most. */
+/* Maximum number of distinguished positions of a probe. */
 #define BF_MAX_APART		10
 
-/* What bf_real_fpp() works on: too large for a stack. */
+/* Work space of bf_real_fpp(), too large for a stack. */
 typedef struct BfFppWork
 {
 	BfCover		cover;
-	/* Chances of an element, for coinciding probes by their positions. */
+	/* Chances of an element, for coinciding probes by number of positions. */
 	double		coinciding[BF_MAX_COVERED + 1][BF_MAX_COVERED + 1];
 	/*
-	 * The same for distinct ones, some of whose positions are told apart: those
-	 * of multiples, of which there are as many as sums, or one less.
+	 * Chances for distinct probes with distinguished positions: those of
+	 * multiples, of which there are as many as sums, or one less.
 	 */
 	double		distinct[(1 << BF_MAX_APART) * (BF_MAX_APART + 2)];
 } BfFppWork;

@@ -9,8 +9,8 @@
 #include <hiredis.h>
 
 /*
- * 1.0 counts the elements of a reply in size_t, and reads doubles and booleans,
- * for which no command of ours asks.
+ * 1.0 counts the elements of a reply in size_t, and reads doubles and
+ * booleans, which no command of ours returns.
  */
 #if HIREDIS_MAJOR >= 1
 typedef size_t compat_reply_count;

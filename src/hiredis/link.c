@@ -17,7 +17,7 @@
 
 PG_MODULE_MAGIC;
 
-/* No line of a reply is longer: lengths, numbers, and errors. */
+/* Maximum length of a line in a reply: lengths, numbers, and errors. */
 #define MAX_LINE		(64 * 1024)
 
 static void
@@ -26,7 +26,7 @@ set_problem(BfLink *link, const char *problem)
 	strlcpy(link->problem, problem, sizeof(link->problem));
 }
 
-/* Keep why a link was lost, which TLS may know better. */
+/* Store why a link was lost, which TLS may know better. */
 static void
 set_loss(BfHiredis *hiredis, const char *problem)
 {
@@ -65,7 +65,7 @@ link_connect(const char *path, const char *host, int port)
 	return &hiredis->link;
 }
 
-/* Note what no reply has taken yet. */
+/* Count received bytes that belong to no reply yet. */
 static void
 count_unread(BfHiredis *hiredis)
 {
@@ -132,8 +132,8 @@ link_must_read(BfLink *link)
 }
 
 /*
- * Has a line come without an end?  hiredis would search it from its start
- * whenever more comes.
+ * Has a line become too long?  hiredis would search it from its start whenever
+ * more arrives.
  */
 static bool
 line_is_endless(const redisReader *reader)

@@ -13,8 +13,9 @@ typedef struct BfHiredis
 	BfLink		link;			/* what bloomext.so sees of it */
 	redisContext *context;
 	bool		tls;
-	size_t		elements;		/* of a reply, arrays in arrays included */
-	size_t		objects;		/* of these, what takes memory of its own */
+	size_t		elements;		/* of a reply, nested arrays included */
+	size_t		objects;		/* those of them that take memory of their
+								 * own */
 } BfHiredis;
 
 extern void bf_reply_make_by(BfHiredis *hiredis);

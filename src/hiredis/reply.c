@@ -14,8 +14,8 @@
 #include "hiredis/link.h"
 
 /*
- * More elements than any reply that we ask for has, and than any has of those
- * that are not bits: what is made of them takes some 2 MB, and 4.
+ * More elements than any reply that we request has, and more of those that are
+ * not bits: they take some 2 MB and 4 MB.
  */
 #define MAX_ELEMENTS	(256 * 1024)
 #define MAX_OBJECTS		65536
@@ -25,7 +25,7 @@ static BfReply bits[] = {
 	{.type = BF_REPLY_INTEGER,.integer = 1}
 };
 
-/* Put an element into the array that it is of, if any. */
+/* Store an element in its array, if it has one. */
 static BfReply *
 put_element(const redisReadTask *task, BfReply *reply)
 {
@@ -36,7 +36,9 @@ put_element(const redisReadTask *task, BfReply *reply)
 	return reply;
 }
 
-/* What is to be made, unless it is a nil: hiredis says what that is in place of. */
+/*
+ * The type of a reply that is not nil; for a nil, hiredis gives another type.
+ */
 static BfReplyType
 reply_type(const redisReadTask *task)
 {
@@ -57,9 +59,9 @@ reply_type(const redisReadTask *task)
 	}
 }
 
-/* Make a reply with room behind it; NULL if that is too much. */
+/* Make a reply with additional room; NULL if there are too many. */
 static BfReply *
-make(const redisReadTask *task, BfReplyType type, size_t room)
+make_reply(const redisReadTask *task, BfReplyType type, size_t room)
 {
 	BfHiredis  *hiredis = task->privdata;
 	BfReply    *reply;
@@ -78,15 +80,18 @@ create_array(const redisReadTask *task, compat_reply_count elements)
 	BfHiredis  *hiredis = task->privdata;
 	BfReply    *reply;
 
-	/* Replies hold arrays of arrays at most: what is freed is not deep. */
+	/*
+	 * Replies contain arrays of arrays at most: this bounds the recursion when
+	 * they are freed.
+	 */
 	if (elements > MAX_ELEMENTS ||
 		(task->parent != NULL && task->parent->parent != NULL &&
 		 task->parent->parent->parent != NULL))
 		return NULL;
 	hiredis->elements += elements;
 	if (hiredis->elements > MAX_ELEMENTS ||
-		(reply = make(task, reply_type(task),
-					  elements * sizeof(BfReply *))) == NULL)
+		(reply = make_reply(task, reply_type(task),
+							elements * sizeof(BfReply *))) == NULL)
 		return NULL;
 	reply->elements = elements;
 	reply->element = (BfReply **) (reply + 1);
@@ -98,7 +103,7 @@ create_array(const redisReadTask *task, compat_reply_count elements)
 static void *
 create_string(const redisReadTask *task, char *bytes, size_t length)
 {
-	BfReply    *reply = make(task, reply_type(task), length + 1);
+	BfReply    *reply = make_reply(task, reply_type(task), length + 1);
 
 	if (reply == NULL)
 		return NULL;
@@ -113,10 +118,10 @@ create_string(const redisReadTask *task, char *bytes, size_t length)
 static void *
 create_nil(const redisReadTask *task)
 {
-	return make(task, BF_REPLY_NIL, 0);
+	return make_reply(task, BF_REPLY_NIL, 0);
 }
 
-/* Make an integer, unless it is a bit of an array. */
+/* Make an integer, unless it is a bit in an array. */
 static void *
 create_integer(const redisReadTask *task, long long value)
 {
@@ -124,13 +129,13 @@ create_integer(const redisReadTask *task, long long value)
 
 	if (task->parent != NULL && (value == 0 || value == 1))
 		return put_element(task, &bits[value]);
-	reply = make(task, reply_type(task), 0);
+	reply = make_reply(task, reply_type(task), 0);
 	if (reply != NULL)
 		reply->integer = value;
 	return reply;
 }
 
-/* Free a reply, but for our bits. */
+/* Free a reply, but not our constant bits. */
 static void
 free_object(void *object)
 {
@@ -149,7 +154,7 @@ bf_reply_free(BfReply *reply)
 	free_object(reply);
 }
 
-/* Have a link's replies made here. */
+/* Let a link's replies be made here. */
 void
 bf_reply_make_by(BfHiredis *hiredis)
 {

@@ -28,14 +28,17 @@
 
 #define PIECE	((size_t) 64 * 1024)
 
-/* Say what is wrong, if OpenSSL does. */
+/* Get OpenSSL's reason for a failure, if there is one. */
 bool
 bf_tls_reason(char *reason, size_t size)
 {
 	unsigned long error = ERR_get_error();
 	const char *text = NULL;
 
-	/* What the system says, of a file that cannot be read, has no text there. */
+	/*
+	 * A system error, as for a file that cannot be read, has no text in
+	 * OpenSSL.
+	 */
 	if (ERR_GET_LIB(error) == ERR_LIB_SYS)
 		text = strerror(ERR_GET_REASON(error));
 	else if (error != 0)
@@ -45,14 +48,14 @@ bf_tls_reason(char *reason, size_t size)
 	return text != NULL;
 }
 
-/* A key that is encrypted is refused: nobody is here to be asked. */
+/* Refuse an encrypted key, as nobody can be prompted for its passphrase. */
 static int
 no_passphrase(char *buffer, int size, int writing, void *arg)
 {
 	return -1;
 }
 
-/* Read whom we trust, and who we are; false: see OpenSSL. */
+/* Read trusted authorities, and our certificate; false: see OpenSSL. */
 static bool
 read_files(SSL_CTX *settings, const BfTlsOptions *options)
 {
@@ -69,7 +72,9 @@ read_files(SSL_CTX *settings, const BfTlsOptions *options)
 									SSL_FILETYPE_PEM) == 1;
 }
 
-/* A session that insists on a certificate for the host; NULL: see OpenSSL. */
+/*
+ * Make a session that requires a certificate for the host; NULL: see OpenSSL.
+ */
 static SSL *
 make_session(SSL_CTX *settings, const BfTlsOptions *options)
 {
@@ -119,8 +124,8 @@ bf_tls_read(redisContext *context)
 }
 
 /*
- * Hand bytes over; returns how many, 0 while older ones wait, or -1 with
- * errno set.  With the last piece, waits are due until it has gone.
+ * Hand bytes over; returns their number, 0 while earlier ones are pending, or
+ * -1 with errno set.  After the last piece, wait until it is gone.
  */
 ssize_t
 bf_tls_write(redisContext *context, const void *bytes, size_t length)
@@ -137,7 +142,7 @@ bf_tls_write(redisContext *context, const void *bytes, size_t length)
 	}
 	if (redisBufferWrite(context, &done) != REDIS_OK)
 	{
-		/* Why the server has left may have come before it did. */
+		/* The server's reason to close may have arrived before that. */
 		context->err = 0;
 		(void) bf_tls_read(context);
 		errno = ECONNRESET;
@@ -146,13 +151,13 @@ bf_tls_write(redisContext *context, const void *bytes, size_t length)
 	return done ? piece : 0;
 }
 
-/* Does a write that did not go wait for something to be read? */
+/* Must a pending write wait until something can be read? */
 bool
 bf_tls_must_read(const redisContext *context)
 {
 	struct pollfd socket = {.fd = context->fd, .events = POLLOUT};
 
-	/* If the socket could be written to, it is TLS that wants to read. */
+	/* If the socket is writable, TLS must be waiting to read. */
 	return poll(&socket, 1, 0) == 1 && (socket.revents & POLLOUT);
 }
 

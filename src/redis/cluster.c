@@ -26,7 +26,7 @@
 
 #define SLOTS	16384
 
-/* A slot of a cluster, as a user knows it. */
+/* A slot of a cluster, for a user. */
 typedef struct SlotKey
 {
 	Oid			server;
@@ -42,7 +42,7 @@ typedef struct Slot
 
 static HTAB *slots = NULL;
 
-/* CRC16 as XMODEM has it: polynomial 0x1021, nothing reflected. */
+/* CRC16 as in XMODEM: polynomial 0x1021, not reflected. */
 static unsigned
 crc16(const char *bytes, size_t length)
 {
@@ -71,7 +71,7 @@ hash_tag(const char *key, size_t *length)
 	return open + 1;
 }
 
-/* The slot that a key falls into. */
+/* The slot of a key. */
 unsigned
 bf_cluster_slot(const char *key)
 {
@@ -81,7 +81,7 @@ bf_cluster_slot(const char *key)
 	return crc16(tag ? tag : key, length) % SLOTS;
 }
 
-/* What is known of a key's slot: found, entered or removed. */
+/* Find, enter or remove what is known of a key's slot. */
 static Slot *
 key_slot(Oid server, const char *key, HASHACTION action)
 {
@@ -98,9 +98,9 @@ key_slot(Oid server, const char *key, HASHACTION action)
 }
 
 /*
- * The connection that commands about a key go to.  A node that was known and
- * cannot be reached, or is no longer what it was named for, is forgotten, and the
- * server's own hosts are asked.
+ * The connection for commands about a key.  A known node is forgotten if it
+ * cannot be reached, or may have changed; then the server's own hosts are
+ * used.
  */
 BfConnection *
 bf_cluster_route(Oid server, const char *key)
@@ -123,8 +123,8 @@ bf_cluster_route(Oid server, const char *key)
 }
 
 /*
- * Take the node out of "MOVED 3999 127.0.0.1:6381"; a host that is left out
- * is the one that says so.
+ * Parse the node in "MOVED 3999 127.0.0.1:6381"; an omitted host is that of
+ * the sender.
  */
 static bool
 parse_node(const BfConnection *connection, const char *error, BfNode *node)
@@ -145,9 +145,9 @@ parse_node(const BfConnection *connection, const char *error, BfNode *node)
 }
 
 /*
- * What an error says about where to send a command on a key instead; the node,
- * for BF_REDIRECT_MOVED and BF_REDIRECT_ASK, is put in the caller's buffer.  Where
- * a slot has moved to is remembered; so is that a connection does not lead to the
+ * Where an error says that a command on a key must be sent instead; the node,
+ * for BF_REDIRECT_MOVED and BF_REDIRECT_ASK, is returned in *node.  The new
+ * node of a slot is remembered; so is that a connection does not lead to the
  * master any more.
  */
 BfRedirect

@@ -61,50 +61,52 @@
 #include "redis/greeting.h"
 #include "redis/resp.h"
 
-/* Behind sentinels, the master is taken to be who they have named for so many ms. */
+/*
+ * Behind sentinels, time in ms for which their word on the master is trusted.
+ */
 #define TRUST			1000
 
 /*
- * Connections to nodes that are kept: more than nodes that a cluster usefully
- * has, and few of the files that a process may open.
+ * Maximum number of connections to nodes: more than the nodes that a cluster
+ * usefully has, and few of the files that a process may open.
  */
 #define MAX_NODES		64
 
-/* Times that a server's options are read anew because they change. */
+/* Attempts to read the options of a server that are being changed. */
 #define MAX_TRIES		3
 
 static HTAB *connections = NULL;
 
-/* Between transactions, sockets that a timer's handler is to shut down. */
+/* Between transactions, sockets that the handler of a timer shuts down. */
 static TimeoutId idle_timer;
 static pgsocket *idle = NULL;
 static volatile int idle_count = 0;
 
-/* Changes of servers, mappings and wrappers that this backend has seen. */
+/* Number of changes of servers, mappings and wrappers seen by this backend. */
 static uint64 changes = 0;
 
-/* Is it within something, so that it cannot be used for anything else? */
+/* Is something in progress, so that it cannot be used for anything else? */
 static bool
 is_busy(const BfSocket *socket)
 {
 	return socket->connecting || socket->sending || socket->pending > 0;
 }
 
-/* Was it made of a server or mapping that may be another one now? */
+/* May its server or mapping have changed since it was made? */
 static bool
 is_outdated(const BfConnection *connection)
 {
 	return connection->changes != changes;
 }
 
-/* Is it to a node of a cluster, and not to where a server's options say? */
+/* Is it to a node of a cluster, rather than to a host in the options? */
 static bool
 is_to_node(const BfConnection *connection)
 {
 	return connection->key.port != 0;
 }
 
-/* Close a connection, and what has led to it. */
+/* Close a connection, and the one to the sentinel that led to it. */
 static void
 close_connection(BfConnection *connection)
 {
@@ -112,7 +114,7 @@ close_connection(BfConnection *connection)
 	bf_socket_close(&connection->guide);
 }
 
-/* Close a connection for good. */
+/* Close a connection and remove its entry. */
 static void
 forget_connection(BfConnection *connection)
 {
@@ -121,8 +123,8 @@ forget_connection(BfConnection *connection)
 }
 
 /*
- * Tell Redis that idle connections are at their end, within a signal handler: what is
- * ours of them is closed when it is next looked at.
+ * Shut down idle connections, within a signal handler: our side of them is
+ * closed when it is next checked.
  */
 static void
 shut_down_idle(void)
@@ -132,7 +134,7 @@ shut_down_idle(void)
 	idle_count = 0;
 }
 
-/* From now on connections are used, and may be closed. */
+/* Stop the timer, as connections may be used or closed from now on. */
 static void
 stop_idling(void)
 {
@@ -140,7 +142,10 @@ stop_idling(void)
 	idle_count = 0;
 }
 
-/* Have connections be shut down when the first one has been idle for too long. */
+/*
+ * Start a timer to shut down connections when the first one has been idle for
+ * too long.
+ */
 static void
 start_idling(void)
 {
@@ -164,9 +169,9 @@ start_idling(void)
 }
 
 /*
- * Close what an error left within something, or what has become outdated; at the end
- * of a transaction also what is not to be kept beyond it.  Nodes that have no
- * connection are forgotten.
+ * Close connections that an error left busy or that are outdated; at the end
+ * of a transaction also those that are not kept beyond it.  The entries of
+ * nodes without a connection are removed.
  */
 static void
 close_unusable(bool ended)
@@ -220,8 +225,8 @@ at_catalog_change(Datum arg, int cache, uint32 hash)
 }
 
 /*
- * How many such changes have been seen: what was learnt of a server holds only
- * as long as this is the same.
+ * Number of such changes seen: what was learnt of a server is valid only while
+ * this does not change.
  */
 uint64
 bf_connection_changes(void)
@@ -229,7 +234,7 @@ bf_connection_changes(void)
 	return changes;
 }
 
-/* Make the cache of connections, and have it told what concerns it. */
+/* Make the cache of connections, and register its callbacks. */
 static void
 make_cache(void)
 {
@@ -251,9 +256,9 @@ make_cache(void)
 }
 
 /*
- * Wait until as many replicas as the server's option says have all that this
- * connection has written, and all that was there when it wrote last: what it found
- * to be set already may be as new.
+ * Wait until the number of replicas required by the server's option have all
+ * that this connection has written, and all that was there at that time: what
+ * it found to be set already may be as new.
  */
 static void
 await_replicas(BfConnection *connection)
@@ -286,8 +291,8 @@ await_replicas(BfConnection *connection)
 }
 
 /*
- * Say that no more is wanted of a connection: it is kept for the next call.  What
- * was written has reached as many replicas as it is to.
+ * Finish the use of a connection: it is kept for the next call.  What was
+ * written has reached the required number of replicas.
  */
 void
 bf_connection_done(BfConnection *connection)
@@ -300,7 +305,7 @@ bf_connection_done(BfConnection *connection)
 	connection->last_used = GetCurrentTimestamp();
 }
 
-/* Whether a connection that has been idle still serves. */
+/* Whether an idle connection is still usable. */
 static bool
 is_alive(const BfConnection *connection)
 {
@@ -311,8 +316,8 @@ is_alive(const BfConnection *connection)
 }
 
 /*
- * Read a server and our mapping for it, both as they are at one moment: the one
- * may say where to take what the other says.
+ * Read a server and our mapping for it, both as of one moment: the one
+ * determines where the other is sent.
  */
 static void
 read_server(BfConnection *connection, BfServer *server)
@@ -331,8 +336,8 @@ read_server(BfConnection *connection, BfServer *server)
 }
 
 /*
- * Connect to a server, or to a node of its cluster; or see that a connection leads
- * to who is the master now.  Returns NULL, or why that is not possible.
+ * Connect to a server, or to a node of its cluster; or make sure that a
+ * connection still leads to the master.  Returns NULL, or why that failed.
  */
 static char *
 connect_to_server(BfConnection *connection, BfServer *server)
@@ -370,14 +375,14 @@ connect_to_server(BfConnection *connection, BfServer *server)
 static bool
 is_usable(const BfConnection *connection)
 {
-	/* A role that was a superuser may be none any more. */
+	/* A role that was a superuser may not be one any more. */
 	return connection->socket.link != NULL &&
 		!is_outdated(connection) && !is_busy(&connection->socket) &&
 		!connection->watching && !connection->demoted &&
 		!(connection->unproven && !superuser()) && is_alive(connection);
 }
 
-/* Is it to a master that was named too long ago, by whatever clock? */
+/* Is it to a master that was last confirmed too long ago, by any clock? */
 static bool
 is_due(const BfConnection *connection)
 {
@@ -388,7 +393,7 @@ is_due(const BfConnection *connection)
 		 TimestampDifferenceExceeds(connection->verified, now, TRUST));
 }
 
-/* Make room for a connection to a node: at the cost of the one idle longest. */
+/* Make room for a connection to a node by closing the one idle longest. */
 static void
 make_room(void)
 {
@@ -411,7 +416,7 @@ make_room(void)
 		forget_connection(oldest);
 }
 
-/* The entry of a connection, which need not be open. */
+/* The entry of a connection, which may be closed. */
 static BfConnection *
 find_connection(const BfConnectionKey *key)
 {
@@ -433,9 +438,9 @@ find_connection(const BfConnectionKey *key)
 
 /*
  * A connection of the current user to a server, or to a node of its cluster;
- * the caller has checked that the user may use the server.  It is closed where
- * there is a problem: it cannot be reached.  NULL where what has named the node is
- * a server, or was given an account, that may be another now.
+ * the caller has checked that the user may use the server.  If it cannot be
+ * reached, returns a closed one and sets *problem.  Returns NULL if the server
+ * that has named the node, or our account there, may have changed since.
  */
 static BfConnection *
 try_connection(Oid server, const BfNode *node, char **problem)
@@ -473,7 +478,10 @@ try_connection(Oid server, const BfNode *node, char **problem)
 	return connection;
 }
 
-/* The same; what cannot be reached is raised. */
+/*
+ * Get a connection as by try_connection(), but raise an error if the server
+ * cannot be reached.
+ */
 BfConnection *
 bf_connection_open(Oid server, const BfNode *node)
 {
@@ -485,7 +493,10 @@ bf_connection_open(Oid server, const BfNode *node)
 	return connection;
 }
 
-/* The same; NULL where it cannot be reached, too. */
+/*
+ * Get a connection as by try_connection(), but NULL if the server cannot be
+ * reached.
+ */
 BfConnection *
 bf_connection_try(Oid server, const BfNode *node)
 {
@@ -496,9 +507,9 @@ bf_connection_try(Oid server, const BfNode *node)
 }
 
 /*
- * Does an error say that sentinels are to be asked for the master before a unit is
+ * Does an error require to query sentinels for the master before a unit is
  * sent again?  A master that lacks replicas may have lost them to another one.
- * That is asked once: who is the master still is in want of them.
+ * That is done once: one that is still the master simply lacks them.
  */
 bool
 bf_connection_is_doubtful(BfConnection *connection, const char *error)
@@ -518,7 +529,7 @@ bf_connection_is_doubtful(BfConnection *connection, const char *error)
 	return true;
 }
 
-/* Raise an error that was answered; anything else is returned. */
+/* Raise an error that was returned; return anything else. */
 static const BfReply *
 not_an_error(BfConnection *connection, const BfReply *reply)
 {
@@ -527,7 +538,7 @@ not_an_error(BfConnection *connection, const BfReply *reply)
 	return reply;
 }
 
-/* The integer that a reply is. */
+/* The value of a reply that must be an integer. */
 long long
 bf_reply_integer(BfConnection *connection, const BfReply *reply)
 {
@@ -536,7 +547,7 @@ bf_reply_integer(BfConnection *connection, const BfReply *reply)
 	return reply->integer;
 }
 
-/* Whether a reply that is 0 or 1, and nothing else, is 1. */
+/* Whether a reply that must be 0 or 1 is 1. */
 bool
 bf_reply_bit(BfConnection *connection, const BfReply *reply)
 {
@@ -547,14 +558,14 @@ bf_reply_bit(BfConnection *connection, const BfReply *reply)
 	return bit == 1;
 }
 
-/* Whether a reply is the status of something done. */
+/* Whether a reply is the status OK. */
 bool
 bf_reply_is_ok(const BfReply *reply)
 {
 	return reply->type == BF_REPLY_STATUS && strcmp(reply->str, "OK") == 0;
 }
 
-/* A reply that is a string. */
+/* Check that a reply is a string. */
 const BfReply *
 bf_reply_string(BfConnection *connection, const BfReply *reply)
 {
@@ -563,7 +574,7 @@ bf_reply_string(BfConnection *connection, const BfReply *reply)
 	return reply;
 }
 
-/* The elements of a reply that is an array of so many. */
+/* The elements of a reply that must be an array of that many. */
 BfReply **
 bf_reply_array(BfConnection *connection, const BfReply *reply,
 			   size_t elements)

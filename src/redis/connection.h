@@ -8,7 +8,7 @@
 
 #include "redis/socket.h"
 
-/* A node that a server has named. */
+/* A node, as named by a server. */
 typedef struct BfNode
 {
 	char		host[BF_HOST_SIZE];
@@ -16,12 +16,13 @@ typedef struct BfNode
 	uint64		changes;		/* bf_connection_changes() of that server */
 } BfNode;
 
-/* What names a connection: all its bytes count, so pad with zeros. */
+/* Key of a connection: all its bytes are hashed, so pad with zeros. */
 typedef struct BfConnectionKey
 {
 	Oid			server;
 	Oid			user;
-	int			port;			/* of a cluster's node; 0: what the options say */
+	int			port;			/* of a node of a cluster; 0: connect as the
+								 * options say */
 	char		host[BF_HOST_SIZE];
 } BfConnectionKey;
 
@@ -31,17 +32,22 @@ typedef struct BfConnection
 	BfSocket	socket;
 	BfSocket	guide;			/* to the sentinel that has named the master */
 	uint64		changes;		/* bf_connection_changes() when it was made */
-	bool		unproven;		/* only a superuser need not prove a password */
+	bool		unproven;		/* only a superuser may use it without a
+								 * password check */
 	bool		cluster;
 	bool		sentinel;
-	bool		demoted;		/* it is to a master that is none any more */
-	bool		doubted;		/* it lacked replicas, and has executed nothing since */
-	TimestampTz verified;		/* when sentinels were asked for the master; 0:
-								 * they are to be asked */
+	bool		demoted;		/* its server is not the master any more */
+	bool		doubted;		/* it lacked replicas, and has executed nothing
+								 * since */
+	TimestampTz verified;		/* when sentinels confirmed the master; 0: they
+								 * must be queried */
 	bool		watching;		/* from WATCH to EXEC or UNWATCH */
-	bool		unnamed;		/* its account may not name scripts, but send them */
-	bool		plain;			/* nor, or its release cannot, say that they only read */
-	bool		written;		/* what no replica was waited for yet */
+	bool		unnamed;		/* its account must send scripts in full, not
+								 * by digest */
+	bool		plain;			/* its account or release does not support
+								 * read-only verbs */
+	bool		written;		/* something that no replica has confirmed
+								 * yet */
 	bool		kept;			/* beyond the transaction */
 	int			idle_timeout;	/* ms */
 	int			wait_replicas;
@@ -49,14 +55,14 @@ typedef struct BfConnection
 	TimestampTz last_used;
 } BfConnection;
 
-/* What an error says about where to send a command instead. */
+/* Where an error says that a command must be sent instead. */
 typedef enum BfRedirect
 {
-	BF_REDIRECT_NONE,			/* nothing: it is another error */
-	BF_REDIRECT_MOVED,			/* the slot lives elsewhere */
-	BF_REDIRECT_ASK,			/* this once, elsewhere */
-	BF_REDIRECT_MASTER,			/* the master is another one now */
-	BF_REDIRECT_DIVIDE,			/* nowhere yet, unless a key at a time */
+	BF_REDIRECT_NONE,			/* nowhere: it is another error */
+	BF_REDIRECT_MOVED,			/* to the node that serves the slot now */
+	BF_REDIRECT_ASK,			/* to another node, this time */
+	BF_REDIRECT_MASTER,			/* to the new master */
+	BF_REDIRECT_DIVIDE,			/* nowhere yet, except one key at a time */
 	BF_REDIRECT_WAIT			/* nowhere yet */
 } BfRedirect;
 
@@ -68,13 +74,13 @@ extern void bf_connection_done(BfConnection *connection);
 extern bool bf_connection_is_doubtful(BfConnection *connection,
 									  const char *error);
 
-/* Raise an error that was answered, or that an answer makes no sense. */
+/* Raise an error that was returned, or that a reply makes no sense. */
 #define bf_connection_raise(connection, error) \
 	bf_socket_raise(&(connection)->socket, error)
 #define bf_connection_protocol_error(connection, problem) \
 	bf_socket_protocol_error(&(connection)->socket, problem)
 
-/* Replies, checked: used only after they were found to be what was asked for. */
+/* Checked access to replies. */
 extern long long bf_reply_integer(BfConnection *connection,
 								  const BfReply *reply);
 extern bool bf_reply_bit(BfConnection *connection, const BfReply *reply);

@@ -32,17 +32,17 @@
 #include "redis/scripts.h"
 #include "type/value.h"
 
-/* Bits that a script asks for: it has more besides than a command alone. */
+/* Bits that a script looks up: it has more overhead than a command. */
 #define BITS_A_SCRIPT	2000
 
-/* One in so many added elements looks whether it gives a filter a better witness. */
+/* One in this many added elements tries to give a filter a better witness. */
 #define TESTIFIERS		16
 
 /* ---- Items ---- */
 
 /*
- * How many items a unit has from one on: a batch, and no element in two units, as what
- * it may be is asked for in one moment.
+ * How many items a unit has from one on: a batch, without splitting the items
+ * of an element, which are looked up at one moment.
  */
 static int
 items_from(const BfItemRun *run, int from)
@@ -55,7 +55,7 @@ items_from(const BfItemRun *run, int from)
 	return to - from;
 }
 
-/* Take the answers to a unit: BfReplyHandler. */
+/* Process the reply to a unit: BfReplyHandler. */
 static void
 take_unit(BfConnection *connection, const BfReply *reply,
 		  const BfUnit *unit, void *arg)
@@ -74,8 +74,8 @@ take_unit(BfConnection *connection, const BfReply *reply,
 }
 
 /*
- * Free what bf_items_append_bits() has computed of items: once their bits have
- * been asked for, 1 kB each is too much to keep.
+ * Free what bf_items_append_bits() has computed: after the bits have been
+ * requested, 1 kB for each item is too much to keep.
  */
 static void
 forget_digests(const BfRemote *remote, BfItem *item, int count)
@@ -90,7 +90,7 @@ forget_digests(const BfRemote *remote, BfItem *item, int count)
 	}
 }
 
-/* Work on all items, until the filter has changed (false). */
+/* Process all items; false when the filter has changed. */
 bool
 bf_items_run(BfItemRun *run)
 {
@@ -117,9 +117,9 @@ bf_items_run(BfItemRun *run)
 }
 
 /*
- * Whether what a script answers says that a filter is what it was described as;
- * raises that it is, but a string of it is lost.  A string with a head may be a
- * filter all the same, another one: that is seen when it is described.
+ * Whether the reply of a script confirms that a filter is the one described;
+ * raises an error if it is, but has lost a string.  A string with a head may
+ * be another filter: that is found out when it is described.
  */
 bool
 bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
@@ -137,14 +137,14 @@ bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
 	bf_remote_missing(&lost);
 }
 
-/* Shapes of a filter's layers: one where they are all alike. */
+/* Number of different shapes of layers: one if they are all alike. */
 uint32
 bf_remote_shapes(const BfRemote *remote)
 {
 	return remote->plan.header.expansion == 1 ? 1 : remote->plan.header.layers;
 }
 
-/* Positions of an element in all of them. */
+/* Number of positions of an element in all of them. */
 uint32
 bf_remote_hashes(const BfRemote *remote)
 {
@@ -156,7 +156,7 @@ bf_remote_hashes(const BfRemote *remote)
 	return hashes;
 }
 
-/* Say where the bits of an item are in a layer's string, as SETBIT counts. */
+/* Compute the offsets of an item's bits in a layer's string, as for SETBIT. */
 static void
 list_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
 {
@@ -193,9 +193,9 @@ bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
 }
 
 /*
- * Whether a layer's witness is to be written, or anew, with items that are added: it has
- * few bits, and many items come or, as looking at it costs Redis some time, one in so
- * many that the lot falls on.
+ * Whether a layer's witness is to be written or improved with items that are
+ * added: it has few bits, and there are many items.  With few items this
+ * depends on a pseudorandom bit position, as it costs Redis some time.
  */
 bool
 bf_items_testify(const BfRemote *remote, uint32 layer, BfItem *item, int count)
@@ -209,7 +209,10 @@ bf_items_testify(const BfRemote *remote, uint32 layer, BfItem *item, int count)
 	return bits[0] % TESTIFIERS == 0 && !bf_witness_is_strong(&witness);
 }
 
-/* What shows that the first string has items: words that the last of them have bits in. */
+/*
+ * Make a witness that the first string has items: words with bits of the last
+ * of them.
+ */
 BfWitness
 bf_items_witness(const BfRemote *remote, BfItem *item, int count)
 {
@@ -230,7 +233,7 @@ bf_items_witness(const BfRemote *remote, BfItem *item, int count)
 	return witness;
 }
 
-/* Append sub-commands of BITFIELD about the bits of items in one string. */
+/* Append subcommands of BITFIELD about the bits of items in one string. */
 void
 bf_items_append_bits(BfUnit *unit, const BfRemote *remote, BfItem *item,
 					 int count, bool set)
@@ -244,7 +247,10 @@ bf_items_append_bits(BfUnit *unit, const BfRemote *remote, BfItem *item,
 	}
 }
 
-/* Take the bits of items: the answer is whether all are set, or not all. */
+/*
+ * Read the bits of items; an answer is whether all are set (or, with `set`,
+ * were not all set).
+ */
 void
 bf_items_take_bits(BfConnection *connection, BfReply **bit, uint32 hashes,
 				   BfItem *item, int count, bool set)
@@ -259,7 +265,7 @@ bf_items_take_bits(BfConnection *connection, BfReply **bit, uint32 hashes,
 	}
 }
 
-/* Take a character for each item, as many as there are; returns that number. */
+/* Read a digit for each item, as many as there are; returns their number. */
 int
 bf_items_take_digits(BfConnection *connection, const BfReply *reply,
 					 BfItem *item, int count)
@@ -277,7 +283,7 @@ bf_items_take_digits(BfConnection *connection, const BfReply *reply,
 	return (int) reply->len;
 }
 
-/* Take what a script answers that looks items up: BfItemRun.take. */
+/* Read the reply of a script that looks items up: BfItemRun.take. */
 bool
 bf_items_take_answers(BfConnection *connection, const BfReply *reply,
 					  const BfUnit *unit, const BfItemRun *run, BfItem *item,
@@ -294,8 +300,8 @@ bf_items_take_answers(BfConnection *connection, const BfReply *reply,
 /* ---- Filters that are made of strings ---- */
 
 /*
- * Make the keys of a planned filter; or return which of them is there, but for a hash
- * that nobody else has.
+ * Create the keys of a planned filter; or return one that exists, ignoring
+ * hashes that no other program has.
  */
 char *
 bf_strings_create(const BfRemote *remote, int64 ttl)
@@ -323,7 +329,9 @@ bf_strings_create(const BfRemote *remote, int64 ttl)
 	return answer < 0 ? bf_remote_key(remote, (uint32) -answer, 1) : NULL;
 }
 
-/* Words of the witness that are read with a head: those that prove what is noted. */
+/*
+ * Words of the witness that are read with a head: those that prove the note.
+ */
 static uint32
 witness_words(const BfRemote *remote)
 {
@@ -331,7 +339,7 @@ witness_words(const BfRemote *remote)
 }
 
 /*
- * Ask for the head of a string, words of its witness, and the bits of items:
+ * Append a lookup of the head, words of the witness, and the bits of items:
  * BfItemRun.append.
  */
 static void
@@ -365,7 +373,9 @@ head_number(const BfRemote *remote)
 	return number;
 }
 
-/* Take these, unless the head or a word is another one's: BfItemRun.take. */
+/*
+ * Read these, unless the head or a word is not the filter's: BfItemRun.take.
+ */
 static bool
 take_headed(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
@@ -389,7 +399,7 @@ take_headed(BfConnection *connection, const BfReply *reply,
 	return true;
 }
 
-/* Ask for items by the script: BfItemRun.append. */
+/* Append a lookup of items by the script: BfItemRun.append. */
 static void
 append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
@@ -422,7 +432,9 @@ bf_strings_contains(const BfRemote *remote, BfItems *items)
 	return bf_items_run(&run);
 }
 
-/* Make a value of a string that is a stream; NULL where it is none, or not there. */
+/*
+ * Make a value of a string that is a stream; NULL if it is missing or not one.
+ */
 static struct varlena *
 take_stream(BfConnection *connection, const BfStream *stream,
 			BfBinding kind, const BfReply *reply)
@@ -443,8 +455,8 @@ take_stream(BfConnection *connection, const BfStream *stream,
 }
 
 /*
- * Make a value of strings, one a layer, of which trimmed ones may be missing;
- * NULL where another is.
+ * Make a value of strings, one for each layer, of which trimmed ones may be
+ * missing; NULL if another one is.
  */
 static struct varlena *
 take_strings(BfConnection *connection, const BfRemote *remote,
@@ -471,9 +483,9 @@ take_strings(BfConnection *connection, const BfRemote *remote,
 }
 
 /*
- * Fetch a string that is a stream; NULL, too, where it has not the bits that the hash
- * beside it, which is read at another moment, says, or that does not say the same of its
- * kind any more.
+ * Fetch a string that is a stream; NULL also if it lacks bits of the witness
+ * in the hash next to it, which is read at another moment, or if the kind
+ * recorded there has changed.
  */
 static struct varlena *
 fetch_stream(const BfRemote *remote, BfBinding kind)
@@ -530,7 +542,7 @@ bf_strings_fetch(const BfRemote *remote, BfBinding kind)
 	return value;
 }
 
-/* Ask for a number about a key; of a string, about what follows its head. */
+/* Get a number about a key; of a string, about what follows its head. */
 static int64
 ask_about(const BfRemote *remote, const char *verb, char *key, uint32 head)
 {

@@ -18,18 +18,18 @@
 
 #define BF_MAX_HEAD		8
 
-/* The longest reply: all that a value can hold, and what comes with it. */
+/* The longest reply: the largest value, and what comes with it. */
 #define BF_FETCH_LIMIT	(MaxAllocSize + BF_REPLY_LIMIT)
 
-/* After so many ms, temporary keys that nobody put in place are gone. */
+/* Time to live of temporary keys, in ms. */
 #define BF_TEMPORARY_TTL	(10 * 60 * 1000)
 
-/* Changes of a filter that are put up with while nothing is done. */
+/* Tolerated changes of a filter without any progress. */
 #define BF_MAX_CHANGES		20
 
 /*
- * Bits that a command asks for, or sets: enough to make the rest of it cheap.
- * With more, Redis's allocator gets slower.
+ * Bits that a command gets or sets: enough to make its overhead small.  With
+ * more, Redis's allocator gets slower.
  */
 #define BF_BITS_A_COMMAND	100
 
@@ -37,50 +37,57 @@ typedef struct BfRemote
 {
 	Oid			server;
 	const char *key;
-	const BfLayout *layout;		/* NULL: there is none */
-	const BfLayout *orphan;		/* only what describes or notes one is there */
-	char	   *lost;			/* a key of it that must be there and is not */
+	const BfLayout *layout;		/* NULL: no filter */
+	const BfLayout *orphan;		/* layout whose hash is there without a
+								 * filter */
+	char	   *lost;			/* a key that must exist and does not */
 	int64		at_key;			/* bytes of the string at key; 0: nothing, -1:
-								 * something else is there */
-	int64		at_layer;		/* the same of the first layer's key */
-	char	   *twin;			/* a key that is there, with hashes of the same names */
-	int			shards;			/* it is spread over, or is to be; 0: none */
-	bool		is_shard;		/* of another: its hash is compared with its bits */
+								 * something else */
+	int64		at_layer;		/* likewise at the first layer's key */
+	char	   *twin;			/* an existing key whose hashes would have the
+								 * names of ours, or NULL */
+	int			shards;			/* number of shards; 0: none */
+	bool		is_shard;		/* its hash is compared together with its
+								 * bits */
 	BfRemoteHash hash[BF_HASHES];
-	BfWitness  *witness;		/* of the layers' strings, as far as there are, */
-	uint32		witnesses;		/* so many of the first ones */
-	char	   *cursor_key;		/* of what says which layer is the newest, or NULL */
-	char	   *cursor;			/* what that says; NULL: it is not there */
-	BfPlan		plan;			/* without layers: a sharded one's; of what is
-								 * found of such, the strategy or NULL */
+	BfWitness  *witness;		/* of the first strings */
+	uint32		witnesses;		/* number of these */
+	char	   *cursor_key;		/* of the string that says which layer is the
+								 * newest, or NULL */
+	char	   *cursor;			/* its contents; NULL: missing */
+	BfPlan		plan;			/* of a sharded filter, without layers; if
+								 * found, the strategy at most */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
-	BfBinding	bind;			/* to be noted with the first elements, if bound */
+	BfBinding	bind;			/* to be noted with the first elements, if
+								 * set */
 } BfRemote;
 
-/* Layers that are looked at when a filter is described. */
+/* Layers that are read when a filter is described. */
 #define BF_FOUND_LAYERS		2
 
-/* What was found at a key */
+/* What was found at a key. */
 typedef struct BfFoundString
 {
-	BfConnection *connection;	/* that says so */
-	const char *type;			/* of what is there, "none" without */
-	uint64		length;			/* of the string, */
-	const uint8 *head;			/* its first bytes, or a native filter's header, */
-	size_t		head_length;	/* and how many these are */
+	BfConnection *connection;	/* that has returned it */
+	const char *type;			/* "none" if there is nothing */
+	uint64		length;			/* of the string */
+	const uint8 *head;			/* its first bytes, or the header of a native
+								 * filter */
+	size_t		head_length;	/* number of these bytes */
 } BfFoundString;
 
-/* and at those that a layout has beside it. */
+/* What was found at a key and at the side keys of a layout. */
 typedef struct BfFound
 {
 	BfFoundString at;
-	bool		alone;			/* is it described in no other layout? */
+	bool		alone;			/* no other layout describes a filter there */
 	char	  **values[BF_HASHES];	/* of its hashes' fields, or NULL */
-	uint32		disproved[BF_HASHES];	/* the string, from 1 on, that has not the
-										 * bits of a hash's witness; 0: none */
-	char	   *cursor;			/* NULL: there is none */
-	int64		layer[BF_FOUND_LAYERS]; /* lengths of the first strings; 0: there
-										 * is none */
+	uint32		disproved[BF_HASHES];	/* number of the string, from 1, that
+										 * lacks bits of the hash's witness; 0:
+										 * none */
+	char	   *cursor;			/* NULL: none */
+	int64		layer[BF_FOUND_LAYERS]; /* lengths of the first strings; 0:
+										 * missing */
 } BfFound;
 
 /* An element, hashed for one filter. */
@@ -97,15 +104,15 @@ typedef struct BfItems
 	BfItem	   *item;
 	int			count;
 	int			capacity;
-	bool		guarded;		/* are they asked for where all that the filter was
-								 * described as is compared? */
+	bool		guarded;		/* look up by a command that compares the whole
+								 * description */
 } BfItems;
 
-/* How full a filter is, of which there is one layer at least. */
+/* How full a filter is, which has at least one layer. */
 typedef struct BfMeasure
 {
 	BfFill		fill;
-	bool		only_counted;	/* bits_set and fpp of that are not known */
+	bool		only_counted;	/* bits_set and fpp of fill are unknown */
 	uint64		bytes;
 	int64		ttl;			/* ms; negative: none */
 } BfMeasure;
@@ -113,42 +120,45 @@ typedef struct BfMeasure
 typedef struct BfDriver
 {
 	/*
-	 * Whether what was found at a key is a filter of remote's layout.  Fills in
-	 * what there is of its plan, head and cursor; or sets orphan where only what
-	 * describes one is there, and lost where something is not, and says no.
+	 * Whether what was found at a key is a filter of remote's layout.  Fills
+	 * in plan, head and cursor; or returns false and sets orphan if only what
+	 * describes a filter is there, and lost if a key is missing.
 	 */
 	bool		(*recognize) (BfRemote *remote, const BfFound *found);
 	/*
-	 * Fill in the plan, or raise why there is none, for who creates a filter or
-	 * tells about it; add, contains and fetch do with what recognize() found.
-	 * NULL: that is all.
+	 * Fill in the rest of the plan, or raise an error, to create a filter or
+	 * report on it; add, contains and fetch need only what recognize() found.
+	 * NULL: nothing is missing.
 	 */
 	void		(*describe) (BfRemote *remote);
-	/* Make a filter as planned; or return which of its keys is there. */
+	/* Create a filter as planned; or return a key of it that exists. */
 	char	   *(*create) (const BfRemote *remote, int64 ttl);
 	/*
-	 * Add items: their answers are whether they were surely new.  False where
-	 * the filter is not, or in the course of it is no more, what it was
-	 * described as: the items that are not done have not been added.  Raises
-	 * 42704 where it is that, but a string of it is lost; as all of them do.
+	 * Add items; the answer is whether an item was certainly new.  Returns
+	 * false if the filter is not, or ceases to be, the one described: items
+	 * that are not done have not been added.  Like all of these functions,
+	 * raises 42704 if it is that filter but has lost a string.
 	 */
 	bool		(*add) (const BfRemote *remote, BfItems *items);
-	/* Look items up; false as above, without answers for what is not done. */
+	/* Look items up; false like add, without answers for items not done. */
 	bool		(*contains) (const BfRemote *remote, BfItems *items);
-	/* A value of such elements; NULL: the filter has changed or gone. */
+	/*
+	 * A value with elements of a kind; NULL: the filter has changed or is
+	 * gone.
+	 */
 	struct varlena *(*fetch) (const BfRemote *remote, BfBinding kind);
 	/*
-	 * Put a filter, planned as `remote`, where there is `old` or nothing;
-	 * `refresh` says that it was probably mirrored before.  Returns the bytes
-	 * sent.
+	 * Put a filter, planned as `remote`, in the place of `old` or nothing;
+	 * `refresh` means that it was probably mirrored before.  Returns the
+	 * number of bytes sent.
 	 */
 	uint64		(*mirror) (const BfRemote *remote, const BfRemote *old,
 						   const BfFilter *filter, int64 ttl, bool refresh);
 	/* Measure a described filter. */
 	void		(*measure) (const BfRemote *remote, BfMeasure *measure);
 	/*
-	 * Whether what was described lacks what the witness in its hash says that it
-	 * has; NULL: the script that describes has looked at the bits.
+	 * Whether a filter described does not match the witness in its hash; NULL:
+	 * the script that describes filters has checked the bits.
 	 */
 	bool		(*disproves) (const BfRemote *remote, const char *witness);
 	/* The server hashes: items are the elements' bytes. */
@@ -192,7 +202,7 @@ extern char *bf_remote_key(const BfRemote *remote, uint32 number,
 						   uint32 layers);
 extern void bf_remote_append_keys(BfUnit *unit, const BfRemote *remote,
 								  uint32 layers);
-extern void bf_remote_append_beside(BfUnit *unit, const BfRemote *remote);
+extern void bf_remote_append_side_keys(BfUnit *unit, const BfRemote *remote);
 
 /* driver_hashes.c */
 extern void bf_remote_append_noting(BfUnit *unit, const BfRemote *remote,
@@ -217,20 +227,20 @@ extern void bf_remote_append_strings(BfUnit *unit, const BfRemote *remote,
 
 /* driver.c */
 
-/* Work on items a unit at a time, as many as it takes well. */
+/* Processing of items in units, as many items at a time as suit Redis. */
 typedef struct BfItemRun
 {
 	const BfRemote *remote;
 	BfItems    *items;
 	int			batch;			/* items a unit */
-	const void *arg;			/* what the functions want besides */
+	const void *arg;			/* for the functions */
 	void		(*append) (BfUnit *unit, const struct BfItemRun *run,
 						   BfItem *item, int count);
-	/* Take a unit's answers, all, or false: the filter has changed. */
+	/* Read the reply to a unit; or return false if the filter has changed. */
 	bool		(*take) (BfConnection *connection, const BfReply *reply,
 						 const BfUnit *unit, const struct BfItemRun *run,
 						 BfItem *item, int count);
-	bool		changed;		/* is the filter not what it was? */
+	bool		changed;		/* has the filter changed? */
 } BfItemRun;
 
 extern bool bf_items_run(BfItemRun *run);
@@ -264,19 +274,19 @@ extern void bf_strings_measure(const BfRemote *remote, BfMeasure *measure);
 
 /* redis_write.c */
 
-/* What the string of a layer is to be, under its own or a temporary key. */
+/* The contents of a layer's string, under its own or a temporary key. */
 typedef struct BfImage
 {
 	const BfRemote *remote;
 	const char *key;
-	const uint8 *bits;			/* of the layer, as a value has them; or NULL */
+	const uint8 *bits;			/* of the layer, as in a value; or NULL */
 	uint64		bytes;			/* of the string */
 	int64		ttl;			/* ms; 0: none */
-	bool		hashes;			/* write, or remove, those beside it */
-	uint8	   *buffer;			/* for bytes that are put into another order */
+	bool		hashes;			/* write or remove the hashes of remote */
+	uint8	   *buffer;			/* for bytes in another order */
 } BfImage;
 
-/* Bytes of that, and bytes of a string that are looked at again. */
+/* Size of that buffer, and number of bytes of a string that are read back. */
 #define BF_IMAGE_BUFFER		((size_t) 64 * 1024)
 #define BF_SAMPLE			64
 
@@ -304,13 +314,13 @@ extern void bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 /* shards.c */
 
 /*
- * Which fields of the hash that says how many shards there are its id is, and how many
- * are awaited while they are mirrored.
+ * Fields of the hash that lists the shards: its id, and the number of shards
+ * that are awaited while they are mirrored.
  */
 #define BF_SPREAD_ID		2
 #define BF_SPREAD_AWAITED	4
 
-/* What has a filter's elements: itself alone, or its shards. */
+/* A filter: itself alone, or its shards. */
 typedef struct BfShards
 {
 	BfRemote	whole;

@@ -19,14 +19,17 @@
 #include "type/value.h"
 
 /*
- * Positions that a call of the script takes: enough to pay for its BITCOUNT, and
- * few enough for others to have their turn.
+ * Positions in a call of the script: enough to pay for its BITCOUNT, and few
+ * enough to let other clients have their turn.
  */
 #define POSITIONS_A_SCRIPT	4000
 
 /* ---- Recognize ---- */
 
-/* Derive layers from the first, as many as a filter says; false: it has not so many. */
+/*
+ * Derive the given number of layers from the first; false if it cannot have
+ * that many.
+ */
 static bool
 list_layers(BfPlan *plan, uint32 layers)
 {
@@ -45,9 +48,10 @@ list_layers(BfPlan *plan, uint32 layers)
 }
 
 /*
- * How many layers there are, by the cursor.  One that is not there means one
- * layer in what the original made; what has another layer, or is ours, lost it, and so
- * has a filter whose cursor is no number of a layer.
+ * Number of layers, by the cursor.  In a filter made by the original, a
+ * missing cursor means one layer; if there is a second layer, or the filter is
+ * ours, the cursor was lost.  It also counts as lost if it is not the number
+ * of a layer.
  */
 static uint32
 count_layers(BfRemote *remote, const BfFound *found)
@@ -69,7 +73,7 @@ count_layers(BfRemote *remote, const BfFound *found)
 	return Max((uint32) newest + 1, least);
 }
 
-/* Whether a layer's string is there, and is what it was. */
+/* Whether a layer's string exists, and is what it was. */
 static bool
 has_layer(const BfRemote *remote, const BfFound *found, uint32 layer)
 {
@@ -102,17 +106,17 @@ recognize_growing(BfRemote *remote, const BfFound *found)
 
 /* ---- Add ---- */
 
-/* How a filter goes on. */
+/* How a filter is to grow. */
 typedef struct Growth
 {
-	BfLayer		next;			/* the layer to come */
-	uint64		capacity;		/* of the newest */
+	BfLayer		next;			/* the next layer */
+	uint64		capacity;		/* of the newest layer */
 } Growth;
 
 /*
- * Append the witness as the script goes on with it: the parts of older layers, the
- * newest one's length and its words, and the bits of these, where they are to be written
- * anew.
+ * Append the witness for the script: the parts of older layers, the length and
+ * words of the newest one, and the number of their bits if they are to be
+ * rewritten.
  */
 static void
 append_testimony(BfUnit *unit, const BfRemote *remote, BfItem *item, int count)
@@ -164,7 +168,7 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_items_append_positions(unit, remote, item, count);
 }
 
-/* Take a digit for each item done, or none: BfItemRun.take. */
+/* Read a digit for each item done, or none: BfItemRun.take. */
 static bool
 take_grown(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
@@ -177,7 +181,7 @@ take_grown(BfConnection *connection, const BfReply *reply,
 		bf_items_take_digits(connection, reply, item, count) == count;
 }
 
-/* Raise that a filter has as many layers, or as large ones, as can be. */
+/* Raise that a filter has the maximum number of layers, or the largest. */
 static void
 refuse_growth(const BfRemote *remote, const char *reason)
 {
@@ -188,7 +192,7 @@ refuse_growth(const BfRemote *remote, const char *reason)
 			 errdetail("%s", reason)));
 }
 
-/* Find out how a filter goes on. */
+/* Plan how a filter is to grow. */
 static void
 plan_growth(const BfRemote *remote, Growth *growth)
 {

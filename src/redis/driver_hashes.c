@@ -20,7 +20,7 @@
 
 /* ---- Write ---- */
 
-/* Append the fields of a hash that have values, each with its own. */
+/* Append the fields of a hash that have values, with these. */
 static void
 append_fields(BfUnit *unit, const BfHashShape *shape, char *const *values)
 {
@@ -33,14 +33,14 @@ append_fields(BfUnit *unit, const BfHashShape *shape, char *const *values)
 	}
 }
 
-/* Those that a filter's hash is to have. */
+/* Append the fields that a filter's hash is to have. */
 void
 bf_remote_append_fields(BfUnit *unit, const BfRemote *remote, BfHashRole role)
 {
 	append_fields(unit, remote->layout->hash[role], remote->hash[role].values);
 }
 
-/* Append how many fields and values a hash is to have, and these. */
+/* Append the number of fields and values of a hash, and these. */
 static void
 append_counted(BfUnit *unit, const BfHashShape *shape, char *const *values)
 {
@@ -53,8 +53,9 @@ append_counted(BfUnit *unit, const BfHashShape *shape, char *const *values)
 }
 
 /*
- * Append the number of hashes whose keys are appended, and what they are to say;
- * before that, if so wanted, the fields by which one that is there is known.
+ * Append the number of hashes whose keys are appended, and their contents; if
+ * requested, each preceded by the fields by which an existing one is
+ * recognized.
  */
 void
 bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote, bool signs)
@@ -78,7 +79,7 @@ bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote, bool signs)
 
 /* ---- Compare ---- */
 
-/* The number that the key of a hash has in a script, after so many strings. */
+/* The number of a hash's key in a script, after those of the strings. */
 static uint32
 hash_number(const BfRemote *remote, BfHashRole role, uint32 strings)
 {
@@ -87,8 +88,8 @@ hash_number(const BfRemote *remote, BfHashRole role, uint32 strings)
 }
 
 /*
- * The number that the key of a hash which nobody else has has in a script, after so
- * many strings; 0: there is none.
+ * The number of the key of the hash that no other program has, in a script,
+ * after those of the strings; 0 if there is none.
  */
 uint32
 bf_remote_own_hash(const BfRemote *remote, uint32 strings)
@@ -101,8 +102,9 @@ bf_remote_own_hash(const BfRemote *remote, uint32 strings)
 }
 
 /*
- * Append a guard, for lua/guard.lua: fields of a hash, whose key has a number, are to
- * have these values, or none (NULL) still.  Says which of them is a witness, from 1 on.
+ * Append a guard, for lua/guard.lua: fields of the hash with a key's number
+ * must have these values, or none (NULL).  `witness` is the number of the
+ * field with the witness, from 1.
  */
 void
 bf_guard_append(BfUnit *unit, uint32 key, const char *const *fields,
@@ -126,7 +128,7 @@ bf_guard_append(BfUnit *unit, uint32 key, const char *const *fields,
 	pfree(said.data);
 }
 
-/* Append that of a hash of a filter's, but for what is noted. */
+/* Append the guard of a hash of a filter, without what is to be noted. */
 static void
 append_guards_of(BfUnit *unit, const BfRemote *remote, BfHashRole role,
 				 uint32 strings, bool noting)
@@ -155,8 +157,8 @@ append_guards_of(BfUnit *unit, const BfRemote *remote, BfHashRole role,
 }
 
 /*
- * Append the guards of a filter, for lua/guard.lua, after so many keys of
- * strings.  What is noted next is compared then.
+ * Append the guards of a filter, for lua/guard.lua, after the keys of strings.
+ * What is noted next is compared then.
  */
 void
 bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
@@ -181,10 +183,10 @@ bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
 }
 
 /*
- * Append what lua/strings.lua reads: the hash that excuses a string that is not there,
- * if it has no field filled; and the strings, before whose hashes there are so many
- * keys, with their lengths, unless they are trimmed or only the caller knows what
- * they are.
+ * Append what lua/strings.lua reads: the hash that excuses a missing string if
+ * it has no field filled; and the strings, which are the first keys, with
+ * their lengths, unless they are trimmed or only the caller knows what they
+ * are.
  */
 void
 bf_remote_append_strings(BfUnit *unit, const BfRemote *remote, uint32 strings)
@@ -206,7 +208,7 @@ bf_remote_append_strings(BfUnit *unit, const BfRemote *remote, uint32 strings)
 
 /* ---- Note ---- */
 
-/* Whether there is a hash of ours about a filter, when elements have been added. */
+/* Whether a filter has a hash of ours after elements have been added. */
 bool
 bf_remote_gets_note(const BfRemote *remote)
 {
@@ -219,9 +221,9 @@ bf_remote_gets_note(const BfRemote *remote)
 }
 
 /*
- * Append what is to be noted with the first elements, for lua/noting.lua: their
- * kind and, if they are added now, that a string must be there from now on.
- * What another implementation has made gets a note that says no more.
+ * Append what is to be noted with the first elements, for lua/noting.lua:
+ * their kind and, if they are added now, that a string must exist from now on.
+ * The note of a filter made by another implementation records no more.
  */
 void
 bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
@@ -250,8 +252,8 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 }
 
 /*
- * Append the script that does so, and looks whether the filter is what it was
- * described as: lua/note.lua.
+ * Append the script that writes the note if the filter is the one described:
+ * lua/note.lua.
  */
 void
 bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
@@ -272,8 +274,8 @@ bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 }
 
 /*
- * Note of what kind a filter's elements are, if `bind` says so; false where it is
- * not what it was described as.  Raises 42704 where it is not whole.
+ * Note the kind of a filter's elements, if `bind` has one; false if it is not
+ * the filter described.  Raises 42704 if it is incomplete.
  */
 bool
 bf_remote_note(const BfRemote *remote)
@@ -291,7 +293,7 @@ bf_remote_note(const BfRemote *remote)
 	return same;
 }
 
-/* Remember that their kind was noted, with elements that were added. */
+/* Remember that the kind was noted, with elements that were added. */
 void
 bf_remote_noted(BfRemote *remote)
 {

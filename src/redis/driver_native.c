@@ -34,13 +34,13 @@
 /* Bytes loaded by a command. */
 #define CHUNK			((uint64) 1024 * 1024)
 
-/* Elements added or asked for by a command. */
+/* Elements added or looked up by a command. */
 #define BATCH			1000
 
 /*
- * Plan a filter by the header of its dump.  The length that the whole dump has
- * follows from it if it makes sense: a link's header starts with the bytes of its
- * bits.
+ * Plan a filter from the header of its dump.  The length of the whole dump
+ * follows from a valid header: that of a link starts with the number of bytes
+ * of its bits.
  */
 static bool
 read_header(const uint8 *head, size_t head_length, BfPlan *plan,
@@ -57,7 +57,7 @@ read_header(const uint8 *head, size_t head_length, BfPlan *plan,
 	return stream->inspect(head, length, plan, error);
 }
 
-/* Ask for a dump's header; the reply is checked to be a cursor and bytes. */
+/* Get the header of a dump; the reply is checked to be a cursor and bytes. */
 static BfReply **
 scan_header(const BfRemote *remote, const char *key, BfConnection **connection)
 {
@@ -94,9 +94,9 @@ describe_native(BfRemote *remote)
 }
 
 /*
- * The type says that it is a filter; of which shape, its header, which not every
- * account may read, and which may be of a shape that we do not know.  What a hash says
- * is about one of a shape, though: who may not read that is told so.
+ * The type shows that it is a filter.  Its shape is in its header, which some
+ * accounts must not read, and which may be unknown to us.  But a hash is about
+ * a filter of some shape: then an account that must not read it gets an error.
  */
 static bool
 recognize_native(BfRemote *remote, const BfFound *found)
@@ -116,9 +116,9 @@ recognize_native(BfRemote *remote, const BfFound *found)
 }
 
 /*
- * Refuse parameters of which RedisBloom before 2.4.10 and 2.6.13 makes a filter
- * of no bits: it divides by their number when it is asked, which ends Redis.
- * A filter that grows starts at half of the fpp, which needs more than a bit.
+ * Refuse parameters for which RedisBloom before 2.4.10 and 2.6.13 makes a
+ * filter without bits: a lookup divides by their number, which ends Redis.  A
+ * filter that grows starts with half of the fpp, which needs more than a bit.
  */
 static void
 check_bits(const BfHeader *header)
@@ -133,7 +133,7 @@ check_bits(const BfHeader *header)
 				 errhint("Expect more elements, or choose a lower probability.")));
 }
 
-/* BF.RESERVE; or return the key, which is there. */
+/* Create a filter by BF.RESERVE; or return the key, which exists. */
 static char *
 create_native(const BfRemote *remote, int64 ttl)
 {
@@ -156,7 +156,7 @@ create_native(const BfRemote *remote, int64 ttl)
 		pstrdup(remote->key) : NULL;
 }
 
-/* Append items as they are. */
+/* Append the bytes of items. */
 static void
 append_items(BfUnit *unit, const BfItem *item, int count)
 {
@@ -164,7 +164,7 @@ append_items(BfUnit *unit, const BfItem *item, int count)
 		bf_command_bytes(unit, item[i].hash.data, item[i].hash.length);
 }
 
-/* Ask for items by the script: BfItemRun.append. */
+/* Append a lookup of items by the script: BfItemRun.append. */
 static void
 append_questions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
@@ -191,7 +191,7 @@ contains_native(const BfRemote *remote, BfItems *items)
 	return bf_items_run(&run);
 }
 
-/* Add items by the script: BfItemRun.append. */
+/* Append the script that adds items: BfItemRun.append. */
 static void
 append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
@@ -208,9 +208,9 @@ append_additions(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 }
 
 /*
- * Take a number for each item: BfItemRun.take.  A filter that is full and does
- * not grow answers the first one that it does not take by an error, and no
- * more.
+ * Read a number for each item: BfItemRun.take.  A filter that is full and does
+ * not grow returns an error for the first item that it rejects, and nothing
+ * for those that follow.
  */
 static bool
 take_inserted(BfConnection *connection, const BfReply *reply,
@@ -245,7 +245,7 @@ add_native(const BfRemote *remote, BfItems *items)
 	return bf_items_run(&run);
 }
 
-/* Put the parts of a dump together, and make a value of it. */
+/* Join the parts of a dump, and make a value of it. */
 static struct varlena *
 take_dump(BfConnection *connection, const BfReply *reply, BfBinding kind)
 {
@@ -287,7 +287,7 @@ fetch_native(const BfRemote *remote, BfBinding kind)
 	return value;
 }
 
-/* BfReplyHandler of commands that are answered by OK, or by a number */
+/* Check commands that return OK, or a number: BfReplyHandler. */
 static void
 expect_success(BfConnection *connection, const BfReply *reply,
 			   const BfUnit *unit, void *arg)
@@ -296,7 +296,7 @@ expect_success(BfConnection *connection, const BfReply *reply,
 		bf_connection_protocol_error(connection, "OK was expected.");
 }
 
-/* BF.LOADCHUNK; the first one makes the key. */
+/* Send a chunk by BF.LOADCHUNK; the first one makes the key. */
 static void
 send_chunk(BfPipeline *pipeline, uint64 cursor, const uint8 *bytes,
 		   size_t length)
@@ -315,7 +315,7 @@ send_chunk(BfPipeline *pipeline, uint64 cursor, const uint8 *bytes,
 	bf_pipeline_send(pipeline, unit);
 }
 
-/* Send a dump's header, then its links' bits in pieces. */
+/* Send the header of a dump, then the bits of its links in pieces. */
 static void
 send_dump(BfPipeline *pipeline, const BfRemote *remote, const uint8 *dump,
 		  size_t head_size)
@@ -338,7 +338,7 @@ send_dump(BfPipeline *pipeline, const BfRemote *remote, const uint8 *dump,
 	}
 }
 
-/* Raise unless a key's dump starts with the same header. */
+/* Raise an error unless the dump of a key starts with the same header. */
 static void
 check_head(const BfRemote *remote, const char *key, const uint8 *dump,
 		   size_t head_size)
@@ -353,7 +353,7 @@ check_head(const BfRemote *remote, const char *key, const uint8 *dump,
 	bf_connection_done(connection);
 }
 
-/* How many elements the layers of a filter have counted. */
+/* Sum of the elements counted by the layers of a filter. */
 static uint64
 counted_elements(const BfRemote *remote)
 {
@@ -374,7 +374,7 @@ has_fewer_elements(const BfRemote *remote, const char *witness)
 		counted_elements(remote) < least;
 }
 
-/* Load a filter's dump under a temporary name, and put it in place. */
+/* Load the dump of a filter under a temporary name, and put it in place. */
 static uint64
 mirror_native(const BfRemote *remote, const BfRemote *old,
 			  const BfFilter *filter, int64 ttl, bool refresh)
@@ -410,8 +410,8 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 }
 
 /*
- * BfDriver.measure: elements, bytes and time to live, lua/native_measure.lua;
- * how many bits are set is not told.
+ * BfDriver.measure: elements, bytes and time to live, by
+ * lua/native_measure.lua; the number of bits that are set is not available.
  */
 static void
 measure_native(const BfRemote *remote, BfMeasure *measure)

@@ -37,12 +37,12 @@
 #include "redis/driver.h"
 #include "redis/scripts.h"
 
-/* BITFIELDs of a unit that adds. */
+/* BITFIELDs in a unit that adds. */
 #define COMMANDS_A_UNIT		10
 
 /* ---- Recognize ---- */
 
-/* Whether a string starts with a stream's head, and has its length. */
+/* Whether a string starts with the head of a stream, and has its length. */
 static bool
 recognize_stream(BfRemote *remote, const BfStream *stream,
 				 const BfFound *found)
@@ -78,7 +78,7 @@ recognize_string(BfRemote *remote, const BfFound *found)
 
 /* ---- Add ---- */
 
-/* How many items a BITFIELD is about. */
+/* Number of items in a BITFIELD. */
 static int
 items_a_command(const BfRemote *remote)
 {
@@ -86,8 +86,8 @@ items_a_command(const BfRemote *remote)
 }
 
 /*
- * Append what gives a filter's string its own name back; and what a witness is written
- * of, where a hash of its own is to have one: lua/attach.lua.
+ * Append the script that gives the string its own name back, and that writes a
+ * witness if the filter has a hash of ours for it: lua/attach.lua.
  */
 static void
 append_attach(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
@@ -126,7 +126,7 @@ append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_NOTING BF_SCRIPT_DETACH);
 	bf_command_text(unit, remote->key);
 	bf_command_text(unit, run->arg);
-	bf_remote_append_beside(unit, remote);
+	bf_remote_append_side_keys(unit, remote);
 	bf_script_arguments(unit);
 	bf_remote_append_guards(unit, remote, 2, true);
 	bf_remote_append_strings(unit, remote, 2);
@@ -143,7 +143,7 @@ append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_transaction_end(unit);
 }
 
-/* Take what the bits were: an item is new if one was not set. */
+/* Read the previous bits: an item is new if one was not set. */
 static bool
 take_added(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
@@ -187,8 +187,8 @@ add_to_string(const BfRemote *remote, BfItems *items)
 /* ---- Mirror ---- */
 
 /*
- * Whether a mirror takes the name of a hash that others may have: a script looks first,
- * which a transaction cannot.
+ * Whether a mirror takes the name of a hash that another program may have: a
+ * script can check that first, a transaction cannot.
  */
 static bool
 takes_name(const BfRemote *remote, const BfRemote *old)
@@ -198,7 +198,7 @@ takes_name(const BfRemote *remote, const BfRemote *old)
 	return old->layout == NULL && config != NULL && config->sign[0] != NULL;
 }
 
-/* BfDriver.mirror: of a refreshment, only what differs is sent. */
+/* BfDriver.mirror: of a refreshed string, only what differs is sent. */
 static uint64
 mirror_string(const BfRemote *remote, const BfRemote *old,
 			  const BfFilter *filter, int64 ttl, bool refresh)

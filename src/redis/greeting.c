@@ -25,16 +25,16 @@
 #include "redis/greeting.h"
 #include "redis/resp.h"
 
-/* Pause, in ms, before sentinels are asked again. */
+/* Pause, in ms, before sentinels are queried again. */
 #define PAUSE			50
 
-/* What is asked of who has accepted us, before it is good enough. */
-typedef void (*Question) (BfSocket *socket, const BfServer *server,
-						  BfAddress *answer);
+/* A check of a server that has accepted us, which may return an address. */
+typedef void (*AddressCheck) (BfSocket *socket, const BfServer *server,
+							  BfAddress *answer);
 
 /*
- * Refuse a host that a server or a sentinel has named, if the server's owner does
- * not let them name it: it would be told the account's password.
+ * Refuse a host named by a server or a sentinel unless the owner of the server
+ * allows it: it would receive the password of the account.
  */
 void
 bf_check_redirection(const BfServer *server, const char *host)
@@ -51,8 +51,8 @@ bf_check_redirection(const BfServer *server, const char *host)
 }
 
 /*
- * Raise what the greeting was answered with.  Who serves nobody yet does not accept
- * us.
+ * Raise an error returned while connecting.  A server that is loading or has
+ * no master counts as unreachable.
  */
 pg_noreturn static void
 fail_greeting(BfSocket *socket, const char *error)
@@ -66,11 +66,11 @@ fail_greeting(BfSocket *socket, const char *error)
 }
 
 /*
- * Make sure that a server wants a password, before it gets ours: it answers
- * NOAUTH, and nothing else, to a command that comes first.
+ * Make sure that a server requires a password before it receives ours: its
+ * reply to a first command must be NOAUTH.
  */
 static void
-prove_password(BfSocket *socket)
+require_password(BfSocket *socket)
 {
 	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
 	const BfReply *reply;
@@ -82,7 +82,7 @@ prove_password(BfSocket *socket)
 	error = reply->type == BF_REPLY_ERROR;
 	if (error && strncmp(reply->str, "NOAUTH", 6) == 0)
 		return;
-	/* Who may not PING is somebody already. */
+	/* NOPERM: the connection is already authenticated as some user. */
 	if (error && strncmp(reply->str, "NOPERM", 6) != 0)
 		fail_greeting(socket, reply->str);
 	ereport(ERROR,
@@ -94,11 +94,11 @@ prove_password(BfSocket *socket)
 }
 
 /*
- * Say who we are and which database we want; a PING makes sure that somebody is
+ * Authenticate, and select the database; a PING makes sure that the server is
  * there.
  */
 static void
-authenticate(BfSocket *socket, const BfServer *server)
+authenticate_user(BfSocket *socket, const BfServer *server)
 {
 	BfUnit	   *unit = bf_unit_make();
 
@@ -134,17 +134,18 @@ authenticate(BfSocket *socket, const BfServer *server)
 	bf_unit_free(unit);
 }
 
-/* Open a socket to an address, and have it accept us. */
+/* Open a socket to an address, and authenticate. */
 static void
-be_accepted(BfSocket *socket, const BfServer *server, const BfAddress *address)
+connect_to_address(BfSocket *socket, const BfServer *server,
+				   const BfAddress *address)
 {
 	bf_socket_open(socket, server, address);
 	if (server->needs_password)
-		prove_password(socket);
-	authenticate(socket, server);
+		require_password(socket);
+	authenticate_user(socket, server);
 }
 
-/* Add why an address does not serve. */
+/* Append why an address cannot be used. */
 static void
 note_problem(StringInfo problems, const BfAddress *address,
 			 const char *problem)
@@ -158,26 +159,25 @@ note_problem(StringInfo problems, const BfAddress *address,
 }
 
 /*
- * Try to be accepted at an address, unless we are connected to it, and ask; where
- * that fails, add to the problems why.
- *
- * What cannot be connected to is raised wherever that is noticed, which is in
- * any wait.  It is caught here, without a subtransaction, as nothing has been
- * taken since but memory and the socket; everything else is raised further.
+ * Connect to an address, unless we are connected to it, and run a check; on
+ * failure, append the reason to problems.  A failure to connect is raised
+ * wherever it is noticed, which is in any wait.  It is caught here, without a
+ * subtransaction, as nothing but memory and the socket has been acquired
+ * since; any other error is raised again.
  */
 static bool
 try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
-			Question question, BfAddress *answer, StringInfo problems)
+			AddressCheck check, BfAddress *answer, StringInfo problems)
 {
 	MemoryContext context = CurrentMemoryContext;
 
 	PG_TRY();
 	{
 		if (socket->link == NULL)
-			be_accepted(socket, server, address);
+			connect_to_address(socket, server, address);
 		socket->connecting = true;
-		if (question != NULL)
-			question(socket, server, answer);
+		if (check != NULL)
+			check(socket, server, answer);
 		socket->connecting = false;
 	}
 	PG_CATCH();
@@ -196,9 +196,9 @@ try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,
 	return socket->link != NULL;
 }
 
-/* Ask by a unit of one command, which is freed; an error is raised. */
+/* Send a unit of one command, which is freed; an error is raised. */
 static BfReply *
-ask(BfSocket *socket, BfUnit *unit)
+send_query(BfSocket *socket, BfUnit *unit)
 {
 	BfReply *reply;
 
@@ -212,7 +212,7 @@ ask(BfSocket *socket, BfUnit *unit)
 	return reply;
 }
 
-/* Ask a sentinel where the master is: Question. */
+/* Query a sentinel for the address of the master: AddressCheck. */
 static void
 ask_for_master(BfSocket *socket, const BfServer *server, BfAddress *master)
 {
@@ -222,7 +222,7 @@ ask_for_master(BfSocket *socket, const BfServer *server, BfAddress *master)
 	bf_command_begin(unit, "SENTINEL");
 	bf_command_text(unit, "GET-MASTER-ADDR-BY-NAME");
 	bf_command_text(unit, server->sentinel);
-	reply = ask(socket, unit);
+	reply = send_query(socket, unit);
 	if (reply->type == BF_REPLY_NIL)
 		bf_socket_unreachable(socket->name,
 							  psprintf("It does not know a master named \"%s\".", server->sentinel));
@@ -237,7 +237,7 @@ ask_for_master(BfSocket *socket, const BfServer *server, BfAddress *master)
 		bf_socket_protocol_error(socket, "A host and a port were expected.");
 }
 
-/* Ask whether who serves us is a master: Question. */
+/* Check that a server is a master: AddressCheck. */
 static void
 require_master(BfSocket *socket, const BfServer *server, BfAddress *none)
 {
@@ -245,7 +245,7 @@ require_master(BfSocket *socket, const BfServer *server, BfAddress *none)
 	BfReply *reply;
 
 	bf_command_begin(unit, "ROLE");
-	reply = ask(socket, unit);
+	reply = send_query(socket, unit);
 	if (reply->type != BF_REPLY_ARRAY || reply->elements == 0 ||
 		reply->element[0]->type != BF_REPLY_STRING)
 		bf_socket_protocol_error(socket, "A role was expected.");
@@ -253,7 +253,7 @@ require_master(BfSocket *socket, const BfServer *server, BfAddress *none)
 		bf_socket_unreachable(socket->name, "It is not a master.");
 }
 
-/* Is a socket open, and to this address? */
+/* Is a socket open, and connected to this address? */
 static bool
 leads_to(const BfSocket *socket, const BfAddress *address)
 {
@@ -262,8 +262,9 @@ leads_to(const BfSocket *socket, const BfAddress *address)
 }
 
 /*
- * Open a socket to the master that one of the sentinels names, or leave it where it
- * leads there.  Where that fails, returns whether it may be another one soon.
+ * Open a socket to the master that one of the sentinels names, or keep it if
+ * it is connected there.  On failure, returns whether another attempt may
+ * succeed soon.
  */
 static bool
 try_sentinels(BfSocket *socket, BfSocket *guide, const BfServer *server,
@@ -300,14 +301,14 @@ try_sentinels(BfSocket *socket, BfSocket *guide, const BfServer *server,
 	return named;
 }
 
-/* Open a socket to the master that sentinels name, once they name one. */
+/* Open a socket to the master that sentinels name, waiting for one. */
 static void
 find_master(BfSocket *socket, BfSocket *guide, const BfServer *server,
 			StringInfo problems)
 {
 	TimestampTz start = GetCurrentTimestamp();
 
-	/* What a sentinel that has gone would say is no news. */
+	/* A sentinel that has closed the connection must be connected to again. */
 	if (guide->link != NULL && !bf_socket_is_silent(guide))
 		bf_socket_close(guide);
 	while (try_sentinels(socket, guide, server, problems) &&
@@ -333,8 +334,8 @@ find_host(BfSocket *socket, const BfServer *server, StringInfo problems)
 }
 
 /*
- * Open a socket to who serves us; returns NULL, or why nobody does.  One that is
- * open is to a master, and stays where the sentinels still name that.
+ * Open a socket to a server; returns NULL, or why that failed.  A socket that
+ * is open is connected to a master, and is kept if sentinels still name it.
  */
 char *
 bf_greet(BfSocket *socket, BfSocket *guide, const BfServer *server)

@@ -17,7 +17,7 @@
 
 #include "redis/hosts.h"
 
-/* How many entries a list has. */
+/* Number of entries of a list. */
 int
 bf_hosts_count(const char *list)
 {
@@ -31,7 +31,7 @@ bf_hosts_count(const char *list)
 	return count;
 }
 
-/* Take the next entry of a list, which is NULL after the last. */
+/* Take the next entry of a list, which is NULL after the last one. */
 char *
 bf_hosts_next(const char **list)
 {
@@ -45,7 +45,7 @@ bf_hosts_next(const char **list)
 	return pnstrdup(entry, length);
 }
 
-/* Do commas, and nothing else, stand between entries that are not empty? */
+/* Are entries separated by commas only, and none of them empty? */
 bool
 bf_hosts_are_separate(const char *list)
 {
@@ -69,7 +69,9 @@ bf_host_is_address(const char *host)
 		inet_pton(AF_INET6, host, &address) == 1;
 }
 
-/* Raise which entry of a list is more than a host: a URL, or one with a port. */
+/*
+ * Raise an error for an entry that is not just a host: a URL, or with a port.
+ */
 void
 bf_hosts_check_names(const char *list)
 {
@@ -85,21 +87,21 @@ bf_hosts_check_names(const char *list)
 	}
 }
 
-/* Is an entry an address or a range of them, and not a name? */
+/* Is an entry an address or a range of addresses, rather than a name? */
 static bool
 is_range(const char *entry)
 {
 	return strchr(entry, '/') != NULL || bf_host_is_address(entry);
 }
 
-/* An address or a range of them as PostgreSQL has it; 22P02 for what is none. */
+/* Read an address or a range as inet; 22P02 if it is invalid. */
 static Datum
 to_inet(const char *text)
 {
 	return DirectFunctionCall1(inet_in, CStringGetDatum(text));
 }
 
-/* Raise which range of a list is none. */
+/* Raise an error for an invalid range in a list. */
 void
 bf_hosts_check_ranges(const char *list)
 {
@@ -112,7 +114,7 @@ bf_hosts_check_ranges(const char *list)
 	}
 }
 
-/* Is a host in a list? */
+/* Does a list include a host? */
 bool
 bf_hosts_include(const char *list, const char *host)
 {

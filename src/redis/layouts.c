@@ -69,7 +69,7 @@
 #include "type/shard.h"
 #include "type/value.h"
 
-/* Read a canonical decimal of a range. */
+/* Read a canonical decimal within a range. */
 bool
 bf_read_number(const char *text, uint64_t least, uint64_t most,
 			   uint64_t *number)
@@ -102,7 +102,7 @@ read_rate(const char *text, double *rate)
 
 /* ---- Hashes: of other implementations and of our own ---- */
 
-/* The fields of a layer, those of all our own hashes, and those of some. */
+/* The fields of a layer, those of all hashes of our own, and some others. */
 enum
 {
 	BITS,
@@ -114,17 +114,19 @@ enum
 	ELEMENTS,
 	LAYOUT,
 	EXPANSION = LAYOUT,			/* of growing */
-	WHOLE,						/* the id of the filter that it is a shard of */
+	WHOLE,						/* the id of the filter that this is a shard
+								 * of */
 	WITNESS,					/* see witness.c */
-	FILLED,						/* of redisson: its string must be there */
-	LAYERS = FILLED,			/* of growing: at least so many */
-	MIRRORED					/* the witness is of bits that the kind is known of */
+	FILLED,						/* of redisson: its string must exist */
+	LAYERS = FILLED,			/* of growing: lower bound of their number */
+	MIRRORED					/* the witness is of bits whose kind is
+								 * known */
 };
 
-/* What a field has that says so by being there. */
+/* The value of a field whose existence is what matters. */
 static char yes[] = "1";
 
-/* Write m and k; and n and p, which are empty where they are not known. */
+/* Write m and k; and n and p, which are empty if unknown. */
 static void
 write_layer(const BfPlan *plan, char **values)
 {
@@ -138,8 +140,8 @@ write_layer(const BfPlan *plan, char **values)
 }
 
 /*
- * Read m and k; and n and p, both or, where they are not both known, or not what
- * so many bits can be for, neither.
+ * Read m and k; and both n and p or, if one is unknown or both do not fit that
+ * number of bits, neither.
  */
 static bool
 read_layer(char *const *values, BfPlan *plan)
@@ -162,14 +164,14 @@ read_layer(char *const *values, BfPlan *plan)
 	return true;
 }
 
-/* Is a field of ours there, to say that what is in it is not known? */
+/* Does a field of ours exist with an unknown value? */
 static bool
 is_empty(const char *value)
 {
 	return value != NULL && value[0] == '\0';
 }
 
-/* Write what a filter is, and in which layout, into fields of ours. */
+/* Write the parameters and the layout of a filter into fields of ours. */
 static void
 write_shape(const BfLayout *layout, const BfPlan *plan, char **values)
 {
@@ -183,7 +185,7 @@ write_shape(const BfLayout *layout, const BfPlan *plan, char **values)
 	values[LAYOUT] = pstrdup(layout->name);
 }
 
-/* Read what bf_layout_set_kind() wrote; false where that is not known here. */
+/* Read what bf_layout_set_kind() wrote; false if it is unknown here. */
 static bool
 read_kind(char *const *values, BfPlan *plan)
 {
@@ -227,7 +229,7 @@ read_shape(char *const *values, BfPlan *plan, BfError *error)
 
 /* ---- growing ---- */
 
-/* Layers after the first must be those that it and the expansion make. */
+/* Layers after the first must be those that it and the expansion determine. */
 static bool
 accept_growing(const BfPlan *plan, BfError *error)
 {
@@ -252,7 +254,7 @@ accept_growing(const BfPlan *plan, BfError *error)
 	return true;
 }
 
-/* Write what a filter is, and how it grows. */
+/* Write the parameters of a filter, and how it grows. */
 static void
 write_growing(const BfLayout *layout, const BfPlan *plan, char **values)
 {
@@ -262,8 +264,8 @@ write_growing(const BfLayout *layout, const BfPlan *plan, char **values)
 }
 
 /*
- * The fields, and the first layer, which is smaller than n and p say where
- * filters do more than repeat it.
+ * Read the fields, and size the first layer, which is smaller than n and p
+ * imply unless layers are just repeated.
  */
 static bool
 read_growing(char *const *values, BfPlan *plan, BfError *error)
@@ -307,8 +309,8 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 /* ---- redisson ---- */
 
 /*
- * A double of (0,1) as Java's Double.toString writes it: from 0.001 on as a
- * decimal, below as d.dddE-n.  PostgreSQL's are decimals from 0.0001 on.
+ * Format a double in (0,1) like Java's Double.toString: as a decimal from
+ * 0.001 on, else as d.dddE-n.  PostgreSQL uses decimals from 0.0001 on.
  */
 static char *
 java_double(double value)
@@ -328,8 +330,8 @@ java_double(double value)
 }
 
 /*
- * Where n and p are not known, what m and k would be best for: Redisson reads
- * only m and k, but wants numbers.
+ * If n and p are unknown, write the best ones for m and k: Redisson uses only
+ * m and k, but expects numbers.
  */
 static void
 write_redisson(const BfLayout *layout, const BfPlan *plan, char **values)
@@ -345,7 +347,7 @@ write_redisson(const BfLayout *layout, const BfPlan *plan, char **values)
 							  pow(0.5, layer->hashes));
 }
 
-/* n and p are taken where they make sense: Redisson itself ignores them. */
+/* n and p are used if they make sense: Redisson itself ignores them. */
 static bool
 read_redisson(char *const *values, BfPlan *plan, BfError *error)
 {
@@ -368,13 +370,13 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 	 1 << BF_STRATEGY_CASSANDRA | 1 << BF_STRATEGY_SPARK1 | \
 	 1 << BF_STRATEGY_SPARK2 | 1 << BF_STRATEGY_BITSANDBLOOMS)
 
-/* Growing by elements counted, as RedisBloom does, is not growing's way. */
+/* Layout growing does not count elements, by which RedisBloom's grow. */
 #define GROWING_BY_BITS	(GUAVAS | 1 << BF_STRATEGY_REDISSON | BARE_STRINGS)
 
 #define OWN_FIELDS \
 	"bits", "hashes", "expected", "fpp", "strategy", "funnel", "elements"
 
-/* What notes the kind of elements; a bare bit string it describes, too. */
+/* Notes the kind of elements; of a bare bit string, describes it, too. */
 static const BfHashShape own_hash = {
 	.suffix = ":bloomext",
 	.fields = {OWN_FIELDS, "layout", "whole", "witness", "filled", "mirrored"},
@@ -456,7 +458,7 @@ const int	bf_layout_count = lengthof(bf_layouts);
 
 /* ---- What they have in common ---- */
 
-/* The layout of a name, or NULL. */
+/* Find a layout by name; NULL if there is none. */
 const BfLayout *
 bf_layout_by_name(const char *name)
 {
@@ -468,7 +470,7 @@ bf_layout_by_name(const char *name)
 	return NULL;
 }
 
-/* Read "shards=8", or of one of them "shards=8/0"; or raise that it is neither. */
+/* Read "shards=8", or "shards=8/0" for one of them; or raise an error. */
 static void
 read_shards_option(const char *option, BfSpread *spread)
 {
@@ -490,8 +492,8 @@ read_shards_option(const char *option, BfSpread *spread)
 }
 
 /*
- * The layout that an argument names, "name", "name;shards=N" or "name;shards=N/i",
- * or NULL.
+ * The layout that an argument names, "name", "name;shards=N" or
+ * "name;shards=N/i", or NULL.
  */
 const BfLayout *
 bf_layout_argument(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
@@ -524,7 +526,7 @@ bf_layout_argument(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 			 errhint("Known layouts are: %s.", known.data)));
 }
 
-/* The layout that a filter's strategy has of its own. */
+/* The default layout of a filter's strategy. */
 const BfLayout *
 bf_layout_default(const BfPlan *plan)
 {
@@ -540,7 +542,7 @@ bf_layout_default(const BfPlan *plan)
 	elog(ERROR, "strategy %d has no layout", plan->strategy->id);
 }
 
-/* Refuse to be told what a filter in a layout is that says so itself. */
+/* Refuse parameters for a filter in a layout that describes itself. */
 void
 bf_layout_check_bare(const BfLayout *layout)
 {
@@ -551,7 +553,7 @@ bf_layout_check_bare(const BfLayout *layout)
 				 errhint("Omit expected, fpp and strategy.")));
 }
 
-/* Refuse a filter that is to grow where it would not. */
+/* Refuse a filter that is to grow in a layout that does not support it. */
 void
 bf_layout_check_growth(const BfLayout *layout, const BfPlan *plan)
 {
@@ -564,7 +566,7 @@ bf_layout_check_growth(const BfLayout *layout, const BfPlan *plan)
 
 /*
  * Refuse a live filter that grows in a layout of one key, even before it has
- * grown: what mirrors it now would fail one day.
+ * grown: mirroring it would fail some day.
  */
 void
 bf_layout_check_live(const BfLayout *layout, const BfPlan *plan)
@@ -577,7 +579,7 @@ bf_layout_check_live(const BfLayout *layout, const BfPlan *plan)
 				 errhint("Use layout \"growing\", or fix the size of the filter: ALTER INDEX ... SET (expected = N), then REINDEX INDEX CONCURRENTLY.")));
 }
 
-/* Raise that a layout cannot hold a filter, or that Redis cannot. */
+/* Raise an error if a layout, or Redis, cannot hold a filter. */
 void
 bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 {
@@ -614,7 +616,7 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 	}
 }
 
-/* How many fields a hash has. */
+/* Number of fields of a hash. */
 int
 bf_hash_fields(const BfHashShape *shape)
 {
@@ -625,19 +627,19 @@ bf_hash_fields(const BfHashShape *shape)
 	return count;
 }
 
-/* Whether the values of a hash's fields are of such a hash of this layout. */
+/* Whether the values of a hash's fields are those of this layout's hash. */
 bool
 bf_layout_owns(const BfLayout *layout, BfHashRole role, char *const *values)
 {
 	if (layout->hash[role] == &own_hash)
 		return values[LAYOUT] != NULL &&
 			strcmp(values[LAYOUT], layout->name) == 0;
-	/* Anything else may have a hash of that name: its fields tell. */
+	/* Other things may have a hash of that name: its fields decide. */
 	return values[0] != NULL && values[1] != NULL;
 }
 
 /*
- * Write what describes a filter: what its string has before the bits, and the
+ * Write what describes a filter: what precedes the bits in its string, and the
  * values of its hashes' fields.
  */
 void
@@ -656,28 +658,28 @@ bf_layout_write(const BfLayout *layout, const BfPlan *plan, uint8_t *head,
 	}
 }
 
-/* Which hash says of what kind the elements are. */
+/* The role of the hash that records the kind of the elements. */
 BfHashRole
 bf_layout_kind_role(const BfLayout *layout)
 {
 	return layout->hash[BF_NOTE] != NULL ? BF_NOTE : BF_CONFIG;
 }
 
-/* Whether a field of it does. */
+/* Whether a field of that hash records the kind. */
 bool
 bf_layout_is_kind_field(int field)
 {
 	return field == FUNNEL || field == ELEMENTS;
 }
 
-/* Whether that says that there are none yet, so that the first one decides. */
+/* Whether the kind is still open, so that the first element decides it. */
 bool
 bf_layout_is_unbound(char *const *values)
 {
 	return is_empty(values[FUNNEL]) || is_empty(values[ELEMENTS]);
 }
 
-/* Say of what kind they are; NULL: that is not known; empty: nor decided. */
+/* Set the kind; NULL means unknown, an empty value undecided. */
 void
 bf_layout_set_kind(char **values, BfBinding kind)
 {
@@ -686,14 +688,14 @@ bf_layout_set_kind(char **values, BfBinding kind)
 		unconstify(char *, bf_meaning_name(kind.meaning));
 }
 
-/* The id of the filter that it was mirrored as a shard of; NULL: as none. */
+/* The id of the filter that this was mirrored as a shard of, or NULL. */
 const char *
 bf_layout_whole(char *const *values)
 {
 	return values[WHOLE];
 }
 
-/* Say so. */
+/* Set that id. */
 void
 bf_layout_set_whole(char **values, const char *id)
 {
@@ -707,28 +709,28 @@ bf_layout_witness(char *const *values)
 	return values[WITNESS];
 }
 
-/* Have it be this. */
+/* Set the witness. */
 void
 bf_layout_set_witness(char **values, char *witness)
 {
 	values[WITNESS] = witness;
 }
 
-/* Which field of a hash is that, counted from 1; 0: it has none. */
+/* Number of the witness's field in a hash, from 1; 0 if it has none. */
 int
 bf_layout_witness_field(const BfHashShape *shape)
 {
 	return shape->write == write_redisson ? 0 : WITNESS + 1;
 }
 
-/* Whether it says that a bit was set in a string that is else not there. */
+/* Whether a bit was set, so that the string must exist. */
 bool
 bf_layout_is_filled(char *const *values)
 {
 	return values[FILLED] != NULL;
 }
 
-/* Say so. */
+/* Record that a bit was set. */
 void
 bf_layout_set_filled(char **values)
 {
@@ -736,8 +738,8 @@ bf_layout_set_filled(char **values)
 }
 
 /*
- * Whether it says that its witness was written with all bits of the string: so what it
- * says of their kind is about these, and not about what a service has put there.
+ * Whether the witness was written together with all bits of the string: then
+ * the kind recorded is that of these, not of what a service has put there.
  */
 bool
 bf_layout_is_mirrored(char *const *values)
@@ -745,21 +747,21 @@ bf_layout_is_mirrored(char *const *values)
 	return values[MIRRORED] != NULL;
 }
 
-/* Say so. */
+/* Record that the witness was written with all bits. */
 void
 bf_layout_set_mirrored(char **values)
 {
 	values[MIRRORED] = yes;
 }
 
-/* Say how many layers there are, at least. */
+/* Set the lower bound of the number of layers. */
 void
 bf_layout_set_layers(char **values, uint32_t layers)
 {
 	values[LAYERS] = psprintf("%u", layers);
 }
 
-/* How many; 0 where that is not said. */
+/* Get the lower bound of the number of layers; 0 if not recorded. */
 uint32_t
 bf_layout_least_layers(char *const *values)
 {
@@ -769,14 +771,14 @@ bf_layout_least_layers(char *const *values)
 		(uint32) layers : 0;
 }
 
-/* Bytes of a string before the bits. */
+/* Number of bytes before the bits of a string. */
 uint32_t
 bf_layout_head(const BfLayout *layout)
 {
 	return layout->stream ? layout->stream->head_size : 0;
 }
 
-/* The order in which the bits follow. */
+/* The order of the bits of a string. */
 BfBitOrder
 bf_layout_order(const BfLayout *layout)
 {
@@ -791,8 +793,8 @@ bf_layout_bytes(const BfLayout *layout, const BfLayer *layer)
 }
 
 /*
- * Whether a string of so many bytes, which nothing describes, may be a filter: bits of
- * just its length, whose hash is gone or never was.
+ * Whether a string of a length that nothing describes may be a filter: it has
+ * exactly the bits of one whose hash is gone or never existed.
  */
 bool
 bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan, int64_t bytes)
@@ -801,7 +803,7 @@ bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan, int64_t bytes)
 		bytes == (int64_t) bf_layout_bytes(layout, &plan->first);
 }
 
-/* The length of its string when its bits are these. */
+/* The length of a layer's string with these bits. */
 uint64_t
 bf_layout_used_bytes(const BfLayout *layout, const BfLayer *layer,
 					 const uint8_t *bits)
@@ -810,7 +812,7 @@ bf_layout_used_bytes(const BfLayout *layout, const BfLayer *layer,
 		bf_layout_bytes(layout, layer);
 }
 
-/* Turn positions in a layer into where SETBIT and GETBIT find them. */
+/* Convert positions in a layer to offsets for SETBIT and GETBIT. */
 void
 bf_layout_offsets(const BfLayout *layout, uint64_t *positions, uint32_t count)
 {
@@ -822,8 +824,8 @@ bf_layout_offsets(const BfLayout *layout, uint64_t *positions, uint32_t count)
 }
 
 /*
- * The key that a suffix makes of a filter's.  One with a colon is made in
- * Redisson's manner: it falls into the same slot.
+ * Append a suffix to the key of a filter.  With a suffix that starts with a
+ * colon this is done like in Redisson: the result is in the same slot.
  */
 char *
 bf_suffixed_key(const char *key, const char *suffix)
@@ -832,14 +834,14 @@ bf_suffixed_key(const char *key, const char *suffix)
 					"{%s}%s" : "%s%s", key, suffix);
 }
 
-/* The filter that a shard of a sharded one is. */
+/* The key of a shard. */
 char *
 bf_shard_key(const char *key, int shard)
 {
 	return psprintf("%s:%d", key, shard);
 }
 
-/* A name that nothing else has. */
+/* Make a unique name. */
 char *
 bf_random_name(void)
 {
@@ -852,7 +854,7 @@ bf_random_name(void)
 	return psprintf("%016llx", (unsigned long long) random);
 }
 
-/* A key to write a layer to before it is put in place; nobody else's. */
+/* Make a unique key to write a layer to before it is put in place. */
 char *
 bf_temporary_key(const char *key, uint32_t number)
 {

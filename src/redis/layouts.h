@@ -12,35 +12,39 @@
 
 #define BF_MAX_FIELDS		13
 
-/* Over how many shards a filter is spread, and which of them is meant. */
+/* Number of shards of a filter, and which of them is meant. */
 typedef struct BfSpread
 {
-	int			shards;			/* 0: none */
-	int			number;			/* from 0 on */
+	int			shards;			/* 0: not sharded */
+	int			number;			/* from 0 */
 } BfSpread;
 
 #define BF_ALL_SHARDS		(-1)
 
 struct BfLayout;
 
-/* A hash beside a filter. */
+/* A hash next to a filter. */
 typedef struct BfHashShape
 {
 	const char *suffix;			/* of its key */
-	const char *fields[BF_MAX_FIELDS];	/* up to a NULL */
-	int			guards;			/* so many of them, the first, must not change */
-	const char *sign[2];		/* fields by which one is known that is there; NULL:
-								 * nobody else has one of its name */
-	/* Values of the fields; and a plan out of such values (or NULLs). */
+	const char *fields[BF_MAX_FIELDS];	/* terminated by NULL */
+	int			guards;			/* number of leading fields that must not
+								 * change */
+	const char *sign[2];		/* fields by which a hash found there is
+								 * recognized; NULL: no other program has one
+								 * of its name */
+	/*
+	 * Write the values of the fields; and read a plan from values (or NULLs).
+	 */
 	void		(*write) (const struct BfLayout *layout, const BfPlan *plan,
 						  char **values);
 	bool		(*read) (char *const *values, BfPlan *plan, BfError *error);
 } BfHashShape;
 
 /*
- * The hashes that a layout may have: one that describes a filter, without which
- * there is none; and one of ours that notes of what kind the elements are, where
- * the former does not say it or is not needed.
+ * The hashes that a layout may have: one that describes a filter, without
+ * which there is none; and one of ours that notes the kind of the elements, if
+ * the former does not record that or is not needed.
  */
 typedef enum BfHashRole
 {
@@ -53,40 +57,48 @@ typedef enum BfHashRole
 /* A hash of a filter in Redis. */
 typedef struct BfRemoteHash
 {
-	char	   *key;			/* NULL: there can be none */
-	bool		there;			/* it is about this filter; or is to be */
+	char	   *key;			/* NULL: cannot exist */
+	bool		there;			/* it is about this filter, or is to be */
 	char	   *values[BF_MAX_FIELDS];	/* of its fields, or NULLs */
 } BfRemoteHash;
 
 /*
- * A layout.  Its keys are named by what follows the filter's own, KEY; see
+ * A layout.  Its keys are named by suffixes to the filter's own, KEY; see
  * bf_suffixed_key().
  */
 typedef struct BfLayout
 {
 	const char *name;
 	const struct BfDriver *driver;
-	uint32_t	strategies;		/* that it can hold: a mask of 1 << id */
-	uint32_t	default_for;	/* the same */
-	bool		grows;			/* may have, and is default for, many layers */
-	/* Whether it can hold a filter of such a strategy; NULL: it can. */
+	uint32_t	strategies;		/* supported ones: a mask of 1 << id */
+	uint32_t	default_for;	/* a mask like strategies */
+	bool		grows;			/* may have many layers, and is default for
+								 * filters that do */
+	/* Whether it can hold a filter; NULL: all of its strategies. */
 	bool		(*accept) (const BfPlan *plan, BfError *error);
 
-	/* Before the number of a layer's string; NULL: KEY is the only one. */
+	/*
+	 * Precedes the number of a layer's string; NULL: KEY is the only string.
+	 */
 	const char *layer_suffix;
-	/* The string that says which layer is the newest; NULL: there is one. */
+	/*
+	 * The string that records which layer is the newest; NULL: there is one
+	 * layer.
+	 */
 	const char *cursor_suffix;
-	const BfHashShape *hash[BF_HASHES]; /* NULL: there is none */
+	const BfHashShape *hash[BF_HASHES]; /* NULL: none */
 
-	/* The stream that its string is; NULL: bits in SETBIT's order. */
+	/* The format of its string; NULL: bits in SETBIT's order. */
 	const BfStream *stream;
-	/* Others write it without the hash: it is read by who knows m and k. */
+	/* Others write it without the hash, for readers that know m and k. */
 	bool		bare;
-	/* A string ends with its highest bit set, and one without is not there. */
+	/*
+	 * A string ends with its highest bit set; without any, it does not exist.
+	 */
 	bool		trimmed;
-	/* The type that Redis has for it, with commands of its own; or NULL. */
+	/* Redis's type for it, if it has commands of its own; or NULL. */
 	const char *native_type;
-	/* Whose header is read by this, with the key and 0. */
+	/* The command that reads its header, with the key and 0. */
 	const char *native_header;
 } BfLayout;
 
@@ -143,7 +155,7 @@ extern char *bf_shard_key(const char *key, int shard);
 extern char *bf_random_name(void);
 extern char *bf_temporary_key(const char *key, uint32_t number);
 
-/* The suffix of the hash that says how many shards a filter has. */
+/* The suffix of the hash that lists the shards of a filter. */
 #define BF_SHARDS_SUFFIX	":bloomext-shards"
 
 extern bool bf_read_number(const char *text, uint64_t least, uint64_t most,

@@ -29,7 +29,7 @@ PG_FUNCTION_INFO_V1(bloomext_fetch_sized);
 
 /*
  * bf_redis_create(server, key, expected, fpp, strategy, layout, expansion,
- * ttl, funnel): true: made; false: one of the same parameters is there.
+ * ttl, funnel): true if created, false if one with these parameters exists.
  */
 Datum
 bloomext_redis_create(PG_FUNCTION_ARGS)
@@ -77,7 +77,10 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(bf_shards_create(&remote, ttl));
 }
 
-/* bf_redis_info(server, key): what a filter in Redis is, and how full */
+/*
+ * bf_redis_info(server, key): the parameters of a filter in Redis, and how
+ * full it is
+ */
 Datum
 bloomext_redis_info(PG_FUNCTION_ARGS)
 {
@@ -127,7 +130,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
-/* bf_redis_drop(server, key): true: there was a filter, and it is gone */
+/* bf_redis_drop(server, key): true if there was a filter */
 Datum
 bloomext_redis_drop(PG_FUNCTION_ARGS)
 {
@@ -138,8 +141,8 @@ bloomext_redis_drop(PG_FUNCTION_ARGS)
 }
 
 /*
- * Refuse to write over a filter in another layout, whose hash would stay, and
- * over what is no filter.
+ * Refuse to overwrite a filter in another layout, whose hash would stay, or
+ * anything that is not a filter.
  */
 static void
 check_old(const BfRemote *remote, const BfRemote *old)
@@ -177,8 +180,8 @@ check_old(const BfRemote *remote, const BfRemote *old)
 }
 
 /*
- * Refuse shards whose elements are not those that bf_shard says, be it to mirror
- * them or to ask them in SQL.
+ * Refuse shards whose elements are not those that bf_shard assigns to them,
+ * whether they are to be mirrored or queried in SQL.
  */
 static void
 check_shards(const BfStrategy *strategy, BfFunnel funnel)
@@ -194,7 +197,7 @@ check_shards(const BfStrategy *strategy, BfFunnel funnel)
 				 errhint("Use strategy guava with funnel utf8 for text, or build the filter in Redis with bf_redis_create and bf_redis_add.")));
 }
 
-/* Mirror a filter as planned, in place of what is there. */
+/* Mirror a filter as planned, replacing what is there. */
 static uint64
 mirror_one(const BfRemote *remote, const BfFilter *filter, int64 ttl,
 		   bool refresh)
@@ -207,7 +210,7 @@ mirror_one(const BfRemote *remote, const BfFilter *filter, int64 ttl,
 	return remote->layout->driver->mirror(remote, &old, filter, ttl, refresh);
 }
 
-/* Mirror a filter as one shard of what is, or becomes, a filter at a key. */
+/* Mirror a filter as one shard of a filter that exists, or will, at a key. */
 static uint64
 mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 			 int64 ttl, bool refresh)
@@ -236,12 +239,11 @@ mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 }
 
 /*
- * Mirror a filter where, in which layout and for how long the arguments from
- * the second on say; returns the bytes of the strings sent.  Only a live one is
- * there to be refreshed.
+ * Mirror a filter as the arguments from the second on specify; returns the
+ * bytes of the strings sent.  Only a live filter can be refreshed.
  */
 static uint64
-mirror(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
+mirror_filter(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 {
 	Oid			server = bf_server_argument(fcinfo, 1);
 	char	   *key = bf_key_argument(fcinfo, 2);
@@ -280,7 +282,7 @@ bloomext_mirror(PG_FUNCTION_ARGS)
 		bf_value_plain(&filter, &plain);
 		filter = plain.filter;
 	}
-	PG_RETURN_INT64((int64) mirror(fcinfo, &filter, false));
+	PG_RETURN_INT64((int64) mirror_filter(fcinfo, &filter, false));
 }
 
 /* bf_live_mirror(table or index, server, key, layout, ttl) */
@@ -297,12 +299,12 @@ bloomext_live_mirror(PG_FUNCTION_ARGS)
 	if (spread.shards > 0 && spread.number != BF_ALL_SHARDS)
 		bf_snapshot_check_shard(PG_GETARG_OID(0), spread.shards, spread.number);
 	bf_snapshot_value(PG_GETARG_OID(0), true, &value);
-	PG_RETURN_INT64((int64) mirror(fcinfo, &value.filter, true));
+	PG_RETURN_INT64((int64) mirror_filter(fcinfo, &value.filter, true));
 }
 
-/* The layout, and the shard, that is to be fetched; or NULL. */
+/* The layout and the shard to be fetched; NULL if any. */
 static const BfLayout *
-wanted_layout(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
+requested_layout(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 {
 	const BfLayout *layout = bf_layout_argument(fcinfo, argument, spread);
 
@@ -315,10 +317,10 @@ wanted_layout(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 	return layout;
 }
 
-/* The funnel that is wanted: NULL is the one that the strategy has for text. */
+/* The requested funnel; NULL means the strategy's funnel for text. */
 static BfFunnel
-wanted_funnel(FunctionCallInfo fcinfo, int argument,
-			  const BfStrategy *strategy)
+requested_funnel(FunctionCallInfo fcinfo, int argument,
+				 const BfStrategy *strategy)
 {
 	BfFunnel	funnel = bf_funnel_argument(fcinfo, argument, strategy);
 
@@ -327,30 +329,31 @@ wanted_funnel(FunctionCallInfo fcinfo, int argument,
 }
 
 /*
- * The funnel of a filter: what it says itself; or what is wanted, which a note
- * must not contradict, as one of them is wrong then.
+ * The funnel of a filter: the recorded or else the requested one.  If the two
+ * differ, one of them is wrong: that is an error if only a note records it.
  */
 static BfFunnel
-said_funnel(FunctionCallInfo fcinfo, int argument, const BfRemote *remote)
+recorded_funnel(FunctionCallInfo fcinfo, int argument, const BfRemote *remote)
 {
-	BfFunnel	said = remote->plan.header.funnel;
-	BfFunnel	wanted = wanted_funnel(fcinfo, argument, remote->plan.strategy);
+	BfFunnel	recorded = remote->plan.header.funnel;
+	BfFunnel	wanted = requested_funnel(fcinfo, argument,
+										remote->plan.strategy);
 
-	if (said == BF_FUNNEL_UNBOUND)
+	if (recorded == BF_FUNNEL_UNBOUND)
 		return wanted;
 	if (remote->hash[BF_NOTE].there && !PG_ARGISNULL(argument) &&
-		said != wanted)
+		recorded != wanted)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter at key \"%s\" uses funnel \"%s\", not \"%s\"",
-						remote->key, bf_funnel_name(said),
+						remote->key, bf_funnel_name(recorded),
 						bf_funnel_name(wanted)),
 				 errhint("Omit the funnel; or, if the hash at key \"%s\" is left over from another filter, delete that key.",
 						 remote->hash[BF_NOTE].key)));
-	return said;
+	return recorded;
 }
 
-/* Refuse a filter that is not the one asked for, or no single one. */
+/* Refuse a filter that is not the requested one, or not a single one. */
 static void
 check_found(const BfRemote *remote, const BfLayout *wanted,
 			const BfSpread *spread)
@@ -374,9 +377,10 @@ check_found(const BfRemote *remote, const BfLayout *wanted,
 					 remote->layout->name, remote->shards)));
 }
 
-/* Fetch a filter, or the shard that is wanted; NULL: it has changed or gone. */
+/* Fetch a filter or the requested shard; NULL if it has changed or is gone. */
 static struct varlena *
-fetch(FunctionCallInfo fcinfo, const BfRemote *whole, const BfSpread *spread)
+fetch_filter(FunctionCallInfo fcinfo, const BfRemote *whole,
+			 const BfSpread *spread)
 {
 	BfRemote	remote;
 	BfBinding	kind;
@@ -384,7 +388,7 @@ fetch(FunctionCallInfo fcinfo, const BfRemote *whole, const BfSpread *spread)
 
 	bf_shards_describe_one(whole, spread->number, &remote);
 	kind = bf_remote_kind(&remote);
-	kind.funnel = said_funnel(fcinfo, 3, &remote);
+	kind.funnel = recorded_funnel(fcinfo, 3, &remote);
 	if (spread->shards > 0)
 		check_shards(remote.plan.strategy, kind.funnel);
 	value = remote.layout->driver->fetch(&remote, kind);
@@ -404,7 +408,7 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
-	wanted = wanted_layout(fcinfo, 2, &spread);
+	wanted = requested_layout(fcinfo, 2, &spread);
 	for (int changes = 0; changes < BF_MAX_CHANGES; changes++)
 	{
 		BfRemote	whole;
@@ -412,7 +416,7 @@ bloomext_fetch(PG_FUNCTION_ARGS)
 
 		bf_remote_describe(server, key, &whole);
 		check_found(&whole, wanted, &spread);
-		value = fetch(fcinfo, &whole, &spread);
+		value = fetch_filter(fcinfo, &whole, &spread);
 		if (value != NULL)
 			PG_RETURN_POINTER(value);
 	}
@@ -439,7 +443,7 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	strategy = bf_strategy_argument(fcinfo, 5);
 	remote = bf_remote_at(bf_server_argument(fcinfo, 0),
 						  bf_key_argument(fcinfo, 1),
-						  wanted_layout(fcinfo, 2, &spread));
+						  requested_layout(fcinfo, 2, &spread));
 	bf_layout_check_bare(remote.layout);
 	if (spread.shards > 0)
 		ereport(ERROR,
@@ -451,9 +455,9 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	bf_remote_describe(remote.server, remote.key, &described);
 	if (described.lost != NULL && described.orphan == remote.layout)
 		bf_remote_missing(&described);
-	/* Who says what it is need not be told by a hash. */
+	/* The parameters replace the hash that describes the filter. */
 	remote.hash[BF_CONFIG].key = NULL;
-	funnel = wanted_funnel(fcinfo, 6, strategy);
+	funnel = requested_funnel(fcinfo, 6, strategy);
 	bf_value_plan(strategy, PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4), funnel, 0,
 				  &remote.plan);
 	value = remote.layout->driver->fetch(&remote, (BfBinding) {funnel});

@@ -45,20 +45,20 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 #define REDIS_PORT		"6379"
 #define SENTINEL_PORT	"26379"
 
-/* Times to live beyond this many ms (30,000 years) are none. */
+/* Maximum time to live, in ms (30,000 years). */
 #define MAX_TTL		1e15
 
 /*
- * The longest key, in bytes.  A key goes into each command, and with a number
- * into the list of a growing filter's layers, of which there may be 1,024: so
- * these lists stay within the MB that Redis takes with ease.
+ * Maximum length of a key, in bytes.  A key is part of each command and, with
+ * a number, of the list of a growing filter's layers, up to 1,024: so these
+ * lists stay within the MB that Redis handles with ease.
  */
 #define MAX_KEY		1024
 
 typedef enum OptionType
 {
 	OPTION_TEXT,
-	OPTION_HOSTS,				/* a text, too: a list of them */
+	OPTION_HOSTS,				/* a text that is a list of hosts */
 	OPTION_BOOLEAN,
 	OPTION_INTEGER
 } OptionType;
@@ -66,12 +66,12 @@ typedef enum OptionType
 typedef struct Option
 {
 	const char *name;
-	Oid			catalog;		/* of the objects that have it */
-	size_t		place;			/* in BfServer */
+	Oid			catalog;		/* of objects with this option */
+	size_t		place;			/* offset in BfServer */
 	OptionType	type;
 	int			minimum;		/* of an integer */
 	int			maximum;
-	bool		superuser;		/* who alone may give it */
+	bool		superuser;		/* only a superuser may set it */
 } Option;
 
 #define OF_SERVER(field)	#field, ForeignServerRelationId, offsetof(BfServer, field)
@@ -102,7 +102,7 @@ static const Option options[] = {
 	{OF_MAPPING(password_required), OPTION_BOOLEAN}
 };
 
-/* Find an option of a kind of object, or raise which there are. */
+/* Find an option of a kind of object, or raise an error that lists them. */
 static const Option *
 find_option(const char *name, Oid catalog)
 {
@@ -125,7 +125,7 @@ find_option(const char *name, Oid catalog)
 			 errhint("There are no valid options in this context.")));
 }
 
-/* An integer that an option has; 22023 for one out of its range. */
+/* Parse the integer value of an option; 22023 if it is out of range. */
 static int
 parse_integer(const char *name, const char *text, int minimum, int maximum)
 {
@@ -144,18 +144,18 @@ parse_integer(const char *name, const char *text, int minimum, int maximum)
 	return (int) value;
 }
 
-/* Is it kept as it was given? */
+/* Is the value kept as it was given? */
 static bool
 is_text(const Option *option)
 {
 	return option->type == OPTION_TEXT || option->type == OPTION_HOSTS;
 }
 
-/* Refuse a value that may not be given, by this user. */
+/* Check a new value, and whether this user may set it. */
 static void
 check_option(const Option *option, DefElem *def)
 {
-	/* The value may be a password: it is not to be repeated. */
+	/* The value may be a password: it must not be repeated. */
 	if (is_text(option) && defGetString(def)[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -185,7 +185,7 @@ check_option(const Option *option, DefElem *def)
 				 errhint("User mappings with the password_required option set to false may only be created or modified by the superuser.")));
 }
 
-/* Put options of a server or mapping in their places; check what is new. */
+/* Store the options of a server or mapping; check new ones. */
 static void
 read_options(BfServer *server, List *list, Oid catalog, bool new)
 {
@@ -209,7 +209,7 @@ read_options(BfServer *server, List *list, Oid catalog, bool new)
 	}
 }
 
-/* Give each host its port, of which one may be for all, as libpq does. */
+/* Give each host its port, or all of them one, as in libpq. */
 static void
 read_addresses(BfServer *server)
 {
@@ -235,7 +235,7 @@ read_addresses(BfServer *server)
 	}
 }
 
-/* Raise what options do not go together; put those together that do. */
+/* Check that options can be combined, and combine hosts and ports. */
 static void
 combine_options(BfServer *server)
 {
@@ -265,7 +265,7 @@ combine_options(BfServer *server)
 	read_addresses(server);
 }
 
-/* Raise what is given of a mapping's certificate in part. */
+/* Check that both parts of a mapping's certificate are given, or none. */
 static void
 check_certificate(const BfServer *server)
 {
@@ -275,7 +275,7 @@ check_certificate(const BfServer *server)
 				 errmsg("options \"tls_cert\" and \"tls_key\" must be set together")));
 }
 
-/* What holds where an option is not given. */
+/* Defaults of options. */
 static const BfServer defaults = {
 	.connect_timeout = 1000,
 	.command_timeout = 5000,
@@ -301,7 +301,7 @@ bloomext_redis_validator(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Raise 42704 where neither a user nor PUBLIC has a mapping for a server. */
+/* Raise 42704 if neither a user nor PUBLIC has a mapping for a server. */
 static void
 check_mapping(const ForeignServer *server, Oid user)
 {
@@ -320,7 +320,7 @@ check_mapping(const ForeignServer *server, Oid user)
 
 /*
  * Read a server and a user's mapping for it, in the current memory context,
- * and check that the user may go by that mapping.
+ * and check that the user may connect with that mapping.
  */
 void
 bf_server_read(Oid server, Oid user, BfServer *result)
@@ -358,8 +358,8 @@ bf_server_read(Oid server, Oid user, BfServer *result)
 }
 
 /*
- * The server that an argument names: 42704 where there is none, 22023 where it is
- * another wrapper's, 42501 where the current user has no USAGE on it.
+ * The server that an argument names: 42704 if it does not exist, 22023 if it
+ * is of another wrapper, 42501 if the current user has no USAGE on it.
  */
 Oid
 bf_server_argument(FunctionCallInfo fcinfo, int argument)
@@ -403,8 +403,8 @@ check_key_length(Size length)
 }
 
 /*
- * A key: text, in UTF-8 whatever the database's encoding.  Its length is looked
- * at before its bytes are.
+ * A key: text, in UTF-8 whatever the encoding of the database.  Its length is
+ * checked before it is detoasted.
  */
 char *
 bf_key_argument(FunctionCallInfo fcinfo, int argument)
@@ -419,9 +419,9 @@ bf_key_argument(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Refuse to write to Redis in a transaction that was made READ ONLY.  On a standby
- * each transaction is, unasked, and this is no reason not to: Redis has no part in
- * what is replayed there.
+ * Refuse to write to Redis in a transaction that was declared READ ONLY.  On a
+ * standby each transaction is READ ONLY without a declaration, which is no
+ * reason to refuse: Redis has no part in recovery.
  */
 void
 bf_refuse_read_only(const char *function)
@@ -430,7 +430,7 @@ bf_refuse_read_only(const char *function)
 		PreventCommandIfReadOnly(function);
 }
 
-/* A time to live, in ms; 0 where it is NULL: without end. */
+/* A time to live, in ms; 0 if it is NULL: no limit. */
 int64
 bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
 {

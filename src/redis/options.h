@@ -17,7 +17,7 @@ typedef struct BfServer
 	char	   *name;
 	char	   *host;			/* a list; NULL: socket */
 	char	   *socket;
-	char	   *port;			/* a list; NULL: the usual one */
+	char	   *port;			/* a list; NULL: the default */
 	BfAddress  *addresses;		/* of both lists */
 	int			address_count;
 	int			db;
@@ -25,12 +25,13 @@ typedef struct BfServer
 	int			command_timeout;	/* ms */
 	bool		keep_connections;	/* beyond the transaction */
 	int			idle_timeout;	/* ms */
-	int			wait_replicas;	/* that are to confirm what is written */
+	int			wait_replicas;	/* that must confirm what is written */
 	int			wait_timeout;	/* ms */
 	bool		tls;
 	char	   *tls_ca;			/* NULL: the system's */
 	bool		cluster;
-	char	   *sentinel;		/* what sentinels at the addresses call the master */
+	char	   *sentinel;		/* name of the master, if the addresses are
+								 * sentinels */
 	char	   *redirect_hosts; /* a list; NULL: any */
 	char	   *username;		/* NULL: the default user */
 	char	   *password;		/* NULL: none */
@@ -39,7 +40,7 @@ typedef struct BfServer
 	char	   *tls_cert;		/* NULL: none */
 	char	   *tls_key;
 	bool		password_required;
-	bool		needs_password; /* password_required, by this user */
+	bool		needs_password; /* password_required, for this user */
 } BfServer;
 
 extern void bf_server_read(Oid server, Oid user, BfServer *result);

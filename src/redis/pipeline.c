@@ -34,22 +34,24 @@
 
 #include "redis/pipeline.h"
 
-/* Units under way at most, where they are quickly done. */
+/* Maximum number of units under way, if they are quickly done. */
 #define WINDOW			32
 
-/* Bytes of these at most, unless it is one. */
+/* Maximum of their bytes, unless there is only one. */
 #define MAX_KEPT		(4 * 1024 * 1024)
 
-/* Bytes that are sent at a time, as many as Redis reads at a time. */
+/* Bytes that are sent at a time; Redis reads that many at a time. */
 #define GATHER			(16 * 1024)
 
-/* Pause, in ms, while a slot is on the move, or nobody serves it. */
+/* Pause, in ms, while a slot is being moved or not served. */
 #define PAUSE			20
 
-/* Moves that a unit follows: there cannot be that many nodes on its way. */
+/*
+ * Maximum number of redirections of a unit: more than a slot can have moved.
+ */
 #define MAX_MOVES		16
 
-/* Have a pipeline's units go to where its key leads. */
+/* Connect a pipeline to the node that serves its key. */
 static void
 connect_pipeline(BfPipeline *pipeline)
 {
@@ -59,9 +61,9 @@ connect_pipeline(BfPipeline *pipeline)
 }
 
 /*
- * Raise that a pipeline which has begun has lost its connection.  In a cluster each
- * node has one, and a slot that moves takes what was written along; but a node
- * that was promoted may lack a part of it.
+ * Raise an error if a pipeline that has begun has lost its connection.  In a
+ * cluster each node has one, and a slot that moves takes what was written
+ * along; but a node that was promoted may lack a part of it.
  */
 static void
 check_connection(const BfPipeline *pipeline, const BfConnection *connection)
@@ -75,7 +77,7 @@ check_connection(const BfPipeline *pipeline, const BfConnection *connection)
 				 errdetail("Earlier writes on the lost connection may be missing on the server that is used now.")));
 }
 
-/* Start a pipeline; its memory is the current memory context's. */
+/* Start a pipeline, in the current memory context. */
 void
 bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
 				  BfReplyHandler handler, void *arg)
@@ -91,7 +93,7 @@ bf_pipeline_start(BfPipeline *pipeline, Oid server, const char *key,
 	initStringInfo(&pipeline->unsent);
 }
 
-/* A new unit, to be filled with commands. */
+/* Make a unit, to be filled with commands. */
 BfUnit *
 bf_pipeline_unit(BfPipeline *pipeline)
 {
@@ -102,8 +104,8 @@ bf_pipeline_unit(BfPipeline *pipeline)
 }
 
 /*
- * Receive a unit's replies; returns the last, and the text of the first error
- * among them, or NULL.
+ * Receive the replies to a unit; returns the last one, and the text of the
+ * first error among them, or NULL.
  */
 static const BfReply *
 receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
@@ -127,7 +129,7 @@ receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 
 /* Send what was gathered. */
 static void
-flush(BfPipeline *pipeline)
+flush_unsent(BfPipeline *pipeline)
 {
 	if (pipeline->unsent.len > 0)
 		bf_socket_send(&pipeline->connection->socket, pipeline->unsent.data,
@@ -136,9 +138,8 @@ flush(BfPipeline *pipeline)
 }
 
 /*
- * Whether a unit that was answered with an error is to be sent again, by another verb:
- * the server does not know that verb or that script, or its account for us may not use
- * the verb.
+ * Whether a unit that failed is to be sent again with another verb: the server
+ * does not know the verb or the script, or our account must not use the verb.
  */
 static bool
 wants_other_verb(BfConnection *connection, BfUnit *unit, const char *error)
@@ -170,7 +171,7 @@ wants_other_verb(BfConnection *connection, BfUnit *unit, const char *error)
 	return true;
 }
 
-/* Whether a unit that was answered with an error is to be sent elsewhere. */
+/* Whether a unit that failed is to be sent elsewhere. */
 static bool
 is_redirected(const BfPipeline *pipeline, const char *error)
 {
@@ -183,7 +184,7 @@ is_redirected(const BfPipeline *pipeline, const char *error)
 		  (pipeline->stays || redirect == BF_REDIRECT_MASTER));
 }
 
-/* Receive the oldest unit's replies and do with them what is to be done. */
+/* Receive the replies to the oldest unit, and process them. */
 static void
 receive_oldest(BfPipeline *pipeline)
 {
@@ -191,7 +192,7 @@ receive_oldest(BfPipeline *pipeline)
 	char	   *error;
 	const BfReply *reply;
 
-	flush(pipeline);
+	flush_unsent(pipeline);
 	reply = receive_unit(pipeline->connection, unit, &error);
 	pipeline->sent = list_delete_first(pipeline->sent);
 	pipeline->kept -= unit->bytes.len;
@@ -211,15 +212,15 @@ receive_oldest(BfPipeline *pipeline)
 	bf_unit_free(unit);
 }
 
-/* Note that a unit's replies are due. */
+/* Account for the replies to a unit. */
 static void
-expect(BfConnection *connection, const BfUnit *unit, size_t reply_limit)
+expect_replies(BfConnection *connection, const BfUnit *unit, size_t reply_limit)
 {
 	connection->socket.pending += unit->replies;
 	connection->socket.reply_limit = reply_limit ? reply_limit : BF_REPLY_LIMIT;
 }
 
-/* Append the bytes of a unit without a payload, as they are to be sent. */
+/* Append the bytes of a unit without a payload as they are sent. */
 static void
 append_unit(StringInfo bytes, const BfUnit *unit)
 {
@@ -229,7 +230,7 @@ append_unit(StringInfo bytes, const BfUnit *unit)
 						   unit->bytes.len - from);
 }
 
-/* Write a unit to a connection, with its payload where that belongs. */
+/* Write a unit to a connection, with its payload in its place. */
 static void
 write_unit(BfConnection *connection, const BfUnit *unit)
 {
@@ -262,8 +263,8 @@ write_unit(BfConnection *connection, const BfUnit *unit)
 }
 
 /*
- * Has a part of a pipeline been answered, so that sentinels may be asked whether
- * its connection still leads to the master?
+ * Have all units sent so far been answered, so that sentinels may be queried
+ * whether the connection still leads to the master?
  */
 static bool
 is_between_parts(const BfPipeline *pipeline)
@@ -272,7 +273,7 @@ is_between_parts(const BfPipeline *pipeline)
 		!pipeline->connection->watching;
 }
 
-/* Send a unit, which is freed when it has been answered. */
+/* Send a unit, which is freed after its replies have arrived. */
 void
 bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 {
@@ -291,19 +292,19 @@ bf_pipeline_send(BfPipeline *pipeline, BfUnit *unit)
 	unit->plain |= pipeline->connection->plain;
 	pipeline->sent = lappend(pipeline->sent, unit);
 	pipeline->kept += unit->bytes.len;
-	expect(pipeline->connection, unit, 0);
+	expect_replies(pipeline->connection, unit, 0);
 	if (unit->payload != NULL || unit->bytes.len >= GATHER)
 	{
-		flush(pipeline);
+		flush_unsent(pipeline);
 		write_unit(pipeline->connection, unit);
 		return;
 	}
 	append_unit(&pipeline->unsent, unit);
 	if (pipeline->unsent.len >= GATHER)
-		flush(pipeline);
+		flush_unsent(pipeline);
 }
 
-/* Send a unit to a connection alone; asking says that it was sent there. */
+/* Send a unit to a connection alone; `asking`: after a redirection by ASK. */
 static const BfReply *
 try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 		 bool asking, char **error)
@@ -316,16 +317,16 @@ try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 		bf_socket_send(&connection->socket, ask, sizeof(ask) - 1);
 		(void) bf_socket_receive(&connection->socket);
 	}
-	expect(connection, unit, reply_limit);
+	expect_replies(connection, unit, reply_limit);
 	write_unit(connection, unit);
 	return receive_unit(connection, unit, error);
 }
 
 /*
- * Ask by a unit that is sent alone, to wherever its key leads; its last reply
- * stays valid until the connection is used again.  An error is raised.  NULL where
- * keys of a slot that is on the move are to be asked for one at a time, if the
- * caller can.
+ * Send a unit alone to the node that serves a key; its last reply stays valid
+ * until the connection is used again.  An error is raised.  Returns NULL if
+ * the keys of a slot that is being moved must be queried one at a time, if the
+ * caller can do so.
  */
 const BfReply *
 bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
@@ -342,7 +343,7 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 		const BfReply *reply;
 		bool		asking;
 
-		/* Who has just been named must be there. */
+		/* A node that has just been named must be reachable. */
 		*connection = redirect == BF_REDIRECT_MOVED || redirect == BF_REDIRECT_ASK ?
 			bf_connection_open(server, &node) : NULL;
 		asking = *connection != NULL && redirect == BF_REDIRECT_ASK;
@@ -374,9 +375,9 @@ bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
 	}
 }
 
-/* Send a unit that was turned away to wherever it is sent on. */
+/* Send a redirected unit to its new node. */
 static void
-follow(BfPipeline *pipeline, BfUnit *unit)
+follow_redirection(BfPipeline *pipeline, BfUnit *unit)
 {
 	BfConnection *connection;
 	const BfReply *reply = bf_ask(pipeline->server, pipeline->key, unit, 0,
@@ -391,8 +392,8 @@ follow(BfPipeline *pipeline, BfUnit *unit)
 }
 
 /*
- * Receive what is due, and send again what was turned away; returns the first
- * error that was answered, or NULL: then the pipeline may be used again.
+ * Receive outstanding replies, and send redirected units again; returns the
+ * first error, or NULL, and then the pipeline can be used again.
  */
 const char *
 bf_pipeline_end(BfPipeline *pipeline)
@@ -405,16 +406,19 @@ bf_pipeline_end(BfPipeline *pipeline)
 		bf_connection_done(pipeline->connection);
 	if (pipeline->error != NULL || pipeline->redirected == NIL)
 		return pipeline->error;
-	/* What follows goes elsewhere; and this one may be closed on the way. */
+	/*
+	 * What follows goes elsewhere, and this connection may be closed
+	 * meanwhile.
+	 */
 	pipeline->connection = NULL;
 	foreach(cell, pipeline->redirected)
-		follow(pipeline, lfirst(cell));
+		follow_redirection(pipeline, lfirst(cell));
 	list_free(pipeline->redirected);
 	pipeline->redirected = NIL;
 	return NULL;
 }
 
-/* The same, but raise the error. */
+/* End a pipeline, but raise the error. */
 void
 bf_pipeline_finish(BfPipeline *pipeline)
 {
@@ -424,7 +428,7 @@ bf_pipeline_finish(BfPipeline *pipeline)
 		bf_connection_raise(pipeline->connection, error);
 }
 
-/* Ask for an integer, by a unit that is freed. */
+/* Send a unit whose reply is an integer, and free the unit. */
 int64
 bf_ask_number(Oid server, const char *key, BfUnit *unit)
 {
@@ -437,7 +441,7 @@ bf_ask_number(Oid server, const char *key, BfUnit *unit)
 	return number;
 }
 
-/* The results of a transaction's commands, out of EXEC's reply. */
+/* The results of a transaction's commands, from the reply to EXEC. */
 BfReply **
 bf_reply_results(BfConnection *connection, const BfReply *reply,
 				 const BfUnit *unit)

@@ -10,7 +10,7 @@
 #include "redis/connection.h"
 #include "redis/resp.h"
 
-/* What is done with a unit's reply: the last of them, EXEC's of a transaction. */
+/* Processes the reply to a unit: the last one, EXEC's of a transaction. */
 typedef void (*BfReplyHandler) (BfConnection *connection,
 								const BfReply *reply, const BfUnit *unit,
 								void *arg);
@@ -22,13 +22,13 @@ typedef struct BfPipeline
 	BfReplyHandler handler;
 	void	   *arg;
 	BfConnection *connection;
-	bool		stays;			/* what it writes is of no use but together */
-	bool		executed;		/* was a unit? */
-	uint64		made;			/* BfSocket.made of where it was */
+	bool		stays;			/* its units are useless one by one */
+	bool		executed;		/* has any unit been? */
+	uint64		made;			/* BfSocket.made of its connection */
 	int			window;			/* units under way at most */
 	int			units;
-	StringInfoData unsent;		/* bytes of units that are gathered */
-	List	   *sent;			/* units that are not answered yet */
+	StringInfoData unsent;		/* bytes of units that have been gathered */
+	List	   *sent;			/* units whose replies are outstanding */
 	size_t		kept;			/* bytes of these */
 	List	   *redirected;		/* units to be sent elsewhere */
 	char	   *error;			/* the first one, to be raised at the end */

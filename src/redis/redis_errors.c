@@ -22,10 +22,10 @@
 
 #include "redis/redis_errors.h"
 
-/* What all our scripts are called. */
+/* The name of every script of ours. */
 #define SCRIPT		"@user_script:"
 
-/* The last of these comes before a script's name. */
+/* The last occurrence of this precedes the name of a script. */
 #define NAME		" script: "
 
 static const BfRedisError answers[] = {
@@ -47,7 +47,7 @@ static const BfRedisError answers[] = {
 	"Raise maxclients of Redis, or use it from fewer sessions; each keeps its connection."},
 	{"NOPERM", ERRCODE_INSUFFICIENT_PRIVILEGE,
 	"Allow this to the account of the user mapping, with ACL SETUSER in Redis."},
-	/* The same, where a script meets it: 6.2 to 7.0, and newer. */
+	/* NOPERM within a script: Redis 6.2 to 7.0, and newer. */
 	{"The user executing the script can't", ERRCODE_INSUFFICIENT_PRIVILEGE,
 	"Allow this to the account of the user mapping, with ACL SETUSER in Redis."},
 	{"ACL failure in script:", ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -66,35 +66,35 @@ static const BfRedisError answers[] = {
 	"The server is a node of a Redis Cluster; set its option \"cluster\"."},
 	{"CROSSSLOT", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"The server is a node of a Redis Cluster; set its option \"cluster\"."},
-	/* Scripts call what every server has, but for RedisBloom's commands. */
+	/* Scripts use commands that every server has, except for RedisBloom's. */
 	{"Unknown Redis command called from", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"Layout \"redisbloom\" requires the module RedisBloom; load it, or use layout \"bitmap\"."},
-	/* Valkey's. */
+	/* Of Valkey. */
 	{"Unknown command called from", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"Layout \"redisbloom\" requires the module RedisBloom; load it, or use layout \"bitmap\"."}
 };
 
-/* Behind words that a text starts with; NULL: it does not. */
+/* What follows a prefix of a text; NULL if the text does not start with it. */
 static const char *
-behind(const char *text, const char *words)
+skip_prefix(const char *text, const char *words)
 {
 	size_t		length = strlen(words);
 
 	return strncmp(text, words, length) == 0 ? text + length : NULL;
 }
 
-/* The error that another one says it is for, without the name of a script. */
+/* The error that caused another one, without the name of a script. */
 static char *
-cause(const char *error)
+find_cause(const char *error)
 {
-	const char *aborted = behind(error, "EXECABORT Transaction discarded because of: ");
+	const char *aborted = skip_prefix(error, "EXECABORT Transaction discarded because of: ");
 	const char *script;
 	char	   *text;
 	char	   *name = NULL;
 
 	if (aborted != NULL)
 		error = aborted;
-	else if (behind(error, "ERR Error running script ") != NULL)
+	else if (skip_prefix(error, "ERR Error running script ") != NULL)
 	{
 		while ((script = strstr(error, SCRIPT)) != NULL)
 		{
@@ -112,17 +112,17 @@ cause(const char *error)
 	return text;
 }
 
-/* The row of an error; NULL where it has none. */
+/* The row of an error; NULL if it has none. */
 static const BfRedisError *
 find_row(const char *text)
 {
-	const char *words = behind(text, "ERR ");
+	const char *words = skip_prefix(text, "ERR ");
 
 	if (words == NULL)
 		words = text;
 	for (int i = 0; i < lengthof(answers); i++)
 	{
-		const char *rest = behind(words, answers[i].code);
+		const char *rest = skip_prefix(words, answers[i].code);
 
 		if (rest != NULL && (*rest == ' ' || *rest == '\0'))
 			return &answers[i];
@@ -131,13 +131,13 @@ find_row(const char *text)
 }
 
 /*
- * Read an error.  Where it may quote us, as one does that AUTH is answered with,
- * its code is all that is shown; and one that is not known is about the account.
+ * Evaluate an error.  If it may quote our command, as the reply to AUTH may,
+ * only its code is shown; and an unknown one is about the account.
  */
 BfRedisError
 bf_redis_error_read(const char *error, bool quotes)
 {
-	char	   *text = cause(error);
+	char	   *text = find_cause(error);
 	const BfRedisError *row = find_row(text);
 	BfRedisError	answer = {
 		.code = pnstrdup(text, strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")),
@@ -157,11 +157,12 @@ bf_redis_error_read(const char *error, bool quotes)
 }
 
 /*
- * Does an error say that a replica was to be written to?  One that was made one
- * within a transaction says so in EXEC.
+ * Does an error say that the server is a read-only replica?  If it became one
+ * within a transaction, EXEC returns that error.
  */
 bool
 bf_redis_error_is_readonly(const char *error)
 {
-	return bf_redis_error_read(error, false).sqlstate == BF_ERRCODE_REDIS_REPLICA;
+	return bf_redis_error_read(error, false).sqlstate ==
+		BF_ERRCODE_REDIS_REPLICA;
 }

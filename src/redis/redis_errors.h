@@ -14,10 +14,10 @@
 
 typedef struct BfRedisError
 {
-	const char *code;			/* what the error starts with */
+	const char *code;			/* the first word of the error */
 	int			sqlstate;
-	const char *hint;			/* NULL: none that we know of */
-	const char *text;			/* all of it that is to be shown */
+	const char *hint;			/* NULL: none */
+	const char *text;			/* the part that may be shown */
 } BfRedisError;
 
 extern BfRedisError bf_redis_error_read(const char *error, bool quotes);

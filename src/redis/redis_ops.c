@@ -55,69 +55,76 @@ PG_FUNCTION_INFO_V1(bloomext_redis_contains);
 PG_FUNCTION_INFO_V1(bloomext_redis_add_each);
 PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 
-/* A description is looked at again after so many ms. */
+/* Milliseconds for which a description is used without looking again. */
 #define KEEP_FOR	1000
 
-/* Elements that a round takes at least, while there are such. */
+/* Minimum number of elements in a round, if there are that many. */
 #define MIN_BATCH	100
 
-/* Elements of an array at a time: what is made of them takes some MB. */
+/* Elements of an array that are processed at a time: they take some MB. */
 #define PIECE		65536
 
-/* Filters that a session keeps the descriptions of. */
+/* Number of filters whose descriptions a session keeps. */
 #define KEPT	16
 
-/* Elements up to which bits of a string with a head are cheaper asked for without guards. */
+/*
+ * Up to this number of elements, bits of a string with a head are cheaper to
+ * look up without guards.
+ */
 #define FEW		16
 
-/* What the session knows of a filter, if its key is not NULL. */
-typedef struct Known
+/* A remembered filter, if its key is not NULL. */
+typedef struct KnownFilter
 {
 	MemoryContext context;		/* of the key and the shards */
 	Oid			server;
-	Oid			user;			/* who has asked Redis for it */
+	Oid			user;			/* whose account was used */
 	char	   *key;
 	TimestampTz described;
-	uint64		changes;		/* bf_connection_changes() before that */
-	uint64		number;			/* which description it is */
+	uint64		changes;		/* bf_connection_changes() before the
+								 * description */
+	uint64		number;			/* number of the description */
 	BfShards	shards;
-	uint64		shape;			/* a hash of what makes it another filter */
-} Known;
+	uint64		shape;			/* hash_shape() of shards */
+} KnownFilter;
 
-static Known kept[KEPT];
+static KnownFilter kept[KEPT];
 
-/* What a call site keeps. */
-typedef struct Call
+/* State of a call site. */
+typedef struct CallSite
 {
 	BfElementType element;
-	bool		ask;			/* or add */
-	MemoryContext round;		/* of what one round needs */
-	Known	   *known;			/* the filter of the round */
-	uint64		compared;		/* the description that all was compared with, */
-	TimestampTz statement;		/* in the statement that began then */
-} Call;
+	bool		lookup;			/* look up, or add */
+	MemoryContext round;		/* for what one round needs */
+	KnownFilter *known;			/* the filter of this round */
+	uint64		compared;		/* number of the description that was compared
+								 * in full */
+	TimestampTz statement;		/* in the statement that started at this
+								 * time */
+} CallSite;
 
-/* Elements of one call, or a piece of them, and what is known of them. */
-typedef struct Elements
+/* Elements of one call, or a piece of them, and their state. */
+typedef struct ElementBatch
 {
 	Datum	   *values;
 	bool	   *answers;
 	bool	   *done;
 	int			count;
-	int			left;			/* that are still to be done */
-	bool		added;			/* some, or some of an earlier piece? */
-	uint64		shape;			/* of the filter that these were added to */
-} Elements;
+	int			left;			/* number of elements not done */
+	bool		added;			/* were any added, by this piece or an earlier
+								 * one? */
+	uint64		shape;			/* of the filter that they were added to */
+} ElementBatch;
 
-/* The call site, at its first call made. */
-static Call *
-get_call(FunctionCallInfo fcinfo, bool array, bool ask)
+/* Get the state of the call site; it is made by the first call. */
+static CallSite *
+get_call(FunctionCallInfo fcinfo, bool array, bool lookup)
 {
-	Call	   *call = bf_call_site(fcinfo, 2, array, sizeof(Call));
+	CallSite   *call = bf_call_site(fcinfo, 2, array, sizeof(CallSite));
 
 	if (call->round == NULL)
 	{
-		call->ask = ask;
+		call->lookup = lookup;
 		call->round = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 											"bloomext Redis round",
 											ALLOCSET_DEFAULT_SIZES);
@@ -125,7 +132,7 @@ get_call(FunctionCallInfo fcinfo, bool array, bool ask)
 	return call;
 }
 
-/* Hash what would be another if the filter were: all but its newer layers. */
+/* Hash what identifies a filter: everything but its newer layers. */
 static uint64
 hash_shape(const BfShards *shards)
 {
@@ -149,12 +156,12 @@ hash_shape(const BfShards *shards)
 }
 
 /*
- * Have a filter that holds nothing yet hold what the element is, from its first
- * elements on.  One that is spread over shards is bound as its first shard is, at
- * once; false where that is not what it was described as.
+ * Bind a filter that is still empty to the type of its first element.  All
+ * shards are bound like the first, before elements are added; returns false if
+ * that is not what was described.
  */
 static bool
-bind_filter(Call *call)
+bind_filter(CallSite *call)
 {
 	BfShards   *shards = &call->known->shards;
 	BfRemote   *first = shards->remote;
@@ -169,17 +176,17 @@ bind_filter(Call *call)
 	return shards->count == 1 || bf_remote_note(first);
 }
 
-/* Is it about this filter, as the current user sees it? */
+/* Is it the description of this filter for the current user? */
 static bool
-is_about(const Known *known, Oid server, const char *key)
+is_about(const KnownFilter *known, Oid server, const char *key)
 {
 	return known->key != NULL && known->server == server &&
 		known->user == GetUserId() && strcmp(known->key, key) == 0;
 }
 
-/* Is it recent? */
+/* Is it recent enough to be used? */
 static bool
-is_recent(const Known *known)
+is_recent(const KnownFilter *known)
 {
 	return known->changes == bf_connection_changes() &&
 		!TimestampDifferenceExceeds(known->described, GetCurrentTimestamp(),
@@ -187,12 +194,12 @@ is_recent(const Known *known)
 }
 
 /*
- * Whether a filter that is remembered surely takes elements of the call's type, and has
- * no limit to what is added.  What is refused is refused for what is there, and not for
- * what was there.
+ * Whether a remembered filter surely accepts elements of the call's type, and
+ * without limit.  If not, it is described again: an error must be about the
+ * filter that is there now.
  */
 static bool
-takes_elements(const Call *call, const Known *known)
+takes_elements(const CallSite *call, const KnownFilter *known)
 {
 	const BfRemote *remote = known->shards.remote;
 	const BfPlan *plan = &remote->plan;
@@ -200,18 +207,18 @@ takes_elements(const Call *call, const Known *known)
 	BfFunnel	funnel = (BfFunnel) plan->header.funnel;
 
 	if (!bf_element_has_meaning(element, &plan->header) ||
-		(!call->ask && remote->layout->layer_suffix != NULL))
+		(!call->lookup && remote->layout->layer_suffix != NULL))
 		return false;
 	if (funnel == BF_FUNNEL_UNBOUND)
-		return call->ask &&
+		return call->lookup &&
 			plan->strategy->funnels[element->kind] != BF_FUNNEL_UNBOUND;
 	return bf_element_fits(plan->strategy, funnel, element) &&
-		(call->ask || funnel != BF_FUNNEL_INT);
+		(call->lookup || funnel != BF_FUNNEL_INT);
 }
 
-/* Describe a filter, in place of one that was described before. */
+/* Describe a filter, in place of the description that was there. */
 static void
-describe(Known *known, Oid server, const char *key)
+describe_filter(KnownFilter *known, Oid server, const char *key)
 {
 	static uint64 descriptions = 0;
 	MemoryContext old;
@@ -235,16 +242,16 @@ describe(Known *known, Oid server, const char *key)
 }
 
 /*
- * What is known of a filter, which is described if nothing is; all is compared then.
- * It takes the place of what was described longest ago.  A call site may be used by
- * several statements, as one of PL/pgSQL is.
+ * Set call->known to the filter, describing and comparing it in full if it is
+ * not remembered.  It replaces the oldest description.  A call site may be
+ * used by several statements, as in PL/pgSQL.
  */
 static void
-find_known(Call *call, Oid server, const char *key)
+find_known(CallSite *call, Oid server, const char *key)
 {
-	Known	   *oldest = kept;
+	KnownFilter *oldest = kept;
 
-	for (Known *known = kept; known < kept + KEPT; known++)
+	for (KnownFilter *known = kept; known < kept + KEPT; known++)
 	{
 		if (is_about(known, server, key))
 		{
@@ -262,11 +269,11 @@ find_known(Call *call, Oid server, const char *key)
 	if (is_about(oldest, server, key) && is_recent(oldest) &&
 		(call->compared == oldest->number || takes_elements(call, oldest)))
 		return;
-	describe(oldest, server, key);
+	describe_filter(oldest, server, key);
 	call->compared = oldest->number;
 }
 
-/* Forget all filters: this session changes one. */
+/* Forget all filters, because this session changes one. */
 void
 bf_items_forget(void)
 {
@@ -278,7 +285,7 @@ bf_items_forget(void)
 	}
 }
 
-/* Keep an element's bytes, for a server that hashes by itself. */
+/* Keep the bytes of an element, for a server that hashes by itself. */
 static bool
 keep_bytes(const BfStrategy *strategy, BfFunnel funnel,
 		   const BfElementType *element, Datum value, BfHash *hash)
@@ -295,7 +302,7 @@ keep_bytes(const BfStrategy *strategy, BfFunnel funnel,
 	return true;
 }
 
-/* Append an element by a funnel; false where the filter cannot hold it. */
+/* Append an element by a funnel; false if the filter cannot hold it. */
 static bool
 append_item(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 			const BfElementType *element, Datum value, int source)
@@ -319,7 +326,7 @@ append_item(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 	return true;
 }
 
-/* The other funnel by which a filter may have elements of the same kind, if any. */
+/* The other funnel that a filter may use for elements of this kind, if any. */
 static BfFunnel
 other_funnel(const BfStrategy *strategy, BfFunnel funnel)
 {
@@ -333,11 +340,11 @@ other_funnel(const BfStrategy *strategy, BfFunnel funnel)
 }
 
 /*
- * Refuse to add an element to a filter that may have it by one funnel or by another,
- * where nothing says by which.
+ * Raise an error if a filter may use either of two funnels for an element to
+ * be added, and nothing records which.
  */
 static void
-refuse_guess(const BfRemote *remote, BfFunnel funnel)
+refuse_ambiguous_funnel(const BfRemote *remote, BfFunnel funnel)
 {
 	BfFunnel	other = other_funnel(remote->plan.strategy, funnel);
 
@@ -352,21 +359,21 @@ refuse_guess(const BfRemote *remote, BfFunnel funnel)
 						 bf_funnel_name(funnel), bf_funnel_name(other))));
 }
 
-/* Append an element to be added, as the filter has its elements. */
+/* Append an element to be added, by the funnel of the filter. */
 static void
-append_addition(BfItems *items, const BfRemote *remote,
-				BfElementType *element, Datum value, int source)
+append_added_item(BfItems *items, const BfRemote *remote,
+				  BfElementType *element, Datum value, int source)
 {
 	BfFunnel	known = remote->plan.header.funnel;
 	BfFunnel	funnel = bf_element_bind_to(&remote->plan, element);
 
 	if (known == BF_FUNNEL_UNBOUND)
-		refuse_guess(remote, funnel);
+		refuse_ambiguous_funnel(remote, funnel);
 	if (!append_item(items, remote, funnel, element, value, source))
 		bf_element_does_not_fit(element, value);
 }
 
-/* Read a text as an integer, as SQL would read a literal. */
+/* Read a text as an integer, like a literal in SQL. */
 static bool
 reads_as_integer(const char *text, int64 *integer)
 {
@@ -377,7 +384,9 @@ reads_as_integer(const char *text, int64 *integer)
 	return end != text && errno == 0 && end[strspn(end, " \f\n\r\t\v")] == '\0';
 }
 
-/* Read a text as a uuid: 32 hexadecimal digits, with hyphens or braces or not. */
+/*
+ * Read a text as a uuid: 32 hexadecimal digits, hyphens and braces optional.
+ */
 static bool
 reads_as_uuid(const char *text, pg_uuid_t *uuid)
 {
@@ -399,9 +408,9 @@ reads_as_uuid(const char *text, pg_uuid_t *uuid)
 }
 
 /*
- * Append a text as what else it may be: where nothing says of what kind a filter's
- * elements are, an untyped literal or parameter, which is a text to us, may have been
- * meant as an integer or a uuid.
+ * Append what else a text may mean: if the kind of a filter's elements is not
+ * recorded, an untyped literal or parameter, which is a text here, may have
+ * been meant as an integer or a uuid.
  */
 static void
 append_readings(BfItems *items, const BfRemote *remote, Datum value,
@@ -434,14 +443,15 @@ append_readings(BfItems *items, const BfRemote *remote, Datum value,
 }
 
 /*
- * Append an element to be asked for: by the filter's own funnel if that is surely the
- * one, and compared with the bits, else by every one that the element may have.  An
- * integer that is too wide for the filter is asked for all the same: the one
- * that has taken its place by now may hold it.  So may text with its blanks.
+ * Append an element to be looked up: by the filter's own funnel if that is
+ * certain, and compared with the bits, else by every funnel that the element
+ * may have.  An integer that is too wide for the filter is looked up
+ * nevertheless: a filter that has replaced it may hold it.  So is text with
+ * its trailing blanks.
  */
 static void
-append_question(BfItems *items, const BfRemote *remote,
-				BfElementType *element, Datum value, int source)
+append_lookup_item(BfItems *items, const BfRemote *remote,
+				   BfElementType *element, Datum value, int source)
 {
 	const BfStrategy *strategy = remote->plan.strategy;
 	BfFunnel	known = remote->plan.header.funnel;
@@ -466,18 +476,18 @@ append_question(BfItems *items, const BfRemote *remote,
 }
 
 /*
- * Hash elements that are not done, a batch at most, each for its shard.  They
- * are done unless one of their items turns out not to be.
+ * Hash up to a batch of elements that are not done, each for its shard.  They
+ * count as done unless one of their items turns out not to be.
  */
 static BfItems *
-hash_elements(Call *call, Elements *elements, int batch)
+hash_elements(CallSite *call, ElementBatch *elements, int batch)
 {
-	const Known *known = call->known;
+	const KnownFilter *known = call->known;
 	BfItems    *items = palloc0(sizeof(BfItems) * known->shards.count);
 	void		(*append) (BfItems *items, const BfRemote *remote,
 						   BfElementType *element, Datum value,
 						   int source) =
-		call->ask ? append_question : append_addition;
+		call->lookup ? append_lookup_item : append_added_item;
 
 	for (int i = 0; i < known->shards.count; i++)
 	{
@@ -504,9 +514,9 @@ hash_elements(Call *call, Elements *elements, int batch)
 	return items;
 }
 
-/* Note the answers of a shard's items, and what has none yet. */
+/* Store the answers for a shard's items, and reset elements without one. */
 static void
-note_answers(Elements *elements, const BfItems *items)
+note_answers(ElementBatch *elements, const BfItems *items)
 {
 	for (int i = 0; i < items->count; i++)
 	{
@@ -520,9 +530,9 @@ note_answers(Elements *elements, const BfItems *items)
 	}
 }
 
-/* Forget the answers of a round: they are about shards that are others now. */
+/* Discard the answers of a round, because the shards have been replaced. */
 static void
-forget_round(Elements *elements, const BfItems *items, int shards)
+forget_round(ElementBatch *elements, const BfItems *items, int shards)
 {
 	for (int i = 0; i < shards; i++)
 	{
@@ -537,15 +547,15 @@ forget_round(Elements *elements, const BfItems *items, int shards)
 	}
 }
 
-/* Do a batch of elements; false where the filter has changed. */
+/* Process a batch of elements; false if the filter has changed. */
 static bool
-run_round(Call *call, Elements *elements, int batch)
+run_round(CallSite *call, ElementBatch *elements, int batch)
 {
 	BfShards   *shards = &call->known->shards;
 	BfItems    *items;
 	bool		same = true;
 
-	if (!call->ask && !bind_filter(call))
+	if (!call->lookup && !bind_filter(call))
 		return false;
 	items = hash_elements(call, elements, batch);
 	for (int i = 0; i < shards->count; i++)
@@ -555,7 +565,7 @@ run_round(Call *call, Elements *elements, int batch)
 
 		if (items[i].count == 0)
 			continue;
-		if (call->ask)
+		if (call->lookup)
 			same &= driver->contains(remote, &items[i]);
 		else if (driver->add(remote, &items[i]))
 			bf_remote_noted(remote);
@@ -570,11 +580,11 @@ run_round(Call *call, Elements *elements, int batch)
 }
 
 /*
- * Raise that a filter is not the one that this call has added elements to: in
- * what has taken its place they are not.
+ * Raise an error if a filter is not the one that this call has added elements
+ * to: its replacement does not have them.
  */
 static void
-check_shape(const Known *known, const Elements *elements)
+check_shape(const KnownFilter *known, const ElementBatch *elements)
 {
 	if (elements->added && known->shape != elements->shape)
 		ereport(ERROR,
@@ -585,9 +595,10 @@ check_shape(const Known *known, const Elements *elements)
 				 errhint("Add all of the elements again.")));
 }
 
-/* Ask for, or add, elements; again those that a change left undone. */
+/* Look up or add elements, and repeat those that a change left undone. */
 static void
-process(Call *call, Oid server, const char *key, Elements *elements)
+process_elements(CallSite *call, Oid server, const char *key,
+				 ElementBatch *elements)
 {
 	MemoryContext old = MemoryContextSwitchTo(call->round);
 	int			batch = elements->count;
@@ -599,13 +610,13 @@ process(Call *call, Oid server, const char *key, Elements *elements)
 	{
 		int			before = elements->left;
 		bool		same;
-		Known	   *known;
+		KnownFilter *known;
 		char	   *known_key;
 
 		find_known(call, server, key);
 		known = call->known;
 		check_shape(known, elements);
-		/* An error leaves nobody with what was half done. */
+		/* An error must not leave a half-processed description behind. */
 		known_key = known->key;
 		known->key = NULL;
 		same = run_round(call, elements, batch);
@@ -619,7 +630,7 @@ process(Call *call, Oid server, const char *key, Elements *elements)
 		changes = elements->left < before ? 0 : changes + 1;
 		if (elements->left < before)
 		{
-			elements->added = !call->ask;
+			elements->added = !call->lookup;
 			elements->shape = known->shape;
 		}
 		if (elements->left > 0 && changes > BF_MAX_CHANGES)
@@ -628,26 +639,26 @@ process(Call *call, Oid server, const char *key, Elements *elements)
 	MemoryContextSwitchTo(old);
 }
 
-/* One element. */
+/* Process a single element. */
 static bool
-process_one(FunctionCallInfo fcinfo, bool ask)
+process_one(FunctionCallInfo fcinfo, bool lookup)
 {
-	Call	   *call = get_call(fcinfo, false, ask);
+	CallSite   *call = get_call(fcinfo, false, lookup);
 	Datum		value = PG_GETARG_DATUM(2);
 	bool		answer = false;
 	bool		done;
-	Elements	elements = {&value, &answer, &done, 1};
+	ElementBatch elements = {&value, &answer, &done, 1};
 
-	process(call, bf_server_argument(fcinfo, 0), bf_key_argument(fcinfo, 1),
-			&elements);
+	process_elements(call, bf_server_argument(fcinfo, 0),
+					 bf_key_argument(fcinfo, 1), &elements);
 	return answer;
 }
 
-/* An array of elements: an answer for each, NULL for NULL. */
+/* Process an array of elements; a NULL element has a NULL answer. */
 static ArrayType *
-process_array(FunctionCallInfo fcinfo, bool ask)
+process_array(FunctionCallInfo fcinfo, bool lookup)
 {
-	Call	   *call = get_call(fcinfo, true, ask);
+	CallSite   *call = get_call(fcinfo, true, lookup);
 	Oid			server = bf_server_argument(fcinfo, 0);
 	char	   *key = bf_key_argument(fcinfo, 1);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
@@ -655,23 +666,23 @@ process_array(FunctionCallInfo fcinfo, bool ask)
 	int			room = Min(length, PIECE) + 1;
 	ArrayIterator iterator = array_create_iterator(array, 0, NULL);
 	ArrayType  *answers = bf_answers_make(array);
-	Elements	elements = {
+	ElementBatch elements = {
 		.values = palloc(room * sizeof(Datum)),
 		.answers = (bool *) ARR_DATA_PTR(answers),
 		.done = palloc(room)
 	};
 
-	/* Nothing to ask for is asked for, too: the filter must be there. */
+	/* Even without elements, the filter must exist. */
 	do
 	{
 		elements.count = bf_elements_take(iterator, elements.values, room);
-		process(call, server, key, &elements);
+		process_elements(call, server, key, &elements);
 		elements.answers += elements.count;
 	} while (elements.count == room);
 	return answers;
 }
 
-/* bf_redis_add(server, key, element): true: it was surely new */
+/* bf_redis_add(server, key, element): true if it was certainly new */
 Datum
 bloomext_redis_add(PG_FUNCTION_ARGS)
 {
@@ -679,7 +690,7 @@ bloomext_redis_add(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(process_one(fcinfo, false));
 }
 
-/* bf_redis_contains(server, key, element): false: surely not there */
+/* bf_redis_contains(server, key, element): false if certainly not there */
 Datum
 bloomext_redis_contains(PG_FUNCTION_ARGS)
 {

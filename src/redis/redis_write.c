@@ -50,24 +50,24 @@
 #include "redis/driver.h"
 #include "redis/scripts.h"
 
-/* Bytes that are compared, and sent, at a time. */
+/* Bytes that are compared and sent at a time. */
 #define BLOCK		1024
 
 /* Hexadecimal digits of a digest. */
 #define DIGITS		32
 
 /*
- * Blocks that a script takes the digests of, and scripts under way.  Redis may
- * execute all that have come before it serves anybody else, which takes it a
+ * Blocks that a script computes the digests of, and scripts under way.  Redis
+ * may execute all received ones before it serves anybody else, which takes a
  * millisecond or little more.
  */
 #define SLICE		128
 #define WINDOW		2
 
-/* A transaction of more blocks would keep Redis from all others for long. */
+/* A transaction of more blocks would block all other clients for long. */
 #define MAX_BLOCKS	16384
 
-/* Times that we start over. */
+/* Number of attempts. */
 #define MAX_TRIES	3
 
 typedef struct Refresh
@@ -75,15 +75,15 @@ typedef struct Refresh
 	const BfImage *image;
 	pg_cryptohash_ctx *hash;
 	uint32		blocks;
-	bool	   *differs;		/* which blocks do */
-	uint32		differing;		/* how many */
-	uint64		bytes;			/* that were sent */
-	bool		executed;		/* nobody changed the string meanwhile */
+	bool	   *differs;		/* by block */
+	uint32		differing;		/* number of blocks that differ */
+	uint64		bytes;			/* number sent */
+	bool		executed;		/* the string was not changed meanwhile */
 } Refresh;
 
 /* ---- Its bytes ---- */
 
-/* What the string of a layer is to be, under its own key and for good. */
+/* What the string of a layer is to contain, under its own key, permanently. */
 BfImage
 bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 {
@@ -99,8 +99,8 @@ bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 }
 
 /*
- * Have a filter, as it is written, get a witness: of all its layers; none while it is
- * empty, as the first elements that are added then make one.
+ * Give a filter that is about to be written a witness of all its layers.  An
+ * empty filter has none: the first elements that are added make one.
  */
 void
 bf_image_testify(BfRemote *remote, const BfFilter *filter)
@@ -127,8 +127,8 @@ bf_image_testify(BfRemote *remote, const BfFilter *filter)
 }
 
 /*
- * Copy a part of the string.  In a layout that orders bits its own way, which
- * has no head, the offset must be a multiple of 8.
+ * Copy a part of the string.  In a layout with an order of bits of its own,
+ * which has no head, the offset must be a multiple of 8.
  */
 static void
 copy_bytes(const BfImage *image, uint64 offset, uint8 *into, size_t length)
@@ -142,7 +142,7 @@ copy_bytes(const BfImage *image, uint64 offset, uint8 *into, size_t length)
 					 into, length);
 }
 
-/* The bytes of an image, from an offset on: BfPayload. */
+/* Return the bytes of an image from an offset: BfPayload. */
 const void *
 bf_image_bytes(void *arg, uint64 offset, size_t *length)
 {
@@ -161,7 +161,7 @@ bf_image_bytes(void *arg, uint64 offset, size_t *length)
 	return image->buffer;
 }
 
-/* Where to look at a string again. */
+/* The offset of a byte of the sample. */
 static uint64
 sample_offset(const BfImage *image, int number)
 {
@@ -171,7 +171,7 @@ sample_offset(const BfImage *image, int number)
 		last % (BF_SAMPLE - 1) * number / (BF_SAMPLE - 1);
 }
 
-/* The bytes that are to be there; see lua/replace.lua, too. */
+/* Sample the bytes that the string must have; see also lua/replace.lua. */
 void
 bf_image_sample(const BfImage *image, uint8 *sample)
 {
@@ -187,7 +187,7 @@ bf_image_sample(const BfImage *image, uint8 *sample)
 
 /* ---- Write it whole ---- */
 
-/* Write, or remove, a hash beside a string. */
+/* Write or remove a hash next to a string. */
 static void
 append_hash(BfUnit *unit, const BfImage *image, BfHashRole role)
 {
@@ -207,7 +207,7 @@ append_hash(BfUnit *unit, const BfImage *image, BfHashRole role)
 	bf_command_number(unit, image->ttl);
 }
 
-/* End a transaction: the hashes, what is read back, and EXEC. */
+/* End a transaction: hashes, what is read back, and EXEC. */
 static void
 append_end(BfUnit *unit, const BfImage *image)
 {
@@ -229,7 +229,7 @@ append_end(BfUnit *unit, const BfImage *image)
 	bf_transaction_end(unit);
 }
 
-/* Check what a transaction that ends so answered: numbers, then the sample. */
+/* Check the results of append_end(): numbers, then the sample. */
 static void
 check_end(BfConnection *connection, BfReply **result, size_t count,
 		  const BfImage *image)
@@ -251,7 +251,7 @@ check_end(BfConnection *connection, BfReply **result, size_t count,
 									 "The data read back differs from the data written.");
 }
 
-/* Set a string; or remove it, where that is how one without bits is. */
+/* Set a string; or remove it, if the layout has no string without bits. */
 static void
 append_string(BfUnit *unit, BfImage *image)
 {
@@ -266,7 +266,7 @@ append_string(BfUnit *unit, BfImage *image)
 	bf_command_number(unit, image->ttl);
 }
 
-/* Write an image whole. */
+/* Write all of an image. */
 void
 bf_image_write(BfImage *image)
 {
@@ -293,14 +293,14 @@ bf_image_write(BfImage *image)
 
 /* ---- Send what differs ---- */
 
-/* The length of a block: the last one may be shorter. */
+/* The length of a block; the last one may be shorter. */
 static size_t
 block_length(const Refresh *refresh, uint32 block)
 {
 	return Min(BLOCK, refresh->image->bytes - (uint64) block * BLOCK);
 }
 
-/* Whether a block has a digest; in doubt it has another one. */
+/* Whether a block has this digest; false if none can be computed. */
 static bool
 has_digest(const Refresh *refresh, uint32 block, const char *digest)
 {
@@ -329,7 +329,7 @@ compare_slice(BfConnection *connection, const BfReply *reply,
 
 	if (reply->type == BF_REPLY_NIL)
 	{
-		/* The string has another length. */
+		/* The string has a different length. */
 		refresh->differing = refresh->blocks;
 		return;
 	}
@@ -346,22 +346,22 @@ compare_slice(BfConnection *connection, const BfReply *reply,
 	}
 }
 
-/* Whether it does not pay to send blocks, as far as is known. */
+/* Whether too many blocks differ to be sent one by one, as far as known. */
 static bool
-is_hopeless(const Refresh *refresh)
+is_too_different(const Refresh *refresh)
 {
 	return refresh->differing > Min(refresh->blocks / 2, MAX_BLOCKS);
 }
 
-/* Watch the string, and compare it until it proves hopeless. */
+/* Watch the string, and compare it unless too many blocks differ. */
 static void
-compare(Refresh *refresh, BfPipeline *pipeline)
+compare_blocks(Refresh *refresh, BfPipeline *pipeline)
 {
 	const BfImage *image = refresh->image;
 
 	refresh->differing = 0;
 	pipeline->connection->watching = true;
-	for (uint32 from = 0; from < refresh->blocks && !is_hopeless(refresh);
+	for (uint32 from = 0; from < refresh->blocks && !is_too_different(refresh);
 		 from += SLICE)
 	{
 		BfUnit	   *unit = bf_pipeline_unit(pipeline);
@@ -414,14 +414,14 @@ append_blocks(BfUnit *unit, Refresh *refresh)
 	append_end(unit, image);
 }
 
-/* Check that watching ended, by a transaction if it was one: BfReplyHandler. */
+/* Check the end of watching, by UNWATCH or EXEC: BfReplyHandler. */
 static void
 check_refreshed(BfConnection *connection, const BfReply *reply,
 				const BfUnit *unit, void *arg)
 {
 	Refresh    *refresh = arg;
 
-	if (is_hopeless(refresh))
+	if (is_too_different(refresh))
 	{
 		if (!bf_reply_is_ok(reply))
 			bf_connection_protocol_error(connection,
@@ -434,37 +434,37 @@ check_refreshed(BfConnection *connection, const BfReply *reply,
 				  reply->elements, refresh->image);
 }
 
-/* Try once; false where it is hopeless. */
+/* Try once; false if too many blocks differ. */
 static bool
 try_refresh(Refresh *refresh)
 {
 	const BfImage *image = refresh->image;
 	BfPipeline	pipeline;
 	BfUnit	   *unit;
-	bool		hopeless;
+	bool		too_different;
 
 	bf_pipeline_start(&pipeline, image->remote->server, image->key,
 					  compare_slice, refresh);
 	if (pipeline.connection->cluster)
 		return false;
 	pipeline.window = WINDOW;
-	compare(refresh, &pipeline);
-	hopeless = is_hopeless(refresh);
+	compare_blocks(refresh, &pipeline);
+	too_different = is_too_different(refresh);
 	pipeline.handler = check_refreshed;
 	unit = bf_pipeline_unit(&pipeline);
-	if (hopeless)
+	if (too_different)
 		bf_command_begin(unit, "UNWATCH");
 	else
 		append_blocks(unit, refresh);
 	bf_pipeline_send(&pipeline, unit);
 	bf_pipeline_finish(&pipeline);
 	pipeline.connection->watching = false;
-	return !hopeless;
+	return !too_different;
 }
 
 /*
- * Make a string what an image says by sending what differs, and tell how many
- * bytes that were.  False, and nothing done, where the whole is to be sent.
+ * Update a string to an image by sending what differs, and return the number
+ * of bytes sent.  Returns false, with nothing done, if all is to be sent.
  */
 bool
 bf_image_refresh(const BfImage *image, uint64 *sent)

@@ -30,44 +30,47 @@
 #include "type/shard.h"
 #include "type/value.h"
 
-/* Elements of the description before those of the keys beside. */
-#define FIRST_BESIDE	3
+/* Elements of the reply before those of side keys. */
+#define FIRST_SIDE_KEY	3
 
-/* Keys beside a layout has at most: hashes, cursor, and two layers. */
-#define BESIDE_A_LAYOUT		(BF_HASHES + 3)
+/* Maximum number of a layout's side keys: hashes, cursor, and two layers. */
+#define SIDE_KEYS_A_LAYOUT		(BF_HASHES + 3)
 
-/* A key beside the filter's own, and what is there. */
-typedef struct Beside
+/* A side key, one next to the filter's own, and its contents. */
+typedef struct SideKey
 {
 	char	   *key;
 	const char *const *fields;	/* of a hash; NULL: a string */
 	int			count;			/* of the fields */
 	char	   *values[BF_MAX_FIELDS];	/* of these, or NULLs */
-	int			witness;		/* which of these is one, from 1 on; 0: none, */
-	int			strings[BF_FOUND_LAYERS];	/* and of the strings of which keys */
-	uint32		disproved;		/* which of these it disproves, from 1 on; 0: none */
-	int64		length;			/* of the string; 0: it is not there */
-	char	   *bytes;			/* its first ones, or NULL */
-} Beside;
+	int			witness;		/* number of the field with the witness, from
+								 * 1; 0: none */
+	int			strings[BF_FOUND_LAYERS];	/* numbers of the keys of its
+											 * strings */
+	uint32		disproved;		/* number of the string that it disproves, from
+								 * 1; 0: none */
+	int64		length;			/* of the string; 0: it does not exist */
+	char	   *bytes;			/* its first bytes, or NULL */
+} SideKey;
 
-typedef struct BesideList
+typedef struct SideKeyList
 {
-	Beside	   *beside;
+	SideKey	   *side;
 	int			count;
-	bool		apart;			/* each is read at a moment of its own */
-	unsigned	slot;			/* in a cluster, only of keys of this one */
+	bool		apart;			/* they are read one at a time */
+	unsigned	slot;			/* in a cluster, the slot of all of them */
 	bool		cluster;
-} BesideList;
+} SideKeyList;
 
-/* The fields of the hash that says how many shards a filter has. */
+/* The fields of the hash that lists the shards. */
 enum
 {
 	SPREAD_LAYOUT,
 	SPREAD_SHARDS,
 	SPREAD_ID = BF_SPREAD_ID,
-	SPREAD_STRATEGY,			/* since shards say whose they are */
-	SPREAD_AWAITED = BF_SPREAD_AWAITED, /* shards, while not all are mirrored */
-	SPREAD_CREATING				/* shards, while not all empty ones are made */
+	SPREAD_STRATEGY,			/* since shards have an id */
+	SPREAD_AWAITED = BF_SPREAD_AWAITED, /* shards, until all are mirrored */
+	SPREAD_CREATING				/* shards, until all empty ones are made */
 };
 
 static const char *const shards_fields[] = {
@@ -77,30 +80,30 @@ static const char *const shards_fields[] = {
 /* ---- Describe ---- */
 
 /*
- * The key of a name in the list of those that are read; NULL where it cannot be
- * read with the others, in the same slot of a cluster.
+ * Find a key in the list of those to be read, or add it; NULL if it cannot be
+ * read with the others, in one slot of a cluster.
  */
-static Beside *
-look_beside(BesideList *list, char *key, const char *const *fields, int count)
+static SideKey *
+add_side_key(SideKeyList *list, char *key, const char *const *fields, int count)
 {
-	Beside	   *beside = list->beside;
+	SideKey	   *side = list->side;
 
 	Assert(key != NULL);
 	if (list->cluster && bf_cluster_slot(key) != list->slot)
 		return NULL;
-	for (; beside < list->beside + list->count; beside++)
+	for (; side < list->side + list->count; side++)
 	{
-		if (beside->fields == fields && strcmp(beside->key, key) == 0)
-			return beside;
+		if (side->fields == fields && strcmp(side->key, key) == 0)
+			return side;
 	}
 	list->count++;
-	*beside = (Beside) {.key = key,.fields = fields,.count = count};
-	return beside;
+	*side = (SideKey) {.key = key,.fields = fields,.count = count};
+	return side;
 }
 
 /*
- * The key whose hashes have the same names as ours, "x" for "{x}" and "{x}" for
- * "x"; NULL: there is none.
+ * The key whose hashes have the names of ours, "x" for "{x}" and "{x}" for
+ * "x"; NULL if there is none.
  */
 static char *
 twin_key(const char *key)
@@ -116,24 +119,24 @@ twin_key(const char *key)
 	return pnstrdup(key + 1, length - 2);
 }
 
-/* What is to be found of a layout's filter; keys that are not read are forgotten. */
+/* Where a layout's filter is read; NULL if a key is not read. */
 typedef struct Places
 {
-	Beside	   *hash[BF_HASHES];
-	Beside	   *cursor;
-	Beside	   *layer[BF_FOUND_LAYERS];
+	SideKey	   *hash[BF_HASHES];
+	SideKey	   *cursor;
+	SideKey	   *layer[BF_FOUND_LAYERS];
 } Places;
 
 /*
- * List the strings that a witness in a layout's hash is about, by the numbers of their
- * keys, the filter's own being the first.
+ * List the strings that the witness in a layout's hash is about, by the
+ * numbers of their keys; the filter's own is the first.
  */
 static void
-list_strings(const BesideList *list, const BfLayout *layout,
+list_strings(const SideKeyList *list, const BfLayout *layout,
 			 const Places *places)
 {
 	BfHashRole	role = bf_layout_kind_role(layout);
-	Beside	   *hash = places->hash[role];
+	SideKey	   *hash = places->hash[role];
 
 	if (hash == NULL)
 		return;
@@ -141,15 +144,15 @@ list_strings(const BesideList *list, const BfLayout *layout,
 	for (int i = 0; i < BF_FOUND_LAYERS; i++)
 	{
 		if (places->layer[i] != NULL)
-			hash->strings[i] = (int) (places->layer[i] - list->beside) + 2;
+			hash->strings[i] = (int) (places->layer[i] - list->side) + 2;
 		else
 			hash->strings[i] = i == 0 && layout->layer_suffix == NULL;
 	}
 }
 
-/* List the keys that a layout has beside the filter's own. */
+/* List the side keys of a layout. */
 static void
-list_places(BesideList *list, BfRemote *candidate, Places *places)
+list_places(SideKeyList *list, BfRemote *candidate, Places *places)
 {
 	const BfLayout *layout = candidate->layout;
 
@@ -160,20 +163,20 @@ list_places(BesideList *list, BfRemote *candidate, Places *places)
 
 		if (shape == NULL)
 			continue;
-		places->hash[role] = look_beside(list, candidate->hash[role].key,
-										 shape->fields, bf_hash_fields(shape));
+		places->hash[role] = add_side_key(list, candidate->hash[role].key,
+										  shape->fields, bf_hash_fields(shape));
 		if (places->hash[role] == NULL)
 			candidate->hash[role].key = NULL;
 	}
 	if (candidate->cursor_key != NULL)
-		places->cursor = look_beside(list, candidate->cursor_key, NULL, 0);
+		places->cursor = add_side_key(list, candidate->cursor_key, NULL, 0);
 	for (int i = 0; i < BF_FOUND_LAYERS && layout->layer_suffix != NULL; i++)
-		places->layer[i] = look_beside(list, bf_remote_layer_key(candidate, i),
-									   NULL, 0);
+		places->layer[i] = add_side_key(list, bf_remote_layer_key(candidate, i),
+										NULL, 0);
 	list_strings(list, layout, places);
 }
 
-/* Take what was found there; nothing is where it was not looked. */
+/* Collect what was found there; what was not read counts as missing. */
 static void
 find_places(const Places *places, BfFound *found)
 {
@@ -181,7 +184,7 @@ find_places(const Places *places, BfFound *found)
 
 	for (int role = 0; role < BF_HASHES; role++)
 	{
-		Beside	   *hash = places->hash[role];
+		SideKey	   *hash = places->hash[role];
 
 		found->values[role] = hash ? hash->values : nothing;
 		found->disproved[role] = hash ? hash->disproved : 0;
@@ -191,7 +194,10 @@ find_places(const Places *places, BfFound *found)
 		found->layer[i] = places->layer[i] ? places->layer[i]->length : 0;
 }
 
-/* Append the types that are not strings, and what gives their headers. */
+/*
+ * Append the types that are not strings, and the commands that return their
+ * headers.
+ */
 static void
 append_types(BfUnit *unit)
 {
@@ -210,45 +216,45 @@ append_types(BfUnit *unit)
 }
 
 /*
- * Append which fields of a hash are to be read, and what its witness is about, if the
- * strings are read with it.
+ * Append the fields of a hash that are to be read, and the strings of its
+ * witness if they are read with it.
  */
 static void
-append_wanted_fields(BfUnit *unit, const Beside *beside, bool apart)
+append_wanted_fields(BfUnit *unit, const SideKey *side, bool apart)
 {
 	int			strings = 0;
 
-	bf_command_number(unit, beside->count);
-	for (int i = 0; i < beside->count; i++)
-		bf_command_text(unit, beside->fields[i]);
-	if (beside->count == 0)
+	bf_command_number(unit, side->count);
+	for (int i = 0; i < side->count; i++)
+		bf_command_text(unit, side->fields[i]);
+	if (side->count == 0)
 		return;
-	while (!apart && strings < BF_FOUND_LAYERS && beside->strings[strings] > 0)
+	while (!apart && strings < BF_FOUND_LAYERS && side->strings[strings] > 0)
 		strings++;
-	bf_command_number(unit, beside->witness);
+	bf_command_number(unit, side->witness);
 	bf_command_number(unit, strings);
 	for (int i = 0; i < strings; i++)
-		bf_command_number(unit, beside->strings[i]);
+		bf_command_number(unit, side->strings[i]);
 }
 
-/* Ask what there is: lua/describe.lua. */
+/* Make the unit that describes a key: lua/describe.lua. */
 static BfUnit *
-make_question(const char *key, const BesideList *list)
+make_description_unit(const char *key, const SideKeyList *list)
 {
 	BfUnit	   *unit = bf_unit_make();
 
 	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_DESCRIBE);
 	bf_command_text(unit, key);
 	for (int i = 0; i < list->count; i++)
-		bf_command_text(unit, list->beside[i].key);
+		bf_command_text(unit, list->side[i].key);
 	bf_script_arguments(unit);
 	append_types(unit);
 	for (int i = 0; i < list->count; i++)
-		append_wanted_fields(unit, &list->beside[i], list->apart);
+		append_wanted_fields(unit, &list->side[i], list->apart);
 	return unit;
 }
 
-/* The bytes that a reply is, in our memory, and a zero. */
+/* Copy the bytes of a reply, and add a zero. */
 static char *
 reply_text(BfConnection *connection, const BfReply *reply)
 {
@@ -257,41 +263,41 @@ reply_text(BfConnection *connection, const BfReply *reply)
 	return memcpy(palloc0(reply->len + 1), bytes, reply->len);
 }
 
-/* Read what was found at a key beside, if it is there. */
+/* Read what was found at a side key, if it exists. */
 static void
-read_beside(BfConnection *connection, const BfReply *reply, Beside *beside)
+read_side_key(BfConnection *connection, const BfReply *reply, SideKey *side)
 {
 	BfReply **element;
 
 	if (reply->type == BF_REPLY_NIL)
 		return;
-	if (beside->fields == NULL)
+	if (side->fields == NULL)
 	{
 		element = bf_reply_array(connection, reply, 2);
-		beside->length = bf_reply_integer(connection, element[0]);
-		beside->bytes = reply_text(connection, element[1]);
+		side->length = bf_reply_integer(connection, element[0]);
+		side->bytes = reply_text(connection, element[1]);
 		return;
 	}
-	element = bf_reply_array(connection, reply, beside->count + 1);
-	for (int i = 0; i < beside->count; i++)
+	element = bf_reply_array(connection, reply, side->count + 1);
+	for (int i = 0; i < side->count; i++)
 	{
 		if (element[i]->type == BF_REPLY_NIL)
 			continue;
-		beside->values[i] = reply_text(connection, element[i]);
-		if (strlen(beside->values[i]) < element[i]->len)
+		side->values[i] = reply_text(connection, element[i]);
+		if (strlen(side->values[i]) < element[i]->len)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 					 errmsg("field \"%s\" of hash \"%s\" in Redis contains a zero byte",
-							beside->fields[i], beside->key),
+							side->fields[i], side->key),
 					 errhint("This hash does not describe a filter; delete it with DEL in Redis.")));
 	}
-	beside->disproved =
-		(uint32) bf_reply_integer(connection, element[beside->count]);
+	side->disproved =
+		(uint32) bf_reply_integer(connection, element[side->count]);
 }
 
 /*
- * Take the hash of a sharded filter for what it says.  While shards are awaited,
- * there is no filter yet, but what describes one.
+ * Evaluate the hash of a sharded filter.  While shards are awaited, there is a
+ * description but no filter yet.
  */
 static void
 read_shards(BfConnection *connection, char **values, BfRemote *remote)
@@ -323,8 +329,8 @@ read_shards(BfConnection *connection, char **values, BfRemote *remote)
 }
 
 /*
- * Take what the hash that describes filters says for the plan of one; false
- * where there is none.
+ * Read the plan of a filter from the hash that describes it; false if there is
+ * none.
  */
 bool
 bf_remote_read_config(BfRemote *remote, const BfFound *found)
@@ -345,7 +351,7 @@ bf_remote_read_config(BfRemote *remote, const BfFound *found)
 	return true;
 }
 
-/* Whether a filter is not what its note, if it has one, has a witness of. */
+/* Whether a filter does not match the witness in its note. */
 static bool
 is_disproved(const BfRemote *remote, const BfFound *found)
 {
@@ -356,8 +362,8 @@ is_disproved(const BfRemote *remote, const BfFound *found)
 }
 
 /*
- * Take what a note says of a filter, if it is about a filter of this shape; and, of a
- * string that says itself what it is, about this one.
+ * Use what a note records if it is about a filter of this shape; and, if the
+ * string describes itself, about this string.
  */
 static void
 read_note(BfRemote *remote, const BfFound *found)
@@ -388,7 +394,7 @@ read_note(BfRemote *remote, const BfFound *found)
 	}
 }
 
-/* Whether a filter whose bits nobody sees is not the one that its note is about. */
+/* Whether a filter whose bits cannot be read is not the one of its note. */
 static bool
 is_unlike_note(const BfRemote *remote, const BfFound *found)
 {
@@ -398,10 +404,10 @@ is_unlike_note(const BfRemote *remote, const BfFound *found)
 }
 
 /*
- * Whether there is a filter of the candidate's layout, with a note or without.
- * Any bytes may look like a stream: where something else is described, they are
- * one only if a note says so.  And a string that is not there, or is another, was
- * lost, if the note says that it was there.
+ * Whether there is a filter of the candidate's layout, with or without a note.
+ * Any bytes may look like a stream: if something else is described, they are
+ * one only if a note says so.  A string that is missing or different was lost,
+ * if the note records that it existed.
  */
 static bool
 is_filter(BfRemote *candidate, const BfFound *found)
@@ -425,8 +431,8 @@ is_filter(BfRemote *candidate, const BfFound *found)
 }
 
 /*
- * Whether a hash still describes a filter that has gone, and would go on to do so
- * beside the wanted one: it is in another layout, or not spread over shards.
+ * Whether a hash still describes a filter that is gone, and would go on to do
+ * so next to the wanted one: it is in another layout, or does not list shards.
  */
 bool
 bf_remote_is_left_over(const BfRemote *found, const BfRemote *wanted)
@@ -437,8 +443,8 @@ bf_remote_is_left_over(const BfRemote *found, const BfRemote *wanted)
 }
 
 /*
- * The layout that a key is described as a filter in, if any.  The hash that
- * describes it does so even where its string is gone, but not where a filter's
+ * The layout in which a key is described as a filter, if any.  The hash that
+ * describes it counts even if the string of the filter is gone, but not if its
  * first layer is.
  */
 static const BfLayout *
@@ -450,7 +456,7 @@ described_layout(const BfRemote *remote)
 		remote->orphan->layer_suffix == NULL ? remote->orphan : NULL;
 }
 
-/* Take what its hash says that its strings have, if it is about these. */
+/* Read the witness in the filter's hash, if that is about this filter. */
 static void
 read_witness(BfRemote *remote)
 {
@@ -469,7 +475,7 @@ read_witness(BfRemote *remote)
 		remote->witnesses = count;
 		return;
 	}
-	/* Nobody knows what it says of the strings. */
+	/* The witness cannot be read, so nothing is known about the strings. */
 	if (remote->layout->hash[BF_CONFIG] == NULL)
 	{
 		hash->there = false;
@@ -480,7 +486,7 @@ read_witness(BfRemote *remote)
 	remote->layout = NULL;
 }
 
-/* Take what a layout's driver makes of what was found, if it is a filter. */
+/* Let the driver of a layout decide whether what was found is a filter. */
 static void
 try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 {
@@ -508,55 +514,55 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 		*remote = *candidate;
 }
 
-/* Read the reply to the question; what is read stays after it is freed. */
+/* Read the reply; what is read stays valid after the reply is freed. */
 static void
-read_answer(BfConnection *connection, const BfReply *reply,
-			BesideList *list, BfFoundString *at)
+read_description(BfConnection *connection, const BfReply *reply,
+				 SideKeyList *list, BfFoundString *at)
 {
 	BfReply **element = bf_reply_array(connection, reply,
-										  FIRST_BESIDE + list->count);
+										  FIRST_SIDE_KEY + list->count);
 
-	/* Not the one that was asked first, where that has redirected us. */
+	/* After a redirection this is not the connection that was tried first. */
 	at->connection = connection;
 	at->type = reply_text(connection, element[0]);
 	at->head = (const uint8 *) reply_text(connection, element[1]);
 	at->head_length = element[1]->len;
 	at->length = bf_reply_integer(connection, element[2]);
 	for (int i = 0; i < list->count; i++)
-		read_beside(connection, element[FIRST_BESIDE + i], &list->beside[i]);
+		read_side_key(connection, element[FIRST_SIDE_KEY + i], &list->side[i]);
 }
 
-/* Ask for all that in one command, or for a key at a time. */
+/* Describe all keys by one command, or one key at a time. */
 static void
-ask_what_is_there(Oid server, const char *key, BesideList *list,
-				  BfFoundString *at)
+read_keys(Oid server, const char *key, SideKeyList *list,
+		  BfFoundString *at)
 {
-	BfUnit	   *unit = make_question(key, list);
+	BfUnit	   *unit = make_description_unit(key, list);
 	BfConnection *connection;
 	const BfReply *reply;
 
 	unit->divides = list->count > 1;
 	reply = bf_ask(server, key, unit, 0, &connection);
 	if (reply != NULL)
-		read_answer(connection, reply, list, at);
+		read_description(connection, reply, list, at);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
 	if (reply != NULL)
 		return;
 	for (int i = 0; i < list->count; i++)
 	{
-		BesideList	one = {.beside = &list->beside[i],.count = 1,.apart = true};
+		SideKeyList	one = {.side = &list->side[i],.count = 1,.apart = true};
 
-		ask_what_is_there(server, one.beside->key, &one, at);
+		read_keys(server, one.side->key, &one, at);
 	}
-	ask_what_is_there(server, key, &(BesideList) {0}, at);
+	read_keys(server, key, &(SideKeyList) {0}, at);
 }
 
 /*
- * Find out what filter is at a key, if any (layout is NULL where there is
- * none).  What is returned is in the current memory context.  The first row is
- * tried last: a stream is taken for one only where nothing says otherwise, or a
- * note that it is one.
+ * Find out which filter is at a key, if any (layout is NULL if there is none).
+ * The result is in the current memory context.  The first row is tried last: a
+ * string is taken for a stream only if nothing else is described there, or if
+ * a note says that it is one.
  */
 void
 bf_remote_describe(Oid server, const char *key, BfRemote *remote)
@@ -564,27 +570,28 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	BfConnection *connection = bf_cluster_route(server, key);
 	BfRemote   *candidates = palloc(sizeof(BfRemote) * bf_layout_count);
 	Places	   *places = palloc(sizeof(Places) * bf_layout_count);
-	BesideList	list = {
-		.beside = palloc(sizeof(Beside) * (2 + BESIDE_A_LAYOUT * bf_layout_count)),
+	SideKeyList	list = {
+		.side = palloc(sizeof(SideKey) *
+					   (2 + SIDE_KEYS_A_LAYOUT * bf_layout_count)),
 		.slot = bf_cluster_slot(key),
 		.cluster = connection->cluster
 	};
 	char	   *twin = twin_key(key);
-	Beside	   *shards;
-	Beside	   *at_twin;
+	SideKey	   *shards;
+	SideKey	   *at_twin;
 	BfFound		found;
 	int64		at_layer = 0;
 
 	*remote = bf_remote_at(server, key, NULL);
-	shards = look_beside(&list, bf_suffixed_key(key, BF_SHARDS_SUFFIX),
-						 shards_fields, lengthof(shards_fields));
-	at_twin = twin ? look_beside(&list, twin, NULL, 0) : NULL;
+	shards = add_side_key(&list, bf_suffixed_key(key, BF_SHARDS_SUFFIX),
+						  shards_fields, lengthof(shards_fields));
+	at_twin = twin ? add_side_key(&list, twin, NULL, 0) : NULL;
 	for (int i = 0; i < bf_layout_count; i++)
 	{
 		candidates[i] = bf_remote_at(server, remote->key, &bf_layouts[i]);
 		list_places(&list, &candidates[i], &places[i]);
 	}
-	ask_what_is_there(server, key, &list, &found.at);
+	read_keys(server, key, &list, &found.at);
 	if (shards != NULL)
 		read_shards(found.at.connection, shards->values, remote);
 	for (int i = bf_layout_count - 1; i >= 0; i--)
@@ -601,12 +608,12 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 		strcmp(found.at.type, "string") == 0 ? (int64) found.at.length : -1;
 	remote->at_layer = at_layer;
 	remote->twin = at_twin && at_twin->length != 0 ? twin : NULL;
-	pfree(list.beside);
+	pfree(list.side);
 	pfree(places);
 	pfree(candidates);
 }
 
-/* Fill in what only a command of the filter's kind tells. */
+/* Fill in what only a command for the filter's type returns. */
 void
 bf_remote_describe_fully(BfRemote *remote)
 {
@@ -616,7 +623,7 @@ bf_remote_describe_fully(BfRemote *remote)
 
 /* ---- Plan, put in place and drop ---- */
 
-/* A filter at a key, of which only the layout, or nothing yet (NULL), is known. */
+/* A filter at a key, of which only the layout, or nothing (NULL), is known. */
 BfRemote
 bf_remote_at(Oid server, const char *key, const BfLayout *layout)
 {
@@ -633,7 +640,7 @@ bf_remote_at(Oid server, const char *key, const BfLayout *layout)
 	return remote;
 }
 
-/* The filter that is to be at a key: what describes it, is filled in. */
+/* Plan the filter that is to be at a key, with what describes it. */
 void
 bf_remote_plan(Oid server, const char *key, const BfLayout *layout,
 			   const BfPlan *plan, BfRemote *remote)
@@ -661,7 +668,7 @@ has_one_slot(const BfRemote *remote)
 		bf_cluster_slot(bf_temporary_key(remote->key, 0)) == slot;
 }
 
-/* Raise that a cluster would scatter the keys of a filter. */
+/* Raise an error if a cluster would scatter the keys of a filter. */
 void
 bf_remote_check_slots(const BfRemote *remote)
 {
@@ -675,7 +682,7 @@ bf_remote_check_slots(const BfRemote *remote)
 			 errhint("Enclose a part of the key in braces, as in \"{titles}\"; only that part determines the slot.")));
 }
 
-/* The id of the filter that one, or what is left of one, is a shard of; NULL: none. */
+/* The id of the filter that this, or its remnants, is a shard of, or NULL. */
 const char *
 bf_remote_whole(const BfRemote *remote)
 {
@@ -686,7 +693,7 @@ bf_remote_whole(const BfRemote *remote)
 		bf_layout_whole(hash->values) : NULL;
 }
 
-/* Whether a filter's first element decides of what kind all are. */
+/* Whether the first element decides the kind of the filter. */
 bool
 bf_remote_is_unbound(const BfRemote *remote)
 {
@@ -697,9 +704,10 @@ bf_remote_is_unbound(const BfRemote *remote)
 }
 
 /*
- * Whether what its hash says of a filter is about the string that was described: there is
- * no filter without the hash, or it was written with all bits of the string, and has a
- * witness that no other string has by chance.
+ * Whether the hash of a filter is certainly about the string described: there
+ * is no filter without the hash, or the hash was written together with all
+ * bits of the string, and has a witness that no other string matches by
+ * chance.
  */
 bool
 bf_remote_is_proven(const BfRemote *remote)
@@ -712,7 +720,7 @@ bf_remote_is_proven(const BfRemote *remote)
 		 remote->witnesses > 0 && bf_witness_is_strong(remote->witness));
 }
 
-/* What a filter's elements are, as far as that is known or decided. */
+/* The kind of a filter's elements, as far as known or decided. */
 BfBinding
 bf_remote_kind(const BfRemote *remote)
 {
@@ -725,8 +733,9 @@ bf_remote_kind(const BfRemote *remote)
 }
 
 /*
- * Raise that a filter would share its hash with another key's; one of layers has a
- * name of its own for that, and one that is there has it already.
+ * Raise an error if a filter would share its hash with another key's.  One
+ * with layers has other names for its hashes, and one that exists already has
+ * its hash.
  */
 void
 bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
@@ -743,7 +752,7 @@ bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
 			 errhint("Choose another key.")));
 }
 
-/* Raise that there is no filter at a key, which is never a "no". */
+/* Raise that there is no filter at a key, which is never reported as "no". */
 void
 bf_remote_missing(const BfRemote *remote)
 {
@@ -771,7 +780,7 @@ bf_remote_missing(const BfRemote *remote)
 			 errhint("Use bf_mirror or bf_redis_create to create one, or bf_fetch with parameters to read a bit string without a description.")));
 }
 
-/* Raise that a filter was another one each time that something was to be done. */
+/* Raise that a filter was replaced at each attempt. */
 void
 bf_remote_keeps_changing(const char *key)
 {
@@ -780,7 +789,7 @@ bf_remote_keeps_changing(const char *key)
 			 errmsg("filter at key \"%s\" is being changed concurrently", key)));
 }
 
-/* What is known of a layer's string, if only how long it is. */
+/* What is known of a layer's string, at least its length. */
 BfWitness
 bf_remote_witness(const BfRemote *remote, uint32 layer)
 {
@@ -804,7 +813,7 @@ bf_remote_layer_key(const BfRemote *remote, uint32 layer)
 
 /* Append the keys of hashes and cursor. */
 void
-bf_remote_append_beside(BfUnit *unit, const BfRemote *remote)
+bf_remote_append_side_keys(BfUnit *unit, const BfRemote *remote)
 {
 	for (int role = 0; role < BF_HASHES; role++)
 	{
@@ -815,33 +824,36 @@ bf_remote_append_beside(BfUnit *unit, const BfRemote *remote)
 		bf_command_text(unit, remote->cursor_key);
 }
 
-/* Append the keys of so many layers, and those of hashes and cursor. */
+/* Append the keys of the given number of layers, and of hashes and cursor. */
 void
 bf_remote_append_keys(BfUnit *unit, const BfRemote *remote, uint32 layers)
 {
 	for (uint32 i = 0; i < layers; i++)
 		bf_command_key(unit, bf_remote_layer_key(remote, i));
-	bf_remote_append_beside(unit, remote);
+	bf_remote_append_side_keys(unit, remote);
 }
 
-/* The key of a number, from 1 on, among so many layers' and those beside them. */
+/*
+ * The key with a number, from 1, among those of the given number of layers and
+ * the side keys that follow.
+ */
 char *
 bf_remote_key(const BfRemote *remote, uint32 number, uint32 layers)
 {
-	uint32		beside = number - layers;
+	uint32		side = number - layers;
 
 	if (number <= layers)
 		return bf_remote_layer_key(remote, number - 1);
 	for (int role = 0; role < BF_HASHES; role++)
 	{
-		if (remote->hash[role].key != NULL && --beside == 0)
+		if (remote->hash[role].key != NULL && --side == 0)
 			return pstrdup(remote->hash[role].key);
 	}
-	return remote->cursor_key != NULL && beside == 1 ?
+	return remote->cursor_key != NULL && side == 1 ?
 		pstrdup(remote->cursor_key) : bf_remote_layer_key(remote, layers);
 }
 
-/* Raise that a filter needs a key that is somebody else's, as far as is known. */
+/* Raise that a filter needs a key that something else seems to use. */
 void
 bf_remote_taken(const BfRemote *remote, const char *key)
 {
@@ -854,9 +866,8 @@ bf_remote_taken(const BfRemote *remote, const char *key)
 }
 
 /*
- * Remove all keys that a filter has, or what is left of it, unless it is another one by
- * now; it is not spread over shards.  Returns how many keys there were, or -1 where it
- * is another one.
+ * Remove all keys of a filter or of its remnants, unless it was replaced; it
+ * must not be sharded.  Returns the number of keys, or -1 if it was replaced.
  */
 int
 bf_remote_drop(const BfRemote *remote)

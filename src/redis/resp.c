@@ -26,27 +26,29 @@
 #include "compat.h"
 #include "redis/resp.h"
 
-/* The longest that an argument which is a number gets: "$20\r\n...\r\n". */
+/* Maximum length of an argument that is a number: "$20\r\n...\r\n". */
 #define NUMBER_SIZE		(3 + 2 + MAXINT8LEN + 2)
 
-/* A sub-command of BITFIELD: what comes before and after the bit's number. */
+/*
+ * A subcommand of BITFIELD: what precedes and follows the offset of the bit.
+ */
 static const char get_bit[] = "$3\r\nGET\r\n$2\r\nu1\r\n";
 static const char set_bit[] = "$3\r\nSET\r\n$2\r\nu1\r\n";
 static const char to_one[] = "$1\r\n1\r\n";
 
-/* What stands before a command's arguments, with room for one digit. */
+/* What precedes the arguments of a command, with room for one digit. */
 #define COUNT_SIZE		4
 
-/* The verb that stands before a script's text. */
+/* The verb that precedes the text of a script. */
 #define EVAL			"EVAL"
 #define EVAL_SIZE		((int) sizeof("$4\r\n" EVAL "\r\n") - 1)
 
-/* Scripts, at most, whose digests are kept: some more than there are. */
+/* Maximum number of scripts whose digests are kept: more than there are. */
 #define MAX_SCRIPTS		32
 
 #define BIT_SIZE		((int) sizeof(set_bit) + NUMBER_SIZE + (int) sizeof(to_one))
 
-/* Append what announces an argument: its length. */
+/* Append the length that precedes an argument. */
 static void
 append_length(StringInfo bytes, uint64 length)
 {
@@ -62,7 +64,7 @@ append_length(StringInfo bytes, uint64 length)
 	bytes->len += digits + 3;
 }
 
-/* Write an argument that is a number where there is room; returns its end. */
+/* Write an argument that is a number into a buffer; returns its end. */
 static char *
 put_number(char *at, uint64 number)
 {
@@ -82,7 +84,7 @@ put_number(char *at, uint64 number)
 	return at;
 }
 
-/* Make room for bytes within what has been written. */
+/* Make a gap within what has been written. */
 static char *
 open_gap(BfUnit *unit, int at, int length)
 {
@@ -96,7 +98,7 @@ open_gap(BfUnit *unit, int at, int length)
 	return bytes->data + at;
 }
 
-/* A new unit, to be filled with commands. */
+/* Make a unit, to be filled with commands. */
 BfUnit *
 bf_unit_make(void)
 {
@@ -106,7 +108,7 @@ bf_unit_make(void)
 	return unit;
 }
 
-/* End the command that is being written, if any, and so the unit. */
+/* End the command that is being written, if any, and with it the unit. */
 void
 bf_unit_end(BfUnit *unit)
 {
@@ -134,7 +136,7 @@ bf_unit_free(BfUnit *unit)
 	pfree(unit);
 }
 
-/* Begin a command, and end the one before it. */
+/* End the current command, and begin another one. */
 void
 bf_command_begin(BfUnit *unit, const char *verb)
 {
@@ -146,7 +148,7 @@ bf_command_begin(BfUnit *unit, const char *verb)
 	bf_command_text(unit, verb);
 }
 
-/* An argument of any bytes. */
+/* Append an argument of arbitrary bytes. */
 void
 bf_command_bytes(BfUnit *unit, const void *bytes, size_t length)
 {
@@ -156,14 +158,14 @@ bf_command_bytes(BfUnit *unit, const void *bytes, size_t length)
 	unit->arguments++;
 }
 
-/* An argument that is a text. */
+/* Append an argument that is a text. */
 void
 bf_command_text(BfUnit *unit, const char *text)
 {
 	bf_command_bytes(unit, text, strlen(text));
 }
 
-/* An argument that is a key made for this, which is freed. */
+/* Append an argument that is a palloc'd text, and free that. */
 void
 bf_command_key(BfUnit *unit, char *key)
 {
@@ -186,7 +188,7 @@ make_digest(const void *bytes, size_t length, char *digits)
 	hex_encode((char *) digest, SHA1_DIGEST_LENGTH, digits);
 }
 
-/* An argument that is the SHA-1 of bytes. */
+/* Append an argument that is the SHA-1 of bytes. */
 void
 bf_command_digest(BfUnit *unit, const void *bytes, size_t length)
 {
@@ -196,7 +198,7 @@ bf_command_digest(BfUnit *unit, const void *bytes, size_t length)
 	bf_command_bytes(unit, digits, sizeof(digits));
 }
 
-/* An argument that is a number. */
+/* Append an argument that is a number. */
 void
 bf_command_number(BfUnit *unit, uint64 number)
 {
@@ -230,7 +232,10 @@ bf_command_bits(BfUnit *unit, bool set, const uint64 *bits, int count)
 	unit->arguments += count * (set ? 4 : 3);
 }
 
-/* An argument whose bytes a function yields when they are sent: one a unit. */
+/*
+ * Append an argument whose bytes a function yields when they are sent; only
+ * one in a unit.
+ */
 void
 bf_command_payload(BfUnit *unit, uint64 from, uint64 length,
 				   BfPayload payload, void *arg)
@@ -260,8 +265,8 @@ bf_script_begin(BfUnit *unit, const char *script)
 }
 
 /*
- * The SHA-1 of a script, which is a constant, in hexadecimal digits; NULL: there is no
- * room to keep it.
+ * The SHA-1 of a script, which is a constant, in hexadecimal digits; NULL if
+ * there is no room to keep it.
  */
 static const char *
 script_digest(const char *script)
@@ -284,7 +289,7 @@ script_digest(const char *script)
 	return known[i].digits;
 }
 
-/* Whether a unit is of one script, and sent by a verb that says that it only reads. */
+/* Whether a unit is one script, sent by a verb that promises only to read. */
 bool
 bf_unit_says_it_reads(const BfUnit *unit)
 {
@@ -292,8 +297,8 @@ bf_unit_says_it_reads(const BfUnit *unit)
 }
 
 /*
- * Append how a unit of one script begins where it is not sent as it is written; returns
- * from where on its own bytes follow.
+ * Append the start of a unit with one script if it differs from what was
+ * written; returns the offset from which the unit's own bytes follow.
  */
 int
 bf_unit_append_script(StringInfo bytes, const BfUnit *unit)
@@ -315,7 +320,7 @@ bf_unit_append_script(StringInfo bytes, const BfUnit *unit)
 	return count + unit->script_length;
 }
 
-/* End the keys of a script, whose number stands before them. */
+/* End the keys of a script; their number is inserted before them. */
 void
 bf_script_arguments(BfUnit *unit)
 {
@@ -336,7 +341,7 @@ bf_transaction_begin(BfUnit *unit)
 	bf_command_begin(unit, "MULTI");
 }
 
-/* End a transaction: its reply has those of all commands since it began. */
+/* End a transaction: its reply contains those of its commands. */
 void
 bf_transaction_end(BfUnit *unit)
 {

@@ -8,42 +8,47 @@
 #include "lib/stringinfo.h"
 
 /*
- * Yields bytes of an argument that is too large to be put into memory first:
- * those from an offset on, as many as it likes, which it says.  They need not
- * stay where they are longer than until the next call.
+ * Yields bytes of an argument that is too large to be copied into memory:
+ * those from an offset on, as many as it likes, in *length.  They need to stay
+ * valid only until the next call.
  */
 typedef const void *(*BfPayload) (void *arg, uint64 offset, size_t *length);
 
 /*
  * What is executed together: one command, or a transaction from MULTI to EXEC.
- * It counts the arguments of its commands and the replies that are due.
+ * It counts the arguments of its commands, and the replies to them.
  */
 typedef struct BfUnit
 {
-	StringInfoData bytes;		/* its commands, but for the payload */
-	int			replies;		/* one a command */
-	int			number;			/* which of its pipeline's units it is */
-	bool		divides;		/* who asks can do so a key at a time */
-	bool		writes;			/* what replicas are to have: a transaction does */
+	StringInfoData bytes;		/* its commands, without the payload */
+	int			replies;		/* one for each command */
+	int			number;			/* its number in a pipeline */
+	bool		divides;		/* the caller can query one key at a time
+								 * instead */
+	bool		writes;			/* replicas must get it; every transaction
+								 * does */
 
-	/* The script of its only command, which can be named by its digest instead. */
-	const char *script;			/* NULL: there is none */
-	int			script_length;	/* of the verb and the script as they are written */
-	bool		whole;			/* it is to be sent */
-	bool		plain;			/* no verb says that it only reads */
+	/*
+	 * The script of its only command, which can be sent by its digest instead.
+	 */
+	const char *script;			/* NULL: none */
+	int			script_length;	/* of the encoded verb and script */
+	bool		whole;			/* send it in full */
+	bool		plain;			/* do not use a read-only verb */
 
 	/* The command that is being written. */
-	int			start;			/* where it starts */
-	int			arguments;		/* how many it has, its verb included */
-	int			keys_start;		/* where the keys of a script start; 0: none */
-	int			keys_first;		/* and the arguments before them */
+	int			start;			/* its offset */
+	int			arguments;		/* number of its arguments, including the
+								 * verb */
+	int			keys_start;		/* offset of the keys of a script; 0: none */
+	int			keys_first;		/* number of arguments before them */
 
-	/* The payload, which is sent when its turn has come. */
-	BfPayload	payload;		/* NULL: there is none */
+	/* The payload, which is not in memory. */
+	BfPayload	payload;		/* NULL: none */
 	void	   *payload_arg;
-	uint64		payload_from;	/* of its bytes the first that is sent, */
-	uint64		payload_length; /* and how many are */
-	int			payload_start;	/* where in bytes it belongs */
+	uint64		payload_from;	/* the first of its bytes that is sent */
+	uint64		payload_length; /* number of bytes that are sent */
+	int			payload_start;	/* its offset in bytes */
 } BfUnit;
 
 extern BfUnit *bf_unit_make(void);

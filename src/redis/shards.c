@@ -46,44 +46,45 @@
 #include "redis/scripts.h"
 #include "type/shard.h"
 
-/* Times that a filter is made, only to be found made by another and gone. */
+/* Attempts to create a filter that another session creates and drops. */
 #define MAX_TRIES	2
 
 /*
- * Whether what is at a shard's key was made for this filter: it has its id.  A filter
- * that does not say its strategy was created by a release whose shards had none.
+ * Whether what is at the key of a shard was made for this filter, and has its
+ * id.  A filter whose hash has no strategy was created by a release whose
+ * shards had no id.
  */
 static bool
 is_owned(const BfRemote *whole, const BfRemote *shard)
 {
 	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
-	const char *said = bf_remote_whole(shard);
+	const char *recorded = bf_remote_whole(shard);
 
-	return said == NULL ? whole->plan.strategy == NULL :
-		strcmp(said, id ? id : "") == 0;
+	return recorded == NULL ? whole->plan.strategy == NULL :
+		strcmp(recorded, id ? id : "") == 0;
 }
 
 /*
- * Whether what is at a shard's key, or left there, is a shard of a filter that has gone:
- * it has the id of another hash than that which is there now.
+ * Whether what is at the key of a shard belongs to a filter that is gone: its
+ * id is not that of the hash that is there now.
  */
 static bool
 is_leftover(const BfRemote *whole, const BfRemote *shard)
 {
-	const char *said = shard->layout || shard->orphan ?
+	const char *recorded = shard->layout || shard->orphan ?
 		bf_remote_whole(shard) : NULL;
 	const char *id;
 	BfRemote	now;
 
-	if (said == NULL)
+	if (recorded == NULL)
 		return false;
-	/* Now, and not before the shard was looked at. */
+	/* The hash must be read after the shard. */
 	bf_remote_describe(whole->server, whole->key, &now);
 	id = now.shards > 0 ? now.hash[BF_CONFIG].values[BF_SPREAD_ID] : NULL;
-	return id == NULL || strcmp(said, id) != 0;
+	return id == NULL || strcmp(recorded, id) != 0;
 }
 
-/* The layout of a filter, be it whole or not. */
+/* The layout of a filter, complete or not. */
 static const BfLayout *
 layout_of(const BfRemote *remote)
 {
@@ -91,9 +92,9 @@ layout_of(const BfRemote *remote)
 }
 
 /*
- * Clear the key of a shard of a filter, which was found like this, of what is left of a
- * filter that has gone; 22023 where somebody else's filter is there.  A stream without a
- * hash is a shard that has lost it, where all have been made.
+ * Clear the key of a shard of leftovers of a filter that is gone; 22023 if it
+ * holds an unrelated filter.  A stream without a hash is a shard that has lost
+ * it, if all shards have been made.
  */
 void
 bf_shards_clear(const BfRemote *whole, const BfRemote *found, const char *key)
@@ -109,7 +110,7 @@ bf_shards_clear(const BfRemote *whole, const BfRemote *found, const char *key)
 		bf_remote_taken(whole, key);
 }
 
-/* Refuse what is not this filter's. */
+/* Raise an error if a shard does not belong to this filter. */
 static void
 check_owner(const BfRemote *whole, const BfRemote *shard)
 {
@@ -123,7 +124,10 @@ check_owner(const BfRemote *whole, const BfRemote *shard)
 			 errhint("Mirror that shard again, or drop the filter with bf_redis_drop and create it again.")));
 }
 
-/* The filter itself or its shard of a number, which must be one filter. */
+/*
+ * Describe the filter itself or the shard of that number, which must be a
+ * single filter.
+ */
 void
 bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
 {
@@ -137,7 +141,7 @@ bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
 	shard->is_shard = true;
 }
 
-/* Refuse a shard of another strategy, which has elements by other bytes. */
+/* Refuse a shard of another strategy, which assigns elements differently. */
 static void
 check_strategy(const BfRemote *first, const BfRemote *shard)
 {
@@ -152,7 +156,7 @@ check_strategy(const BfRemote *first, const BfRemote *shard)
 				 errhint("Mirror all shards again, to another key.")));
 }
 
-/* Describe a filter, or each of its shards, which must all be there. */
+/* Describe a filter, or each of its shards, which must all exist. */
 void
 bf_shards_describe(Oid server, const char *key, BfShards *shards)
 {
@@ -175,7 +179,7 @@ bf_shards_describe(Oid server, const char *key, BfShards *shards)
 	bf_shards_bind(shards, kind);
 }
 
-/* Have a filter that holds nothing yet, and shards that do not, hold a kind. */
+/* Bind a filter, or shards, that are still empty to a kind of elements. */
 void
 bf_shards_bind(BfShards *shards, BfBinding kind)
 {
@@ -191,7 +195,7 @@ bf_shards_bind(BfShards *shards, BfBinding kind)
 	}
 }
 
-/* Whether it still is the hash that was read that says which shards there are. */
+/* Whether the hash that lists the shards is still the one that was read. */
 bool
 bf_shards_are_same(const BfRemote *whole)
 {
@@ -207,7 +211,7 @@ bf_shards_are_same(const BfRemote *whole)
 		strcmp(id ? id : "", new_id ? new_id : "") == 0;
 }
 
-/* The number of the shard that has an element, whatever the filter's funnel is. */
+/* The number of the shard of an element, whatever the funnel of the filter. */
 int
 bf_shards_find(const BfShards *shards, BfElementType *element, Datum value)
 {
@@ -217,9 +221,9 @@ bf_shards_find(const BfShards *shards, BfElementType *element, Datum value)
 					  shards->count);
 }
 
-/* What is there, or wanted, for a message. */
+/* Describe what was found or requested, for a message. */
 static char *
-outline(const BfRemote *remote)
+describe_for_error(const BfRemote *remote)
 {
 	const char *funnel = bf_funnel_name(remote->plan.header.funnel);
 	const char *elements = bf_meaning_name(remote->plan.header.meaning);
@@ -245,7 +249,7 @@ outline(const BfRemote *remote)
 					elements ? ", of " : "", elements ? elements : "");
 }
 
-/* Is what is there what is wanted, but for what has been added to it? */
+/* Is the filter that was found the wanted one, ignoring its elements? */
 static bool
 is_same(const BfRemote *found, const BfRemote *wanted)
 {
@@ -261,23 +265,25 @@ is_same(const BfRemote *found, const BfRemote *wanted)
 		found->plan.first.hashes == wanted->plan.first.hashes;
 }
 
-/* Raise that a key does not have the wanted filter. */
+/*
+ * Raise an error because a key holds something other than the wanted filter.
+ */
 static void
 refuse_found(const BfRemote *wanted, const BfRemote *found)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("key \"%s\" already holds something else", wanted->key),
-			 errdetail("Wanted: %s. Found: %s.", outline(wanted),
-					   outline(found)),
+			 errdetail("Wanted: %s. Found: %s.", describe_for_error(wanted),
+					   describe_for_error(found)),
 			 found->layout != NULL || found->orphan != NULL ?
 			 errhint("Choose another key, or drop that filter with bf_redis_drop.") :
 			 errhint("Choose another key, or delete this one with DEL in Redis.")));
 }
 
 /*
- * Have the filter that was found be about to hold the wanted kind of elements, if it does
- * not say which it holds.
+ * Let the filter that was found be bound to the wanted kind of elements, if it
+ * does not record one.
  */
 static void
 agree_on_kind(const BfRemote *wanted, BfRemote *found)
@@ -289,15 +295,15 @@ agree_on_kind(const BfRemote *wanted, BfRemote *found)
 		return;
 	if (found->plan.header.funnel != BF_FUNNEL_UNBOUND)
 		refuse_found(wanted, found);
-	/* What it has, if it may have some, is not known. */
+	/* The meaning of elements that it may already have is not known. */
 	found->bind = (BfBinding) {funnel, bf_remote_is_unbound(found) ?
 		BF_MEANING_OPEN : BF_MEANING_UNKNOWN};
 }
 
 /*
- * Look whether a key has the wanted filter, or none; 22023 if it has something
- * else.  A filter that lacks shards is the wanted one, but where those are going to be
- * mirrored and it is to be created.
+ * Check that a key has the wanted filter, or none; 22023 if it has something
+ * else.  A filter that lacks shards is the wanted one, unless it is to be
+ * created and these shards are going to be mirrored.
  */
 static void
 look_for(const BfRemote *wanted, bool creating, BfRemote *found)
@@ -323,9 +329,10 @@ look_for(const BfRemote *wanted, bool creating, BfRemote *found)
 }
 
 /*
- * Make a filter at one key, or find it there (false), with all its layers, and of the
- * wanted kind, on all replicas that are to have it.  It is made anew over what is left of
- * one that has several keys, but where that may be all that an empty one has.
+ * Create a filter at one key, or find it there (false), with all of its
+ * layers, with the wanted kind of elements, and on the required number of
+ * replicas.  It replaces the remnants of a filter that has several keys,
+ * unless these may be an empty filter in full.
  */
 static bool
 create_one(const BfRemote *remote, int64 ttl)
@@ -356,8 +363,9 @@ create_one(const BfRemote *remote, int64 ttl)
 }
 
 /*
- * Have the hash of a filter say that its shards are created or mirrored, where there is
- * none; returns its id, or NULL where it is another filter's.
+ * Make the hash that says that the shards of a filter are being created or
+ * mirrored, if there is none; returns its id, or NULL if it is another
+ * filter's.
  */
 static char *
 claim_hash(const BfRemote *whole, bool creating, int64 ttl)
@@ -386,8 +394,8 @@ claim_hash(const BfRemote *whole, bool creating, int64 ttl)
 }
 
 /*
- * Have a filter, as planned, be one whose shards are created or mirrored; returns the
- * id of its hash, and the filter as it is found then.  Raises 22023 where the key has
+ * Start to create or mirror the shards of a planned filter; returns the id of
+ * its hash, and the filter as found then.  Raises 22023 if the key has
  * something else.
  */
 const char *
@@ -408,23 +416,24 @@ bf_shards_claim(const BfRemote *whole, bool creating, int64 ttl,
 	bf_remote_keeps_changing(whole->key);
 }
 
-/* Remove a shard that was mirrored too late, if it still is what is there. */
+/* Remove a shard that was mirrored too late, if it is still there. */
 static void
 remove_late(const BfRemote *late, const char *id)
 {
 	BfRemote	found;
-	const char *said;
+	const char *recorded;
 
 	bf_remote_describe(late->server, late->key, &found);
-	said = found.layout ? bf_remote_whole(&found) : NULL;
-	if (said != NULL && strcmp(said, id) == 0)
+	recorded = found.layout ? bf_remote_whole(&found) : NULL;
+	if (recorded != NULL && strcmp(recorded, id) == 0)
 		(void) bf_remote_drop(&found);
 }
 
 /*
- * Note that a shard has been made or mirrored; returns whether its filter has become
- * whole by that.  Where the filter is not the one of that id any more, the shard is
- * removed.  ttl is in ms; 0: none; -1: the filter's own stays.
+ * Record that a shard has been created or mirrored; returns whether it
+ * completes its filter.  If the hash of the filter does not have that id any
+ * more, the shard is removed.  ttl is in ms; 0: none; -1: that of the filter
+ * stays.
  */
 bool
 bf_shards_arrive(const BfRemote *whole, const char *id, int number,
@@ -456,10 +465,11 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 }
 
 /*
- * Make one of a filter's shards, in place of one of a filter that has gone, or find it
- * there: one that says so.  Where the filter was made by a release that did not note
- * that, it need not.  A filter that has been made has all its shards, or has lost one:
- * an empty one would not say so.  Returns whether the filter is made by that.
+ * Create a shard of a filter, replacing one of a filter that is gone; or find
+ * it there, with the id of this filter unless the filter was made by a release
+ * that recorded none.  A filter that is complete has all its shards, or has
+ * lost one, which must not be replaced by an empty one.  Returns whether this
+ * completes the filter.
  */
 static bool
 create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
@@ -489,7 +499,7 @@ create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
 	return bf_shards_arrive(whole, id, number, &shard, ttl);
 }
 
-/* Make a filter as planned, or find one of the same parameters (false). */
+/* Create a filter as planned, or find one with these parameters (false). */
 bool
 bf_shards_create(const BfRemote *whole, int64 ttl)
 {
@@ -506,7 +516,7 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	return created;
 }
 
-/* Measure a filter, the sum of its shards. */
+/* Measure a filter: the sum of its shards. */
 void
 bf_shards_measure(BfShards *shards, BfMeasure *sum)
 {
@@ -530,7 +540,7 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 	}
 }
 
-/* Remove the hash that says how many shards a filter has, as bf_remote_drop() would. */
+/* Remove the hash that lists the shards, as bf_remote_drop() would. */
 static int
 drop_hash(const BfRemote *whole)
 {
@@ -551,8 +561,8 @@ drop_hash(const BfRemote *whole)
 }
 
 /*
- * Remove what was described at a key, and describe it again where it is another one by
- * now; returns it as it was removed, or as nothing.
+ * Describe and remove what is at a key, again if it was replaced in between.
+ * *found is what was removed, or nothing.
  */
 static bool
 drop_found(Oid server, const char *key, BfRemote *found)
@@ -572,8 +582,8 @@ drop_found(Oid server, const char *key, BfRemote *found)
 }
 
 /*
- * Remove all that a filter has, or what is left of it; was there anything?  A
- * shard may have many layers, so only one is kept at a time.
+ * Remove a filter or its remnants; returns whether there was anything.  A
+ * shard may have many layers, so only one is kept in memory at a time.
  */
 bool
 bf_shards_drop(Oid server, const char *key)

@@ -28,7 +28,7 @@
 #include "redis/redis_errors.h"
 #include "redis/socket.h"
 
-/* Bytes that buy another timeout. */
+/* Bytes after which the deadline is extended. */
 #define PROGRESS		(64 * 1024)
 
 /* What is waited for. */
@@ -41,10 +41,10 @@ typedef enum BfWait
 	BF_WAITS
 } BfWait;
 
-/* What all links are by; set before there is any. */
+/* The functions of all links; set before the first one is made. */
 static const BfTransport *transport;
 
-/* Free the reply received last. */
+/* Free the last reply. */
 void
 bf_socket_free_reply(BfSocket *socket)
 {
@@ -65,10 +65,7 @@ bf_socket_close(BfSocket *socket)
 	ReleaseExternalFD();
 }
 
-/*
- * Make text that came from outside fit to be shown: printable ASCII, and not
- * much of it.
- */
+/* Make untrusted text printable: ASCII, and of limited length. */
 char *
 bf_socket_printable(const char *text)
 {
@@ -82,7 +79,7 @@ bf_socket_printable(const char *text)
 	return result;
 }
 
-/* Raise an error that the server answered. */
+/* Raise an error that the server returned. */
 void
 bf_socket_raise(const BfSocket *socket, const char *error)
 {
@@ -95,7 +92,7 @@ bf_socket_raise(const BfSocket *socket, const char *error)
 			 answer.hint ? errhint("%s", answer.hint) : 0));
 }
 
-/* Close a socket; returns what made it useless, fit for DETAIL. */
+/* Close a socket; returns the problem, suitable for DETAIL. */
 static char *
 close_because(BfSocket *socket, const char *problem)
 {
@@ -105,7 +102,7 @@ close_because(BfSocket *socket, const char *problem)
 	return detail;
 }
 
-/* Raise that what the server answered makes no sense. */
+/* Raise that a reply makes no sense. */
 void
 bf_socket_protocol_error(BfSocket *socket, const char *problem)
 {
@@ -116,7 +113,7 @@ bf_socket_protocol_error(BfSocket *socket, const char *problem)
 			 errdetail("%s", close_because(socket, problem))));
 }
 
-/* Raise that a server could not be connected to, and why. */
+/* Raise that a server cannot be connected to, and why. */
 void
 bf_socket_unreachable(const char *name, const char *detail)
 {
@@ -126,7 +123,7 @@ bf_socket_unreachable(const char *name, const char *detail)
 			 errdetail("%s", detail)));
 }
 
-/* Close a socket that could not be connected, and raise it. */
+/* Close a socket that failed to connect, and raise that. */
 pg_noreturn static void
 fail_to_connect(BfSocket *socket, const char *problem)
 {
@@ -134,7 +131,7 @@ fail_to_connect(BfSocket *socket, const char *problem)
 }
 
 /*
- * Raise that a connection was lost; or, better, the error that the server sent
+ * Raise that a connection was lost; or rather the error that the server sent
  * before it closed it.
  */
 pg_noreturn static void
@@ -142,7 +139,7 @@ fail_lost(BfSocket *socket, const char *problem)
 {
 	if (socket->sending)
 	{
-		/* Reading may put another problem into the place of this one. */
+		/* Reading may overwrite the problem. */
 		problem = pstrdup(problem);
 		bf_socket_free_reply(socket);
 		(void) transport->read(socket->link);
@@ -159,7 +156,7 @@ fail_lost(BfSocket *socket, const char *problem)
 			 errdetail("%s", close_because(socket, problem))));
 }
 
-/* Start the time that is allowed for what comes next. */
+/* Set the deadline for what comes next. */
 static void
 set_deadline(BfSocket *socket)
 {
@@ -171,7 +168,7 @@ set_deadline(BfSocket *socket)
 	socket->progress = 0;
 }
 
-/* Note bytes that were sent or received. */
+/* Account for bytes sent or received. */
 static void
 note_progress(BfSocket *socket, size_t bytes)
 {
@@ -180,7 +177,7 @@ note_progress(BfSocket *socket, size_t bytes)
 		set_deadline(socket);
 }
 
-/* What pg_stat_activity calls a wait. */
+/* The name of a wait in pg_stat_activity. */
 static uint32
 wait_event(BfWait wait)
 {
@@ -198,8 +195,8 @@ wait_event(BfWait wait)
 }
 
 /*
- * Wait until the socket can be read or written, as events say; returns which.
- * Interrupts are served, and raise.
+ * Wait until the socket is readable or writable, as events specify; returns
+ * which.  Interrupts are processed, and may raise an error.
  */
 static int
 wait_for_socket(BfSocket *socket, int events)
@@ -237,7 +234,7 @@ wait_for_socket(BfSocket *socket, int events)
 										   "The server did not reply within command_timeout."))));
 }
 
-/* Wait a moment for something that is told by no socket. */
+/* Wait a moment for something that no socket signals. */
 void
 bf_socket_pause(long ms)
 {
@@ -247,7 +244,7 @@ bf_socket_pause(long ms)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Read what there is; returns whether there was anything. */
+/* Read what is available; returns whether anything was. */
 static bool
 read_some(BfSocket *socket)
 {
@@ -263,7 +260,7 @@ read_some(BfSocket *socket)
 	return bytes > 0;
 }
 
-/* Write what the socket takes; 0: nothing at present. */
+/* Write what the socket accepts; returns 0 if it accepts nothing now. */
 static size_t
 write_some(BfSocket *socket, const char *bytes, size_t length)
 {
@@ -276,7 +273,7 @@ write_some(BfSocket *socket, const char *bytes, size_t length)
 
 /*
  * Send bytes: a whole command, or part of one.  The caller has added the
- * replies that are due for them to pending.
+ * replies to them to pending.
  */
 void
 bf_socket_send(BfSocket *socket, const void *bytes, size_t length)
@@ -293,7 +290,7 @@ bf_socket_send(BfSocket *socket, const void *bytes, size_t length)
 		at += written;
 		length -= written;
 		note_progress(socket, written);
-		/* An answer may come, too, or the end: it is to be heard. */
+		/* A reply or the end of the connection may come meanwhile. */
 		if (written == 0 &&
 			wait_for_socket(socket, transport->must_read(socket->link) ?
 							WL_SOCKET_READABLE :
@@ -306,8 +303,8 @@ bf_socket_send(BfSocket *socket, const void *bytes, size_t length)
 
 /*
  * Receive the next reply.  It stays valid until the next one is received, or
- * bf_socket_free_reply().  With the last one that is due, nothing may be left:
- * after an answer too many, none is the one that it is taken for.
+ * bf_socket_free_reply().  After the last outstanding one nothing may be left:
+ * if there is a reply too many, none can be trusted to belong to its command.
  */
 BfReply *
 bf_socket_receive(BfSocket *socket)
@@ -332,9 +329,9 @@ bf_socket_receive(BfSocket *socket)
 }
 
 /*
- * Whether nothing is to be read from a socket, not even its end.  Nothing has
- * been read too much, either: see bf_socket_receive(), and what TLS has decrypted
- * is taken whole.
+ * Whether nothing can be read from a socket, not even its end.  Nothing has
+ * been read ahead, either: see bf_socket_receive(), and TLS decrypts all that
+ * it has read.
  */
 bool
 bf_socket_is_silent(const BfSocket *socket)
@@ -380,7 +377,7 @@ await_connect(BfSocket *socket)
 		fail_to_connect(socket, strerror(error));
 }
 
-/* Start TLS, whose handshake is done as we write and read. */
+/* Start TLS; the handshake is done as we write and read. */
 static void
 start_tls(BfSocket *socket, const BfServer *server, const char *host)
 {
@@ -402,8 +399,9 @@ start_tls(BfSocket *socket, const BfServer *server, const char *host)
 }
 
 /*
- * Open a socket to a server's address.  It is connecting, in time and in its errors, until
- * the caller says that the server has accepted us.
+ * Open a socket to an address of a server.  It counts as connecting, for its
+ * deadline and its errors, until the caller knows that the server has accepted
+ * us.
  */
 void
 bf_socket_open(BfSocket *socket, const BfServer *server,

@@ -11,7 +11,7 @@
 #include "redis/options.h"
 #include "redis/transport.h"
 
-/* No reply but those that carry a filter's bits is longer, by far. */
+/* Only replies with the bits of a filter are longer, by far. */
 #define BF_REPLY_LIMIT	((size_t) 1024 * 1024)
 
 #define BF_HOST_SIZE	256
@@ -19,21 +19,23 @@
 typedef struct BfSocket
 {
 	char		name[NAMEDATALEN];	/* of the server, for messages */
-	char		host[BF_HOST_SIZE]; /* that we went to; "": a unix socket */
+	char		host[BF_HOST_SIZE]; /* that we connected to; "": a unix
+									 * socket */
 	int			port;
-	uint64		made;			/* how many were opened before it */
+	uint64		made;			/* number of sockets opened before it */
 	BfLink	   *link;			/* NULL: closed */
 	BfReply    *reply;			/* the last one received */
 	bool		connecting;		/* until the server has accepted us */
 	bool		sending;		/* within a command */
-	bool		authenticating; /* the next answer is AUTH's, and may quote us */
-	int64		pending;		/* replies that are due */
+	bool		authenticating; /* the next reply is that to AUTH, and may
+								 * quote it */
+	int64		pending;		/* outstanding replies */
 	int			connect_timeout;	/* ms */
 	int			command_timeout;	/* ms */
 	TimestampTz deadline;
 	size_t		progress;		/* bytes since the deadline was set */
 	size_t		received;		/* bytes since the last whole reply */
-	size_t		reply_limit;	/* of these */
+	size_t		reply_limit;	/* of received */
 } BfSocket;
 
 extern void bf_socket_open(BfSocket *socket, const BfServer *server,

@@ -33,34 +33,35 @@
 #include "redis/scripts.h"
 
 /*
- * Bytes of a piece.  Smaller ones cost more time, larger ones room for their
- * buffers.
+ * Bytes of a piece.  Smaller pieces cost time, larger ones memory for buffers.
  */
 #define PIECE			((uint64) 256 * 1024)
 
-/* Pieces under way: more are none the faster, and an error is noticed later. */
+/* Pieces under way: more are not faster, and delay the detection of errors. */
 #define WINDOW			4
 
-/* For a filter of no more bytes the memory is not asked for. */
+/* Up to this size of a filter, free memory is not checked. */
 #define MAX_UNASKED		((uint64) 1024 * 1024)
 
-/* Times its size that a filter must have free, for SET. */
+/* Free memory that a SET needs, as a multiple of the filter's size. */
 #define SET_TAKES		3
 
-/* What pieces take: jemalloc may round a string up by a quarter. */
+/*
+ * Memory for pieces: jemalloc may round the size of a string up by a quarter.
+ */
 #define PIECES_TAKE(bytes)	((bytes) + (bytes) / 4 + 4 * PIECE)
 
 /* ---- Room ---- */
 
 typedef struct Memory
 {
-	bool		told;
-	uint64		limit;			/* maxmemory; 0: there is none */
-	uint64		used;			/* of that */
-	bool		evicts_any;		/* key, when it is used up */
+	bool		known;
+	uint64		limit;			/* maxmemory; 0: no limit */
+	uint64		used;			/* of the limit */
+	bool		evicts_any;		/* key, when the limit is reached */
 } Memory;
 
-/* Read a number of INFO's, if it is there. */
+/* Read a number from the reply to INFO, if it is there. */
 static bool
 read_info(const char *info, const char *name, uint64 *number)
 {
@@ -74,7 +75,7 @@ read_info(const char *info, const char *name, uint64 *number)
 						  number);
 }
 
-/* Take what is said of the memory: BfReplyHandler. */
+/* Evaluate the reply to INFO memory: BfReplyHandler. */
 static void
 take_memory(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, void *arg)
@@ -85,13 +86,13 @@ take_memory(BfConnection *connection, const BfReply *reply,
 	if (reply->type != BF_REPLY_STRING)
 		return;
 	(void) read_info(reply->str, "mem_not_counted_for_evict", &uncounted);
-	memory->told = read_info(reply->str, "maxmemory", &memory->limit) &&
+	memory->known = read_info(reply->str, "maxmemory", &memory->limit) &&
 		read_info(reply->str, "used_memory", &memory->used);
 	memory->used -= Min(memory->used, uncounted);
 	memory->evicts_any = strstr(reply->str, "\nmaxmemory_policy:allkeys-") != NULL;
 }
 
-/* Ask for the memory of a filter's server; who may not knows nothing of it. */
+/* Find out about the memory of a server; nothing, if the account may not. */
 static void
 ask_memory(const BfRemote *remote, Memory *memory)
 {
@@ -108,8 +109,8 @@ ask_memory(const BfRemote *remote, Memory *memory)
 }
 
 /*
- * Whether there is room to SET so many bytes, beside what is there.  An error is
- * raised where even pieces would make Redis evict keys of others.
+ * Whether there is room to SET a value of a size next to what is there.
+ * Raises an error if even pieces would make Redis evict keys of others.
  */
 bool
 bf_temporary_room(const BfRemote *remote, uint64 bytes)
@@ -121,8 +122,8 @@ bf_temporary_room(const BfRemote *remote, uint64 bytes)
 		return true;
 	ask_memory(remote, &memory);
 	unused = memory.limit - Min(memory.limit, memory.used);
-	if (!memory.told || memory.limit == 0 || unused >= SET_TAKES * bytes)
-		return memory.told;
+	if (!memory.known || memory.limit == 0 || unused >= SET_TAKES * bytes)
+		return memory.known;
 	if (memory.evicts_any && unused < PIECES_TAKE(bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -140,7 +141,7 @@ bf_temporary_room(const BfRemote *remote, uint64 bytes)
 
 /* Remove temporary keys. */
 static void
-discard(const BfImage *images, uint32 count)
+discard_keys(const BfImage *images, uint32 count)
 {
 	const BfRemote *remote = images->remote;
 	BfUnit	   *unit = bf_unit_make();
@@ -161,7 +162,9 @@ refuse_unfinished(const BfRemote *remote)
 			 errdetail("Its temporary keys were evicted, expired or changed. The previous contents of the key are unchanged.")));
 }
 
-/* End what has been written: on an error nothing is left of it. */
+/*
+ * End the writing of temporary keys: they are removed if there was an error.
+ */
 void
 bf_temporary_finish(BfPipeline *pipeline, const BfImage *images, uint32 count)
 {
@@ -170,13 +173,13 @@ bf_temporary_finish(BfPipeline *pipeline, const BfImage *images, uint32 count)
 
 	if (error == NULL)
 		return;
-	/* In a cluster, who answered may be forgotten for another node. */
+	/* In a cluster, the connection may be closed in favor of another node. */
 	answered = *pipeline->connection;
-	discard(images, count);
+	discard_keys(images, count);
 	bf_connection_raise(&answered, error);
 }
 
-/* Check that a string is set, or has its full length: BfReplyHandler. */
+/* Check that a string was set or has its full length: BfReplyHandler. */
 static void
 check_piece(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, void *arg)
@@ -189,7 +192,10 @@ check_piece(BfConnection *connection, const BfReply *reply,
 		*lost = true;
 }
 
-/* Begin to make a temporary key, by a command whose other arguments follow. */
+/*
+ * Begin a script that makes a temporary key by a command; the other arguments
+ * of the command follow.
+ */
 void
 bf_temporary_begin(BfUnit *unit, const char *key, const char *verb)
 {
@@ -202,7 +208,7 @@ bf_temporary_begin(BfUnit *unit, const char *key, const char *verb)
 	bf_command_text(unit, verb);
 }
 
-/* Append a string's key and the time that it has to live until it is in place. */
+/* Append the key of a string and its time to live until it is in place. */
 static void
 append_temporary(BfUnit *unit, const BfImage *image)
 {
@@ -210,7 +216,10 @@ append_temporary(BfUnit *unit, const BfImage *image)
 	bf_command_number(unit, BF_TEMPORARY_TTL);
 }
 
-/* Send a piece: all of a string, or the one that ends and makes it, or another. */
+/*
+ * Send a piece: a whole string, its last piece, which makes it, or another
+ * one.
+ */
 static void
 send_piece(BfPipeline *pipeline, BfImage *image, uint64 from, uint64 length)
 {
@@ -238,7 +247,7 @@ send_piece(BfPipeline *pipeline, BfImage *image, uint64 from, uint64 length)
 	bf_pipeline_send(pipeline, unit);
 }
 
-/* Send a string, its last piece first; nothing more once it is in vain. */
+/* Send a string, its last piece first; stop when the key is lost. */
 static void
 send_image(BfPipeline *pipeline, BfImage *image, uint64 piece,
 		   const bool *lost)
@@ -253,7 +262,7 @@ send_image(BfPipeline *pipeline, BfImage *image, uint64 piece,
 
 /* ---- Put in place ---- */
 
-/* Append what a temporary key must hold: a string's length and sample. */
+/* Append what a temporary key must hold: length and sample of a string. */
 static void
 append_check(BfUnit *unit, const BfImage *image)
 {
@@ -270,7 +279,7 @@ append_check(BfUnit *unit, const BfImage *image)
 	bf_command_bytes(unit, sample, sizeof(sample));
 }
 
-/* Take whether temporary keys are in place: BfReplyHandler. */
+/* Store whether temporary keys are in place: BfReplyHandler. */
 static void
 take_replaced(BfConnection *connection, const BfReply *reply,
 			  const BfUnit *unit, void *arg)
@@ -279,13 +288,13 @@ take_replaced(BfConnection *connection, const BfReply *reply,
 }
 
 /*
- * Give temporary keys the names of a filter's, and write its hashes and cursor; or, if
- * one is not what was written, or a name is somebody else's, do nothing but remove
- * them, and raise.  It is
- * a script and not a transaction because a transaction would go on after a
- * temporary key was found to have expired, and leave new parameters over old
- * bits: false negatives.  It goes by the pipeline that has written them, as no
- * other server need have all of them.
+ * Rename temporary keys to those of a filter, and write its hashes and cursor.
+ * If a temporary key is not what was written, or another client's key has one
+ * of the names, only remove the temporary ones and raise an error.  This is a
+ * script because a transaction would go on after a temporary key was found to
+ * have expired, and leave new parameters over old bits: false negatives.  It
+ * is sent by the pipeline that has written the keys, as other servers need not
+ * have all of them.
  */
 void
 bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
@@ -324,8 +333,8 @@ bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,
 }
 
 /*
- * Write a filter's strings under temporary names, whole or in pieces, and put
- * them in place; returns their bytes.
+ * Write the strings of a filter under temporary names, whole or in pieces, and
+ * put them in place; returns the number of their bytes.
  */
 uint64
 bf_temporary_mirror(const BfRemote *remote, BfImage *images, uint32 count,
@@ -352,7 +361,7 @@ bf_temporary_mirror(const BfRemote *remote, BfImage *images, uint32 count,
 	bf_temporary_finish(&pipeline, images, count);
 	if (lost)
 	{
-		discard(images, count);
+		discard_keys(images, count);
 		refuse_unfinished(remote);
 	}
 	bf_temporary_replace(&pipeline, remote, images, count, old_layers, ttl);

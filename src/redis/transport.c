@@ -14,7 +14,7 @@
 #include "compat.h"
 #include "redis/transport.h"
 
-/* Raise that there is no such library, for a reason. */
+/* Raise that the library is not available, with a reason. */
 pg_noreturn static void
 raise_unavailable(const char *reason, const char *hint)
 {
@@ -26,9 +26,9 @@ raise_unavailable(const char *reason, const char *hint)
 }
 
 /*
- * Is an error one of those that loading a library ends in?  What the system says,
- * what is not found in a library, or that it is none.  Not those: a cancel or a
- * shutdown, and that memory or files have run out.
+ * Whether loading a library fails with such an error: one of the system's, a
+ * missing symbol, or an invalid library.  A cancel, a shutdown, and lack of
+ * memory or of file descriptors are not such errors.
  */
 static bool
 is_about_library(int sqlstate)
@@ -41,8 +41,8 @@ is_about_library(int sqlstate)
 }
 
 /*
- * Find the library's function.  An error is caught without a subtransaction:
- * nothing has been taken since but memory.
+ * Find the library's function.  An error is caught without a subtransaction,
+ * as no resource but memory has been acquired since.
  */
 static BfTransportFunction
 find_transport(void)

@@ -18,12 +18,12 @@
 #ifndef BLOOMEXT_TRANSPORT_H
 #define BLOOMEXT_TRANSPORT_H
 
-/* To be raised with any change of what follows, or of what it means. */
+/* Must be increased with any change of what follows, or of its meaning. */
 #define BF_TRANSPORT_VERSION	1
 
 #define BF_TRANSPORT_MAGIC		0xb1003e87
 
-/* Where it is, but for tests that have their own. */
+/* Where the library is; tests have their own. */
 #ifndef BF_TRANSPORT_LIBRARY
 #define BF_TRANSPORT_LIBRARY	"$libdir/bloomext_hiredis"
 #endif
@@ -31,7 +31,7 @@
 
 typedef enum BfReplyType
 {
-	BF_REPLY_OTHER,				/* what no command of ours asks for */
+	BF_REPLY_OTHER,				/* not returned by any command of ours */
 	BF_REPLY_STRING,
 	BF_REPLY_ARRAY,
 	BF_REPLY_INTEGER,
@@ -44,8 +44,8 @@ typedef struct BfReply
 {
 	BfReplyType type;
 	long long	integer;
-	size_t		len;			/* of str, which ends with a zero as well */
-	char	   *str;			/* also of a status, or an error */
+	size_t		len;			/* of str, which is zero-terminated as well */
+	char	   *str;			/* also of a status or an error */
 	size_t		elements;
 	struct BfReply **element;
 } BfReply;
@@ -54,21 +54,22 @@ typedef struct BfReply
 typedef struct BfLink
 {
 	pgsocket	fd;				/* non-blocking */
-	size_t		unread;			/* bytes that came and are of no reply yet */
+	size_t		unread;			/* received bytes that belong to no reply
+								 * yet */
 	char		problem[256];	/* why the last function failed */
 } BfLink;
 
-/* What TLS is to be proved with; each is NULL where there is none. */
+/* Parameters of TLS; NULL if not given. */
 typedef struct BfTlsOptions
 {
-	const char *host;			/* whose certificate is expected */
+	const char *host;			/* expected in the certificate */
 	bool		host_is_address;
-	const char *ca;				/* files */
+	const char *ca;				/* names of files */
 	const char *cert;
 	const char *key;
 } BfTlsOptions;
 
-/* All that both have to agree in; it is and stays what the struct starts with. */
+/* What both libraries must agree on; always the start of the struct. */
 typedef struct BfTransportFormat
 {
 	uint32		magic;
@@ -90,33 +91,33 @@ typedef struct BfTransport
 	BfTransportFormat format;
 
 	/*
-	 * Start to connect, to a socket at a path or, if that is NULL, to a host.
-	 * Returns NULL where memory is out, and where it fails a link that has a
-	 * problem from the start.  Only the name of a host is waited for.
+	 * Start to connect to a socket at a path or, if that is NULL, to a host.
+	 * Returns NULL if out of memory; on failure, a link with its problem set.
+	 * Only resolving the name of a host blocks.
 	 */
 	BfLink	   *(*connect) (const char *path, const char *host, int port);
 	void		(*close) (BfLink *link);
 
 	/*
-	 * Start TLS on a link that is connected; the handshake is done by the first
-	 * writes and reads.  NULL: hiredis has no TLS.
+	 * Start TLS on a connected link; the first writes and reads do the
+	 * handshake.  NULL: hiredis has no TLS.
 	 */
 	bool		(*start_tls) (BfLink *link, const BfTlsOptions *options);
 
-	/* Read what there is; returns how much, 0 where nothing is, or -1. */
+	/* Read what is available; returns its length, 0 if nothing is, or -1. */
 	ssize_t		(*read) (BfLink *link);
 
 	/*
-	 * Write as much as goes; returns how much, 0 where nothing does, or -1.
-	 * After a 0 the same bytes come again, when the socket can be written to;
-	 * or, if TLS has to read before it writes, only when it can be read.
+	 * Write as much as possible; returns its length, 0 if nothing is, or -1.
+	 * After a 0, the same bytes must be passed again when the socket is
+	 * writable; or, if TLS has to read first, only when it is readable.
 	 */
 	ssize_t		(*write) (BfLink *link, const void *bytes, size_t length);
 	bool		(*must_read) (BfLink *link);
 
 	/*
-	 * Make a reply of what was read: NULL where more has to come.  False where
-	 * it never will be one, or is larger than any that we ask for.
+	 * Make a reply of what was read: NULL if it is not complete yet.  False if
+	 * it is invalid, or larger than any that we request.
 	 */
 	bool		(*parse) (BfLink *link, BfReply **reply);
 	void		(*free_reply) (BfReply *reply);
@@ -124,10 +125,10 @@ typedef struct BfTransport
 
 typedef const BfTransport *(*BfTransportFunction) (void);
 
-/* bloomext_hiredis.so's: what has that name. */
+/* The symbol that bloomext_hiredis.so exports. */
 extern PGDLLEXPORT const BfTransport *bloomext_hiredis_transport(void);
 
-/* bloomext.so's: the functions, of a library that is loaded by then. */
+/* The functions, loading the library if necessary. */
 extern const BfTransport *bf_transport(void);
 
 #endif							/* BLOOMEXT_TRANSPORT_H */

@@ -31,16 +31,18 @@
 #include "redis/witness.h"
 
 /*
- * Where in a layer to look for words, in eighths of it: first where those are that
- * are always asked for.  The last word is looked for from the end.
+ * Where in a layer to look for words, in eighths of it, starting with those
+ * that are checked in each lookup.  The last word is searched from the end.
  */
 #define FROM_END	8
 static const int eighths[BF_WITNESS_WORDS] = {FROM_END, 0, 3, 6, 1, 2, 4, 5};
 
-/* Stored words, after the first, among which the fullest is looked for. */
+/*
+ * Number of stored words, after the first, from which the fullest is chosen.
+ */
 #define CHOICE		64
 
-/* Add a bit, by the number that GETBIT has for it, if there is room. */
+/* Add a bit, by its offset for GETBIT, if there is room. */
 void
 bf_witness_add(BfWitness *witness, uint64 bit)
 {
@@ -60,7 +62,7 @@ bf_witness_add(BfWitness *witness, uint64 bit)
 	witness->bits[i] |= UINT32_C(1) << (31 - bit % 32);
 }
 
-/* Whether a stored word has a bit. */
+/* Whether a stored word has any bit. */
 static bool
 has_bits(const uint8 *bits, uint64 word)
 {
@@ -70,7 +72,10 @@ has_bits(const uint8 *bits, uint64 word)
 	return value != 0;
 }
 
-/* Have `fullest` be a word of the string with bits of a stored word, if it has more. */
+/*
+ * Set `fullest` to a word of the string with bits of a stored word, if it has
+ * more.
+ */
 static void
 choose_fuller(BfWitness *fullest, const BfLayout *layout, const uint8 *bits,
 			  uint64 word)
@@ -95,7 +100,7 @@ choose_fuller(BfWitness *fullest, const BfLayout *layout, const uint8 *bits,
 	}
 }
 
-/* Add the fullest word of the string from a stored one on, up to the last. */
+/* Add the fullest word of the string, searching stored ones up to the last. */
 static void
 add_fullest(BfWitness *witness, const BfLayout *layout, const uint8 *bits,
 			uint64 word, uint64 last)
@@ -113,7 +118,7 @@ add_fullest(BfWitness *witness, const BfLayout *layout, const uint8 *bits,
 	}
 }
 
-/* The witness of a layer with its bits, in the order in which these are stored. */
+/* Make the witness of a layer from its bits, in their stored order. */
 BfWitness
 bf_witness_of_layer(const BfLayout *layout, const BfLayer *layer,
 					const uint8 *bits)
@@ -134,7 +139,7 @@ bf_witness_of_layer(const BfLayout *layout, const BfLayer *layer,
 	return witness;
 }
 
-/* The number of bits that it has in so many words, at most. */
+/* Number of bits in at most the given number of words. */
 int
 bf_witness_count(const BfWitness *witness, int words)
 {
@@ -146,8 +151,9 @@ bf_witness_count(const BfWitness *witness, int words)
 }
 
 /*
- * Whether the words that are always asked for have so many bits that another string, half
- * of whose bits are set, does not have all of them by chance.
+ * Whether the words that are checked in each lookup have so many bits that
+ * another string, half of whose bits are set, will not have all of them by
+ * chance.
  */
 bool
 bf_witness_is_strong(const BfWitness *witness)
@@ -155,7 +161,7 @@ bf_witness_is_strong(const BfWitness *witness)
 	return bf_witness_count(witness, BF_WITNESS_ASKED) >= BF_WITNESS_STRONG;
 }
 
-/* Whether a string has all of its bits. */
+/* Whether a string has all bits of a witness. */
 bool
 bf_witness_is_in(const BfWitness *witness, const uint8 *bytes, size_t length)
 {
@@ -173,7 +179,7 @@ bf_witness_is_in(const BfWitness *witness, const uint8 *bytes, size_t length)
 	return true;
 }
 
-/* Append its text, after that of the string before. */
+/* Append a witness as text, after those of previous strings. */
 void
 bf_witness_append(StringInfo text, const BfWitness *witness)
 {
@@ -184,7 +190,7 @@ bf_witness_append(StringInfo text, const BfWitness *witness)
 						 witness->bits[i]);
 }
 
-/* Read a decimal, up to what ends it. */
+/* Read a decimal, up to the character that ends it. */
 static bool
 read_decimal(const char **text, const char *ends, uint64 most, uint64 *number)
 {
@@ -198,7 +204,7 @@ read_decimal(const char **text, const char *ends, uint64 most, uint64 *number)
 	return true;
 }
 
-/* Read the words of one string; what has no meaning here, has none. */
+/* Read the words of one string; false if the text is not a witness. */
 static bool
 read_words(const char **text, BfWitness *witness)
 {
@@ -223,8 +229,8 @@ read_words(const char **text, BfWitness *witness)
 }
 
 /*
- * Read the witnesses of so many strings, at most, out of such a text; returns how many
- * there are, or -1 if it is none.
+ * Read the witnesses of at most `count` strings from text; returns their
+ * number, or -1 if the text is invalid.
  */
 int
 bf_witness_read(const char *text, BfWitness *witness, int count)

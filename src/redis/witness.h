@@ -10,21 +10,23 @@
 
 #include "redis/layouts.h"
 
-/* Words that a witness has at most, and that are asked for with every answer. */
+/* Maximum number of words of a witness, and those checked in each lookup. */
 #define BF_WITNESS_WORDS	8
 #define BF_WITNESS_ASKED	4
 
-/* Bits that the latter have together where they prove that a string is the filter's. */
+/* Number of bits in the latter that prove a string to be the filter's. */
 #define BF_WITNESS_STRONG	24
 
 /* What is known of a string. */
 typedef struct BfWitness
 {
-	uint64		length;			/* in bytes; of a trimmed string the least */
-	int			words;			/* 0: no bit that was set is known */
-	uint64		word[BF_WITNESS_WORDS]; /* which of the string's, of 32 bits each */
-	uint32		bits[BF_WITNESS_WORDS]; /* that were set in it, the first byte's highest
-										 * bit being the highest */
+	uint64		length;			/* in bytes; of a trimmed string a lower
+								 * bound */
+	int			words;			/* 0: no set bit is known */
+	uint64		word[BF_WITNESS_WORDS]; /* numbers of 32-bit words of the
+										 * string */
+	uint32		bits[BF_WITNESS_WORDS]; /* that were set in it; the highest is
+										 * the highest of the first byte */
 } BfWitness;
 
 extern void bf_witness_add(BfWitness *witness, uint64 bit);
