@@ -3,9 +3,9 @@
 --   Ask Bloom filters that bloomext, PostgreSQL's extension, or Guava wrote,
 --   without hashing anything in the client.
 --
--- Redis 7 and later, and Valkey; an administrator does so on every master:
+-- In Redis 7 and later, and Valkey, an administrator runs this on every master:
 --   redis-cli -x FUNCTION LOAD REPLACE <bloomext.lua
--- Redis 6.2 takes the file without its first line, and answers its SHA1:
+-- Redis 6.2 takes the file without its first line, and returns its SHA1:
 --   tail -n +2 bloomext.lua | redis-cli -x SCRIPT LOAD
 --
 --   FCALL_RO bloomext_contains 1 KEY element...
@@ -13,31 +13,31 @@
 --   FCALL_RO bloomext_contains_as 1 KEY kind element...
 --   EVALSHA sha1 1 KEY bloomext_contains element...     and so on
 --
--- Answers an integer for each element: 0, surely not there; 1, there or a false
--- positive.  What cannot be answered is an error for all of them, never 0.
+-- Returns an integer for each element: 0 if it is certainly not there; 1 if it is there
+-- or a false positive.  If one has no answer, that is an error for all, never 0.
 --
 -- Filters are those of strategies guava and guava32 in layouts guava, bitmap and
--- growing.  The hash beside the filter says of which kind its elements are:
+-- growing.  The hash next to the filter records the kind of its elements:
 --   utf8, utf16   text, here always in UTF-8
 --   int, long     decimals as SQL prints them: 42, -7
 --   bytes         bytes; a uuid is 16 of them
--- Where it says nothing, as a service made the filter, bloomext_contains_as is told.
+-- If it does not, as for a filter made by a service, pass it to bloomext_contains_as.
 --
--- Strings must still have the bits that the hash says they had, its witness.  A string
--- in layout guava may have been replaced, or renamed, without its hash: where it has not
--- those bits, the hash is another's.  Where it has, but the hash was not written with the
--- string or they are too few to prove that it is that one, what is asked for without saying its kind is looked for as int and long,
--- or as utf8 and utf16.
+-- Strings must still have the bits of the witness in the hash.  A string in layout guava
+-- may have been replaced or renamed without its hash: if it lacks those bits, the hash is
+-- about another string.  If it has them, but the hash was not written together with the
+-- string, or the bits are too few to prove its identity, elements passed without a kind
+-- are looked up as both int and long, or both utf8 and utf16.
 --
 -- Keys read: KEY, {KEY}:bloomext and {KEY}:bloomext-shards (without the braces
--- where KEY has one), KEY-config; of a growing filter also KEY-cursor, KEY-0,
+-- if KEY has one), KEY-config; of a growing filter also KEY-cursor, KEY-0,
 -- KEY-1, ...  An account needs the right to read them.  They may follow KEY in
--- the call, which changes no answer.
+-- the call, which does not change the result.
 --
 -- Numbers are doubles, exact up to 2^53.  So 64 bits are two halves, high and
 -- low, and are multiplied by 16 bits at a time.
 
--- Redis does nothing else during a call.
+-- Redis serves no other client during a call.
 local MAX_ELEMENTS = 1000
 local MAX_BYTES = 2^19         -- of all of them
 
@@ -47,7 +47,7 @@ local MAX_LAYERS = 1024
 -- While it loads a library, Redis 7.0 has no globals: a call fetches them.
 local bxor, call, unpack_bytes
 
--- Raise why there is no answer.
+-- Raise an error.
 local function refuse(...)
   error('ERR bloomext: ' .. string.format(...), 0)
 end
@@ -86,13 +86,13 @@ local function fold(high, low)
   return high, bxor(low, high / 2 - high % 2 / 2) % 2^32
 end
 
--- What the halves of the hash end with, fmix64.
+-- The final mix of a half of the hash, fmix64.
 local function finish(high, low)
   high, low = multiply(0xff51, 0xafd7, 0xed55, 0x8ccd, fold(high, low))
   return fold(multiply(0xc4ce, 0xb9fe, 0x1a85, 0xec53, fold(high, low)))
 end
 
--- h1 and h2.  The last block, of less than 16 bytes, is filled up with zeros.
+-- h1 and h2.  The last block, of less than 16 bytes, is padded with zeros.
 local function hash(bytes)
   local length = #bytes
   local padded = bytes .. ('\0'):rep(16 - length % 16)
@@ -123,7 +123,7 @@ local function hash(bytes)
   return high1, low1, add(high1, low1, high2, low2)
 end
 
----- Positions: of a hash in m bits, a function that answers one after another ----
+---- Positions: of a hash in m bits, as a function that returns one after another ----
 
 -- A number of 63 bits, or 2^63, modulo m.
 local function modulo(high, low, m)
@@ -133,8 +133,8 @@ end
 
 local positions = {}
 
--- (h1 + i * h2) mod 2^63 mod m.  Beside the sum stands what it is modulo m; where
--- the sum loses 2^63, that loses what 2^63 is.
+-- (h1 + i * h2) mod 2^63 mod m.  The sum is kept together with its remainder modulo m:
+-- when the sum loses 2^63, the remainder loses that of 2^63.
 function positions.guava(m, high, low, step_high, step_low)
   high, step_high = high % 2^31, step_high % 2^31
   local position, step, lost = modulo(high, low, m), modulo(step_high, step_low, m), modulo(2^31, 0, m)
@@ -214,7 +214,7 @@ function bytes_of.long(text)
   return high and struct.pack('<I4I4', low, high)
 end
 
--- A filter of ints holds no longer one, which is looked for as long, as by SQL.
+-- A filter of ints holds no longer integers; these are looked up as long, as in SQL.
 function bytes_of.int(text)
   local high, low = integer(text)
   local short = high == 0 and low < 2^31 or high == 2^32 - 1 and low >= 2^31
@@ -227,13 +227,13 @@ function bytes_of.uuid(text)
   return (digits:gsub('%x%x', function(pair) return string.char(tonumber(pair, 16)) end))
 end
 
--- What else elements are looked for as where a hash may be about another filter.
+-- The other kind to look elements up as if a hash may be about another filter.
 local OTHER_KIND = {utf8 = 'utf16', utf16 = 'utf8', int = 'long', long = 'int'}
 
 ---- The filter at a key ----
 
--- Some fields of a hash, as far as it has them.  What is no hash, or in another
--- slot of a cluster, belongs to no filter at the key.
+-- Some fields of a hash, as far as it has them.  Anything but a hash, or a key in
+-- another slot of a cluster, belongs to no filter at the key.
 local function read_hash(key, ...)
   local values, fields = redis.pcall('HMGET', key, ...), {}
   local why = values.err
@@ -261,7 +261,7 @@ local function parts_of(witness)
   return parts
 end
 
--- Whether a string has the bits that it had.
+-- Whether a string has the bits of its part of a witness.
 local function has_bits(key, part)
   for number, bits in (part or ''):gmatch(' (%d+):(%d+)') do
     local word = call('GETRANGE', key, number * 4, number * 4 + 3) .. '\0\0\0\0'
@@ -270,7 +270,7 @@ local function has_bits(key, part)
   return true
 end
 
--- Whether the first four words of a witness have so many bits, 24, that no other string
+-- Whether the first four words of a witness have 24 bits, enough that no other string
 -- has all of them by chance.
 local function is_strong(part)
   local words, bits = 0, 0
@@ -281,7 +281,7 @@ local function is_strong(part)
   return bits >= 24
 end
 
--- A layer, whose string must have its full length, and what its witness says.
+-- A layer, whose string must have its full length and the bits of its witness.
 local function make_layer(key, strategy, bits, hashes, part)
   local length = call('STRLEN', key)
   if length ~= math.ceil(bits / 8) then
@@ -291,7 +291,7 @@ local function make_layer(key, strategy, bits, hashes, part)
   return {key = key, positions = positions[strategy], bits = bits, hashes = hashes}
 end
 
--- Strategy, bits and hashes, as a hash says them.
+-- Strategy, bits and hashes, from a hash.
 local function read_shape(fields)
   if not positions[fields.strategy or ''] then
     refuse('strategy "%s" is neither guava nor guava32', fields.strategy or '')
@@ -299,7 +299,7 @@ local function read_shape(fields)
   return fields.strategy, number(fields.bits, 1, MAX_BITS, 'bits'), number(fields.hashes, 1, 255, 'hashes')
 end
 
--- Layout guava, the bytes of writeTo; the hash counts if it is about such a string.
+-- Layout guava, the bytes of writeTo; the hash counts if it is about this string.
 local function read_guava(key, note)
   local head, length = call('GETRANGE', key, 0, 5), call('STRLEN', key)
   local ordinal, hashes, words = 2, 0, 0
@@ -347,8 +347,8 @@ local function own_key(key, suffix)
   return (key:find('{', 1, true) and key or '{' .. key .. '}') .. suffix
 end
 
--- The filter at a key: its layers; what its hash says of the kind of its
--- elements; and whether that can be another filter's hash.
+-- The filter at a key: its layers; the kind of its elements, from its hash; and
+-- whether that may be another filter's hash.
 local function read_filter(key)
   local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel',
     'witness', 'mirrored')
@@ -371,7 +371,7 @@ local function read_filter(key)
   return read_guava(key, own)
 end
 
----- Asking ----
+---- Lookup ----
 
 -- Whether one layer has all bits of a hash.  Bit 0 of a word of Guava's is its
 -- last one.
@@ -390,7 +390,7 @@ local function contains(layers, ...)
   return false
 end
 
--- The kinds that elements are looked for as.  A uuid is found where bytes are.
+-- The kinds that elements are looked up as.  A uuid is found among bytes.
 local function kinds_to_ask(key, known, given, unsure)
   if known == '' then known = nil end
   if given and known and known ~= (given == 'uuid' and 'bytes' or given) then
@@ -404,8 +404,8 @@ local function kinds_to_ask(key, known, given, unsure)
   return {kind, unsure and not given and OTHER_KIND[kind] or nil}
 end
 
--- The key.  Further ones must be of the same filter: nobody is to take the answers
--- for those of several.
+-- The key.  Further keys must belong to its filter, so that the results cannot be
+-- mistaken for those of several filters.
 local function check_keys(key, ...)
   if not key then refuse('KEY is missing') end
   for _, other in ipairs({...}) do
@@ -442,7 +442,7 @@ local function ask(keys, elements, given)
   return answers
 end
 
--- The same, with errors as Redis wants them answered.
+-- ask(), with errors returned as error replies.
 local function answer(...)
   bxor, call, unpack_bytes = bit.bxor, redis.call, struct.unpack
   local done, reply = pcall(ask, ...)

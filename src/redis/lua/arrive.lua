@@ -1,14 +1,13 @@
--- Note that a shard has been made or mirrored; with the last one there is a filter.
+-- Record that a shard has been created or mirrored; the last one completes the filter.
 -- KEYS: the hash.
--- ARGV: ttl in ms (0: none; '': it stays); the hash's id; the shard's number; how many
--- there are.
--- Answers 1; 2 where this was the last one; or 0 where the hash is gone or is another
--- one.
+-- ARGV: ttl in ms (0: none; '': unchanged); the hash's id; the number of the shard;
+--   the number of shards.
+-- Returns 1; 2 if this was the last one; 0 if the hash is gone or has been replaced.
 local c, key, answer = redis.call, KEYS[1], 1
 if c('EXISTS', key) == 0 or (c('HGET', key, 'id') or '') ~= ARGV[2] then return 0 end
 if c('HEXISTS', key, 'shards') == 0 then
   c('HSET', key, ARGV[3], 1)
-  -- Beside a field for each shard there are those of claim.lua.
+  -- In addition to a field for each shard there are the four of claim.lua.
   if c('HLEN', key) == 4 + ARGV[4] then
     c('HSET', key, 'shards', ARGV[4])
     answer = 2

@@ -1,12 +1,13 @@
--- Give a filter's string its own name back, after detach.lua; and a witness, if it is
--- to have one; after testify.lua.
+-- Give the string of a filter its own name back after detach.lua, and write a witness
+-- if a hash for it is given; after testify.lua.
 -- KEYS: the string; the temporary name; the hash for the witness, if any.
--- ARGV: the bits that its witness has; the string's length; the words to be the witness.
--- Answers 1.
+-- ARGV: number of bits of its present witness; length of the string; words for a new
+--   witness.
+-- Returns 1.
 --
--- What had a time to live and has none now has expired in between, and has left the empty
--- string of detach.lua.  Words as they are
--- may have bits of a service's, of another kind than that which is noted.
+-- A string that had a time to live and has none now has expired in between, and has
+-- left the empty string of detach.lua.  The words may have bits set by a service, of
+-- another kind than the noted one: so field mirrored is removed.
 local c, bits, temporary = redis.call, KEYS[1], KEYS[2]
 if c('TYPE', temporary).ok == 'list' then
   c('DEL', temporary)

@@ -1,9 +1,11 @@
--- Have a filter's hash say how many shards it is going to have, if there is none; readers take it for a filter's when it has the field "shards".
+-- Make the hash of a sharded filter, with the number of shards it is going to have, if
+-- there is none; for readers there is a filter only once it has field "shards".
 -- KEYS: the hash.
--- ARGV: ttl in ms (0: none); layout; strategy; number of shards; a new id; "awaited" where
--- shards are mirrored, or "creating" where empty ones are made, which must not stand for
--- those that are yet to be mirrored.  Others may be mirrored over empty ones.
--- Answers the hash's id, or nil where it is about another filter.
+-- ARGV: ttl in ms (0: none); layout; strategy; number of shards; a new id; "awaited"
+--   if shards are mirrored, or "creating" if empty ones are made, which must not
+--   replace those that are yet to be mirrored.  Shards may be mirrored over empty
+--   ones.
+-- Returns the hash's id, or nil if it is about another filter.
 local c, key = redis.call, KEYS[1]
 if c('EXISTS', key) == 0 then
   c('HSET', key, 'layout', ARGV[2], 'strategy', ARGV[3], 'id', ARGV[5], ARGV[6], ARGV[4])

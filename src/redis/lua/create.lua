@@ -1,11 +1,11 @@
--- Make all keys of a filter or, where there is one that may be somebody else's, none.
--- KEYS: the string, hashes and cursor, as far as there are such; then keys that the
--- filter is going to have.
--- ARGV: ttl in ms (0: none); which of the keys is replaced, as nobody else has one of
--- its name (0: none); the string's length ('': it is not made yet) and its head; what
--- the cursor is to be ('': there is none); number of hashes; of each how many fields
--- and values it has, and these.
--- Answers 1; or -i where key i is there.
+-- Create all keys of a filter; or none, if one exists that may be somebody else's.
+-- KEYS: the string, hashes and cursor, as far as there are any; then keys that the
+--   filter is going to have.
+-- ARGV: ttl in ms (0: none); number of the key that may be replaced, as no other
+--   program has one of its name (0: none); length of the string ('': not made yet) and
+--   its head; contents of the cursor ('': none); number of hashes; for each, the
+--   number of its fields and values, and these.
+-- Returns 1; or -i if key i exists.
 local c, ttl, a, replaced = redis.call, tonumber(ARGV[1]), 7, tonumber(ARGV[2])
 for i = 1, #KEYS do
   if i ~= replaced and c('EXISTS', KEYS[i]) == 1 then return -i end

@@ -1,16 +1,16 @@
--- What is at a key, and at keys beside it, at one moment; after witness.lua.
--- KEYS: the key, then those beside it.
--- ARGV: number of types that are not strings, and of each its name and the
--- command that gives its header; then for each key beside, how many fields of a
--- hash to read (0: it is a string), their names, which of them is a witness (0: none)
--- and of how many strings, and the numbers of their keys.
--- Answers type, first bytes and length of the key; then for each key beside the
--- fields' values, and which string the witness disproves (0: none); or the string's
--- length (-1: it is something else) and first bytes; nil where it is not there, or no
--- hash.
+-- Read what is at a key, and at side keys, at one moment; after witness.lua.
+-- KEYS: the key; side keys.
+-- ARGV: number of types that are not strings; for each, its name and the command that
+--   returns its header; then for each side key, the number of fields of a hash to be
+--   read (0: it is a string), their names, the number of the one that is a witness (0:
+--   none), the number of its strings, and the numbers of their keys.
+-- Returns type, first bytes and length of the key; then for each side key the values
+--   of the fields, and the number of the string that the witness disproves (0: none);
+--   or length (-1: not a string) and first bytes of the string; nil if it is missing,
+--   or not a hash.
 local c = redis.call
--- The number of the first string, of those with these keys, that has not what its part of
--- a witness says; or 0.
+-- The number of the first string, of those with these keys, that lacks bits or length
+-- of its part of a witness; or 0.
 local function disproved(witness, keys)
   local i = 0
   for part in witness:gmatch('[^;]+') do
@@ -19,7 +19,7 @@ local function disproved(witness, keys)
     local done, proved = pcall(function()
       return c('STRLEN', keys[i]) >= tonumber(part:match('^%d+') or 0) and has(keys[i], part, 8)
     end)
-    -- A right that is missing says nothing of the string.
+    -- A missing right proves nothing about the string: raise it by another call.
     local why = not done and (type(proved) == 'table' and proved.err or proved) or ''
     if why:find('NOPERM') or why:find("can't run") or why:find('ACL failure') then c('BITFIELD_RO', keys[i], 'GET', 'u32', '#0') end
     if not (done and proved) then return i end

@@ -1,12 +1,11 @@
--- Give a filter's string a temporary name, if it still is that filter's, and note
--- what its first elements decide; after guard.lua, strings.lua and noting.lua.
--- KEYS: the string; the temporary name; hashes, as far as there are such.
+-- Give the string of a filter a temporary name, if it is still that filter's, and note
+-- what the first elements decide; after guard.lua, strings.lua and noting.lua.
+-- KEYS: the string; the temporary name; hashes, as far as there are any.
 -- ARGV after the guards: what lost() reads; the head, or ''; what note() reads.
--- Answers 1; -1 where the string is lost; nil where the filter is another one.
+-- Returns 1; -1 if the string is lost; nil if the filter has been replaced.
 --
--- A string that comes into being (in a layout where an empty filter has none)
--- lives as long as the hash.  An empty string is left where one with a time to
--- live was.
+-- A string that is created here (in a layout where an empty filter has none) expires
+-- with the hash.  An empty string replaces one with a time to live.
 if changed() then return false end
 if lost() then return -1 end
 local bits, temporary, head = KEYS[1], KEYS[2], ARGV[a]
@@ -19,7 +18,7 @@ if not there then
   local ttl = c('PTTL', KEYS[3])
   if ttl > 0 then c('PEXPIRE', bits, ttl) end
 end
--- What attach.lua calls: whoever may not, is refused before the string has the name.
+-- Commands of attach.lua: an account without the right fails before the string is renamed.
 c('TYPE', temporary)
 c('EXISTS', temporary)
 c('DEL', temporary)

@@ -1,8 +1,8 @@
--- A digest of each block of a part of a string.
+-- Compute a digest of each block of a part of a string.
 -- KEYS: the string.
--- ARGV: its length, the part's first offset and end, bytes of a block.
--- Answers the digests, one after another, each of 32 hexadecimal digits; nil
--- where the string has another length.
+-- ARGV: its length; first offset and end of the part; length of a block.
+-- Returns the concatenated digests, 32 hexadecimal digits each; nil if the string has
+--   another length.
 local c, block = redis.call, tonumber(ARGV[4])
 if c('STRLEN', KEYS[1]) ~= tonumber(ARGV[1]) then return false end
 local digests, n = {}, 0

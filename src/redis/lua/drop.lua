@@ -1,10 +1,9 @@
--- Remove a filter, if it still is what it was described as; after guard.lua and
--- others.lua.
--- KEYS: its strings, hashes and cursor, as far as there are such.
--- ARGV after the guards: the head of the first string, or ''; how many keys of strings
--- there are, at which somebody else's may have come, and is left alone; 1 where these
--- have no hash of their own as filters.
--- Answers how many keys were there; -1 where it is another one.
+-- Remove a filter, if it is still the one described; after guard.lua and others.lua.
+-- KEYS: its strings, hashes and cursor, as far as there are any.
+-- ARGV after the guards: the head of the first string, or ''; number of keys of strings,
+--   which are left alone if they are somebody else's now; 1 if these strings have no hash
+--   of their own next to them, so that such a hash is another filter's, else 0.
+-- Returns the number of keys that existed; -1 if the filter has been replaced.
 if changed() then return -1 end
 local head = ARGV[a]
 if head ~= '' and redis.pcall('GETRANGE', KEYS[1], 0, #head - 1) ~= head then return -1 end

@@ -1,16 +1,17 @@
 -- Add elements to a filter that grows, until it has grown; after guard.lua,
 -- strings.lua, noting.lua, layers.lua, testify.lua and others.lua.
 -- KEYS: layers, the next layer, hash, cursor.
--- ARGV after the guards: what lost() reads; what note() reads; bits at which the
--- newest layer is full; the last bit of the next one; the witness, in three parts:
--- those of older layers, the newest one's length, and its words, or ''; how many bits
--- these have, if they are to be written anew, or ''; what layers.lua reads.
--- Answers a character an element that was dealt with, 1 for one that was surely
--- new; -i where layer i is lost; 0 where it has to grow, and the next layer's key is
--- somebody else's; nil where the filter is another one.
+-- ARGV after the guards: what lost() reads; what note() reads; number of set bits at
+--   which the newest layer is full; the last bit of the next one; the witness, in
+--   three parts: those of older layers, length of the newest one, and its words, or
+--   ''; number of bits in these if they are to be rewritten, or ''; what layers.lua
+--   reads.
+-- Returns a digit for each element that was processed, 1 if it was certainly new; -i
+--   if layer i is lost; 0 if the filter has to grow but the key of the next layer is
+--   somebody else's; nil if the filter has been replaced.
 --
 -- A layer gets a witness with its first element, a better one with others, and when it
--- is full that of its newest.
+-- is full that of its newest element.
 if changed() then return false end
 local gone = lost()
 if gone then return -gone end
@@ -26,7 +27,7 @@ if not note() then return false end
 local newest, next, config, cursor = KEYS[layers], KEYS[layers + 1], KEYS[layers + 2], KEYS[layers + 3]
 local shape = shapes == 1 and 1 or layers
 local filled = c('BITCOUNT', newest)
--- Set an element's bits in the newest layer; how many of them were not set.
+-- Set the bits of an element in the newest layer; returns how many were not set.
 local function set(e)
   local t, n = {'BITFIELD', newest}, 2
   for i = e + at[shape], e + at[shape] + k[shape] - 1 do
@@ -37,8 +38,8 @@ local function set(e)
   for _, bit in ipairs(c(unpack(t))) do zeros = zeros + 1 - bit end
   return zeros
 end
--- Write the witness, of the newest layer by the words that an element of its own has
--- bits in, as they are now, if these are better than those that it has.
+-- Write the witness; that of the newest layer with the words that contain the bits of
+-- element e, as they are now, if these are better than its present ones.
 local function testify(e, least, next_length)
   local numbers = {}
   for i = 0, e and k[shape] - 1 or -1 do

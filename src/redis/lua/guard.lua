@@ -1,10 +1,11 @@
--- What precedes other scripts: is a filter still what it was described as?
--- ARGV starts with the number of things that must not have changed; then, of each, the
--- number of its key and how many fields of a hash it is about.  Of a string (0 fields)
--- its value follows, with = before it, or nothing where there is none.  Of a hash the
--- fields' names; which of them, counted from 1, is the strings' witness (0: none); and
--- the SHA-1 of their values, each as that of a string, with zero bytes between, which
--- what was described has not.
+-- Precedes other scripts: is a filter still the one described?
+-- ARGV starts with the number of things that must not have changed.  For each of them,
+--   the number of its key and the number of fields of a hash follow.  For a string (0
+--   fields) this is followed by its value, with = before it, or nothing if it did not
+--   exist; for a hash by the names of the fields, the number, from 1, of the one that
+--   is the strings' witness (0: none), and the SHA-1 of their values, each written
+--   like that of a string, separated by zero bytes, which described values do not
+--   contain.
 local c, a, witness = redis.call, 2, ''
 local function changed()
   for _ = 1, tonumber(ARGV[1]) do
@@ -15,7 +16,7 @@ local function changed()
       is = is and '=' .. is or ''
     else
       local found = redis.pcall('HMGET', key, unpack(ARGV, a, a + n - 1))
-      -- What is no hash has no fields; other errors are raised.
+      -- Anything but a hash has no fields; other errors are raised.
       if found.err then found = found.err:find('WRONGTYPE') and {} or c('HMGET', key, ARGV[a]) end
       a = a + n + 1
       witness = found[tonumber(ARGV[a - 1])] or witness

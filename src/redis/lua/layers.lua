@@ -1,7 +1,6 @@
--- What precedes scripts about elements in layers, after guard.lua.
--- ARGV goes on with the number of layers; that of their shapes (1 where all are
--- alike); and k of each shape.  An element's positions follow, those of each
--- shape.
+-- Precedes scripts about elements in layers; after guard.lua.
+-- ARGV goes on with the number of layers; the number of their shapes (1 if all are
+--   alike); k of each shape; and for each element its positions in each shape.
 local layers, shapes, at, k, step
 local function read_shapes()
   layers, shapes, at, k, step = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), {}, {}, 0
@@ -12,8 +11,7 @@ local function read_shapes()
     a = a + 1
   end
 end
--- The number of the layer, counted from the newest, that holds the element at
--- ARGV[e]; nil: none does.
+-- Whether any layer, from the newest, holds the element whose positions start at ARGV[e].
 local function found(e)
   for i = layers, 1, -1 do
     local s = shapes == 1 and 1 or i

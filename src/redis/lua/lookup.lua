@@ -1,9 +1,9 @@
--- Look elements up in all layers, after guard.lua, strings.lua and layers.lua.
--- KEYS: layers, hashes and cursor, as far as there are such.
--- ARGV after the guards: what lost() reads; the head of the first string, or '';
--- what layers.lua reads.
--- Answers a character an element, 1 for one that is there; -i where string i is
--- lost; nil where the filter is another one.
+-- Look elements up in all layers; after guard.lua, strings.lua and layers.lua.
+-- KEYS: layers, hashes and cursor, as far as there are any.
+-- ARGV after the guards: what lost() reads; the head of the first string, or ''; what
+--   layers.lua reads.
+-- Returns a digit for each element, 1 if it is there; -i if string i is lost; nil if
+--   the filter has been replaced.
 if changed() then return false end
 local gone, head = lost(), ARGV[a]
 if gone then return -gone end

@@ -1,9 +1,9 @@
--- Add elements to a filter of RedisBloom's, and note what its first elements decide, and
--- how many it has had, at least, when these are twice as many as it says; after guard.lua,
--- native.lua and noting.lua.
--- KEYS: the filter; its hash, if there can be one.
+-- Add elements to a filter of RedisBloom's, and note what its first elements decide,
+-- and the number of its elements if that is at least twice the noted one; after
+-- guard.lua, native.lua and noting.lua.
+-- KEYS: the filter; its hash, if it can have one.
 -- ARGV after the guards: the type of such a filter; what note() reads; elements.
--- Answers what BF.INSERT does; nil where the filter is another one.
+-- Returns the reply of BF.INSERT; nil if the filter has been replaced.
 if changed() or c('TYPE', KEYS[1]).ok ~= ARGV[a] or has_fewer(KEYS[1], witness) then return false end
 a = a + 1
 if not note(KEYS[1]) then return false end

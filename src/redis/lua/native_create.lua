@@ -1,8 +1,8 @@
--- Make a filter of RedisBloom's, if nothing is there.
--- KEYS: the filter; its hash, if there can be one.
--- ARGV: ttl in ms (0: none); number of hashes, 0 or 1; how many fields and values
--- it has, and these; the arguments of BF.RESERVE.
--- Answers 1, or -1 where the key is there.
+-- Create a filter of RedisBloom's, if the key does not exist.
+-- KEYS: the filter; its hash, if it can have one.
+-- ARGV: ttl in ms (0: none); number of hashes, 0 or 1; number of its fields and
+--   values, and these; the arguments of BF.RESERVE.
+-- Returns 1, or -1 if the key exists.
 local c, rest = redis.call, 3
 if c('EXISTS', KEYS[1]) == 1 then return -1 end
 if ARGV[2] == '1' then

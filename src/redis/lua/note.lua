@@ -1,9 +1,9 @@
--- Note of what kind the elements of a filter are; after guard.lua, native.lua,
--- strings.lua and noting.lua.
--- KEYS: the filter's strings, hashes and cursor, as far as there are such.
--- ARGV after the guards: what lost() reads; the key's type, if it is no string; the
--- first bytes of the string; what note() reads.
--- Answers 1; -i where string i is lost; nil where the filter is another one.
+-- Note the kind of the elements of a filter; after guard.lua, native.lua, strings.lua
+-- and noting.lua.
+-- KEYS: the filter's strings, hashes and cursor, as far as there are any.
+-- ARGV after the guards: what lost() reads; the type of the key, if it is not a
+--   string; the first bytes of the string; what note() reads.
+-- Returns 1; -i if string i is lost; nil if the filter has been replaced.
 if changed() then return false end
 local gone = lost()
 if gone then return -gone end

@@ -1,9 +1,9 @@
--- What precedes scripts that add, after guard.lua: note in a hash what the first
--- elements decide.
+-- Precedes scripts that add, after guard.lua: note in a hash what the first elements
+-- decide.
 -- ARGV goes on with the number of its key (0: nothing is to be noted), 1 if it is
--- made anew, number of fields and values, and these.  A hash that is made anew
--- expires with a key; one that says all that already is left alone.  False where
--- it says something else.
+--   created, the number of fields and values, and these.  A hash that is created
+--   expires with the key `like`; one that already has these values is left alone.
+--   Returns false if it has other values.
 local function note(like)
   local key = KEYS[tonumber(ARGV[a])]
   a = a + 1

@@ -1,11 +1,11 @@
--- Whether what is at the key of a string, or of a module's type, is of another one.
+-- Whether the key for a string, or for a module's type, holds another builtin type.
 local function is_foreign(key)
   local foreign = {list = true, set = true, zset = true, hash = true, stream = true}
   return foreign[redis.call('TYPE', key).ok]
 end
--- Whether what is at the key of a string is somebody else's: another type, or a string
--- that a hash beside it says to be a filter of its own; or nothing, where Redisson's hash
--- says that it is an empty filter.
+-- Whether the key for a string is somebody else's: it holds another type, or a string that
+-- a hash next to it describes as a filter of its own; or it is missing, and Redisson's
+-- hash describes an empty filter.
 local function is_others(key)
   local is = redis.call('TYPE', key).ok
   local own = key:find('{', 1, true) and key or '{' .. key .. '}'

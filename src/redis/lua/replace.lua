@@ -1,18 +1,18 @@
--- Put keys that were written under temporary names in the place of a filter's,
--- all at once; after others.lua.
--- KEYS: n temporary keys, n keys of layers, then hashes and cursor, if any, then
--- older layers to be removed.
--- ARGV: n, ttl in ms (0: none), what the cursor is to be ('': there is none);
--- of each temporary key the length that it must have ('': it is no string), and
--- bytes at equal distances, the last one among them; number of hashes; of each two
--- fields by which one that is there is known to be a filter's (''s: by its name
--- alone), how many fields and values it has, and these.
--- Answers 1; 0 where a temporary key is gone or another one; or -i where key i is
--- somebody else's: then the temporary ones are removed.
+-- Replace the keys of a filter by keys that were written under temporary names, all at
+-- once; after others.lua.
+-- KEYS: n temporary keys; n keys of layers; hashes and cursor, if any; older layers to
+--   be removed.
+-- ARGV: n; ttl in ms (0: none); contents of the cursor ('': none); for each temporary
+--   key the length that it must have ('': not a string), and bytes at equal distances,
+--   the last one included; number of hashes; for each, two fields by which an existing
+--   one is recognized as a filter's (both '': by its name), the number of its fields
+--   and values, and these.
+-- Returns 1; 0 if a temporary key is gone or has changed; -i if key i is somebody
+--   else's.  In the last two cases the temporary keys are removed.
 --
--- Layers and the cursor are the filter's if its hash, the first one, is there, and the
--- cursor or that says so.  A string without a cursor has been looked at before; what is
--- no string has come since.
+-- Layers and the cursor are the filter's if its hash, the first one, exists, and the
+-- cursor or the hash lists them.  A string without a cursor was checked before;
+-- anything else than a string has come since.
 local c = redis.call
 local n, ttl = tonumber(ARGV[1]), tonumber(ARGV[2])
 local function last(key)
@@ -32,7 +32,7 @@ local function give_up(answer)
   return answer
 end
 local hashes = tonumber(ARGV[2 * n + 4])
--- The number of a key that somebody else has, or nil.
+-- The number of a key that is somebody else's, or nil.
 local function taken()
   local a, layers = 2 * n + 5, 0
   for i = 2 * n + 1, 2 * n + hashes do

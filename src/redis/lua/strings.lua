@@ -1,9 +1,9 @@
--- What follows witness.lua and guard.lua: are a filter's strings still its own?
--- ARGV goes on with the number of the hash that excuses a string that is not there
--- unless it has a field filled (0: nothing does); the number of strings, the first
--- keys; and of each its length (0: any).
--- The first string that is gone, cut short or made anew, as far as four words of its
--- witness say; nil: none is.
+-- Follows witness.lua and guard.lua: are the strings of a filter still its own?
+-- ARGV goes on with the number of the hash that excuses a missing string unless it has
+--   field filled (0: none); the number of strings, which are the first keys; and the
+--   length of each (0: any).
+-- lost() returns the number of the first string that is gone, cut short or was created
+-- again, as far as four words of its witness show; or nil.
 local function lost()
   local excuse, strings, parts = KEYS[tonumber(ARGV[a])], tonumber(ARGV[a + 1]), witness:gmatch('[^;]+')
   a = a + 2 + strings

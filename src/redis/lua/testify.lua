@@ -1,6 +1,6 @@
--- What precedes scripts that add: the words of a string by their numbers, up to eight
--- different ones, as a part of a witness has them; if they have twice the bits of the one that is there,
--- and one at least.
+-- Precedes scripts that add: words of a string by their numbers, at most eight
+-- different ones, as text of a witness; false unless they have at least twice the bits
+-- of the present witness, and at least one.
 local function testimony(key, least, words)
   local part, bits, seen, n = '', 0, {}, 0
   for _, number in ipairs(words) do

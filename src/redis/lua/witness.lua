@@ -1,7 +1,7 @@
--- What other scripts begin with: whether a string has bits that it had.
--- Its part of a witness is its length, or the least, and of up to eight words
--- " WORD:BITS", the bits that were set in the string's WORDth 32 bits; `most` of them
--- are looked at.
+-- Precedes other scripts: does a string have the bits that it had?
+-- Its part of a witness is its length, or a lower bound of that, and for up to eight
+-- words " WORD:BITS", the bits that were set in 32-bit word number WORD of the string;
+-- at most `most` words are checked.
 local function has(key, part, most)
   local get, bits, n = {'BITFIELD_RO', key}, {}, 2
   for word, set in part:gmatch(' (%d+):(%d+)') do
