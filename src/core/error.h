@@ -5,7 +5,7 @@
  * core/ and strategy/ know neither ereport nor palloc.  A function that can
  * fail returns false and fills a BfError; the datatype's code turns that into
  * an ereport: the message is its primary one, after "malformed bloom filter: "
- * where it is about bytes, and the code says the SQLSTATE.
+ * if it is about bytes, and the code determines the SQLSTATE.
  */
 #ifndef BLOOMEXT_ERROR_H
 #define BLOOMEXT_ERROR_H
@@ -18,8 +18,9 @@ typedef enum BfErrorCode
 {
 	BF_ERROR_PARAMETER,			/* a parameter outside its range */
 	BF_ERROR_LIMIT,				/* a size beyond a limit */
-	BF_ERROR_UNSUPPORTED,		/* what exists, but not here */
-	BF_ERROR_MALFORMED			/* bytes that are no filter */
+	BF_ERROR_UNSUPPORTED,		/* something that exists, but is not supported
+								 * here */
+	BF_ERROR_MALFORMED			/* bytes that are not a filter */
 } BfErrorCode;
 
 typedef struct BfError
@@ -47,11 +48,11 @@ bf_fail(BfError *error, BfErrorCode code, const char *format,...)
 	return false;
 }
 
-/* The same with a hint, a whole sentence. */
+/* Likewise with a hint, a whole sentence. */
 #define bf_fail_hint(error, code, advice, ...) \
 	(bf_fail(error, code, __VA_ARGS__), (error)->hint = (advice), false)
 
-/* What to do where a filter would be too large. */
+/* Hint for a filter that would be too large. */
 #define BF_HINT_SMALLER		"Expect fewer elements, or allow a higher fpp."
 
 #endif							/* BLOOMEXT_ERROR_H */

@@ -1,6 +1,6 @@
 /*
  * estimate.c
- *	  What the number of bits set says about a filter, as Guava computes it.
+ *	  Estimates from the number of bits set in a filter, as Guava computes them.
  *
  * Rules read from Guava 31.1: BloomFilter.expectedFpp and
  * approximateElementCount, in their order of operations.
@@ -9,7 +9,7 @@
 
 #include "core/estimate.h"
 
-/* The probability that an element never added is found, at this fill. */
+/* The probability, at this fill, that an element never added is found. */
 double
 bf_estimate_fpp(uint64_t bits_set, uint64_t bits, uint32_t hashes)
 {
@@ -17,8 +17,8 @@ bf_estimate_fpp(uint64_t bits_set, uint64_t bits, uint32_t hashes)
 }
 
 /*
- * The number of distinct elements that leave this many bits set, rounded half
- * up.  Where Guava throws, at a full filter, the estimate is that of one bit
+ * The number of distinct elements that set this number of bits, rounded half
+ * up.  For a full filter, where Guava throws, the estimate is that for one bit
  * less: the largest that is finite.
  */
 double
@@ -30,7 +30,7 @@ bf_estimate_count(uint64_t bits_set, uint64_t bits, uint32_t hashes)
 
 	if (bits_set >= bits)
 	{
-		/* A single bit that is set says "one at least". */
+		/* A single set bit means at least one element. */
 		if (bits == 1)
 			return 1;
 		bits_set = bits - 1;
@@ -52,7 +52,7 @@ bf_estimate_capacity(double fpp, uint64_t bits, uint32_t hashes)
 	return -log1p(-pow(fpp, 1.0 / hashes)) * (double) bits / hashes;
 }
 
-/* Add a layer, which is asked about what the others have missed. */
+/* Add a layer, which is searched for what the others lack. */
 void
 bf_fill_add(BfFill *fill, const BfLayer *layer, uint64_t bits_set)
 {

@@ -1,6 +1,6 @@
 /*
  * estimate.h
- *	  What the number of bits set says about a filter.
+ *	  Estimates from the number of bits set in a filter.
  */
 #ifndef BLOOMEXT_ESTIMATE_H
 #define BLOOMEXT_ESTIMATE_H

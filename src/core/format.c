@@ -44,14 +44,16 @@ enum
 	AT_LAYER_RESERVED = 36
 };
 
-/* The length of a layer's bits: whole 64-bit words. */
+/* The length in bytes of a layer's bits: whole 64-bit words. */
 uint64_t
 bf_layer_bytes(uint64_t bits, uint8_t cell_bits)
 {
 	return (bits * cell_bits + 63) / 64 * 8;
 }
 
-/* The exponent of a number of (0,1), as frexp() has it but for subnormal ones. */
+/*
+ * The exponent of a number in (0,1), as by frexp() except for subnormal ones.
+ */
 static inline int
 exponent_of(double number)
 {
@@ -62,11 +64,11 @@ exponent_of(double number)
 }
 
 /*
- * n and p are both known, or both are zero; and the bits are not fewer than half
- * of what any implementation gives n elements at p.  A filter that grows is
- * sized by n, so that no few bytes may claim any.  The textbook's n times
- * -ln(p) / ln(2)^2 is more than twice what is asked for here without a
- * logarithm, as every call of a function opens a filter.
+ * n and p are both known, or both are zero; and there are at least half of the
+ * bits that any implementation gives n elements at p.  A filter that grows is
+ * sized by n, so that few bytes must not claim a large one.  The textbook's n
+ * times -ln(p) / ln(2)^2 is more than twice the limit checked here, which
+ * needs no logarithm, as every call of a function opens a filter.
  */
 bool
 bf_sizing_is_valid(uint64_t expected, double fpp, uint64_t bits)
@@ -101,7 +103,7 @@ decode_layer(const uint8_t *bytes, uint32_t index, uint64_t offset,
 	layer->bytes = bf_layer_bytes(layer->bits, cell_bits);
 }
 
-/* What a descriptor must hold by itself, whatever the strategy. */
+/* Check what a descriptor must hold by itself, whatever the strategy. */
 static bool
 check_layer(const uint8_t *bytes, const BfLayer *layer, BfError *error)
 {
@@ -126,8 +128,8 @@ check_layer(const uint8_t *bytes, const BfLayer *layer, BfError *error)
 }
 
 /*
- * Read how many layers a value has from its first bytes, so that a reader of
- * slices knows how long the prefix is.
+ * Read the number of layers from a value's first bytes, so that a reader of
+ * slices knows the length of the prefix.
  */
 bool
 bf_format_layers(const uint8_t *bytes, size_t available, uint32_t *layers,
@@ -187,7 +189,7 @@ decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 
 /*
  * Check a value of `length` bytes of which the first `available` are at hand
- * (the prefix at least, or everything), and hand out its header and first layer.
+ * (at least the prefix, or everything), and return its header and first layer.
  */
 bool
 bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
@@ -236,8 +238,8 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 }
 
 /*
- * Go on to the layer after this one.  After the last one there is only its
- * index, which is the number of layers.
+ * Advance to the layer after this one.  After the last one only its index is
+ * set, to the number of layers.
  */
 void
 bf_format_next_layer(const uint8_t *bytes, const BfHeader *header,
@@ -251,8 +253,9 @@ bf_format_next_layer(const uint8_t *bytes, const BfHeader *header,
 }
 
 /*
- * Fill in the layers' indexes, offsets and lengths and compute the value's length.
- * False where a layer, or all of them, exceed what the format can say.
+ * Fill in the layers' indexes, offsets and lengths, and compute the length of
+ * the value.  False if a layer, or all of them, exceed the limits of the
+ * format.
  */
 bool
 bf_format_size(const BfHeader *header, BfLayer *layers, uint64_t *length,
@@ -314,7 +317,7 @@ bf_format_bind(uint8_t *bytes, uint8_t funnel, uint8_t meaning)
 	bytes[AT_MEANING] = meaning;
 }
 
-/* Note how many elements a layer has counted. */
+/* Store the number of elements that a layer has counted. */
 void
 bf_format_set_counted(uint8_t *bytes, uint32_t index, uint64_t counted)
 {

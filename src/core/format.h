@@ -21,8 +21,8 @@
  *
  * A layer of m cells takes m * cell bits, rounded up to 8 bytes.  The length
  * follows from header and descriptors and must be the value's length exactly.
- * The decoder looks at nothing twice and allocates nothing: layers but the
- * first are decoded again, from checked bytes, by whoever walks them.
+ * The decoder reads nothing twice and allocates nothing: layers after the
+ * first are decoded again, from checked bytes, whenever they are visited.
  */
 #ifndef BLOOMEXT_FORMAT_H
 #define BLOOMEXT_FORMAT_H
@@ -38,7 +38,7 @@
 #define BF_MAX_LAYERS		1024
 #define BF_MAX_HASHES		255
 
-/* As much as RedisBloom takes. */
+/* RedisBloom's maximum. */
 #define BF_MAX_EXPANSION	32768
 
 /* What follows the header: enough of a value to know its size. */
@@ -47,8 +47,8 @@
 
 typedef struct BfHeader
 {
-	uint64_t	expected;		/* n wanted, 0 where fpp is 0 */
-	double		fpp;			/* p wanted at n; 0: n and p are unknown */
+	uint64_t	expected;		/* requested n; 0 if fpp is 0 */
+	double		fpp;			/* requested p at n; 0: n and p are unknown */
 	uint32_t	expansion;
 	uint32_t	layers;
 	uint8_t		strategy;

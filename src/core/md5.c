@@ -6,8 +6,8 @@
  * server headers (and through OpenSSL, which refuses MD5 in FIPS mode: a
  * filter must not become unreadable by a setting of the machine); libmd and
  * libcrypto would be dependencies of the whole extension for one strategy.
- * MD5 here is no cryptography, and no speed is lost: a digest is some 100 ns
- * either way.
+ * MD5 is not used for cryptography here, and no speed is lost: a digest takes
+ * some 100 ns either way.
  *
  * The salt comes in front of the data: it starts the first block, and the data
  * is copied by the block, never whole.
@@ -21,7 +21,7 @@
 #define BLOCK_SIZE		64
 #define LENGTH_SIZE		8
 
-/* Data beside the salt in the first block. */
+/* Bytes of data after the salt in the first block. */
 #define FIRST_DATA		(BLOCK_SIZE - 1)
 
 /* floor(2^32 * |sin(i + 1)|) */
@@ -90,7 +90,7 @@ md5_initialize(uint32_t state[4])
 	state[3] = 0x10325476;
 }
 
-/* Take the first block of salt and data that fill one. */
+/* Digest the first block, of salt and data, if they fill one. */
 static inline void
 take_first(uint32_t state[4], uint8_t salt, const uint8_t *data)
 {
@@ -101,7 +101,7 @@ take_first(uint32_t state[4], uint8_t salt, const uint8_t *data)
 	md5_update(state, block);
 }
 
-/* Take the whole blocks of some data into the state. */
+/* Digest the whole blocks of some data. */
 static inline void
 md5_take_blocks(uint32_t state[4], const uint8_t *data, size_t length)
 {

@@ -14,14 +14,14 @@
 #define C1 UINT64_C(0x87c37b91114253d5)
 #define C2 UINT64_C(0x4cf5ad432745937f)
 
-/* What becomes of a first word of data before it is taken. */
+/* Scramble the first word of a block. */
 static inline uint64_t
 mix_k1(uint64_t k1)
 {
 	return bf_rotl64(k1 * C1, 31) * C2;
 }
 
-/* What becomes of a second one. */
+/* Scramble the second word of a block. */
 static inline uint64_t
 mix_k2(uint64_t k2)
 {
@@ -81,7 +81,7 @@ murmur3_take_blocks(uint64_t *h1, uint64_t *h2, const uint8_t *data,
 	*h2 = b;
 }
 
-/* Take the last 0 to 15 bytes, and the length of all. */
+/* Take the last 0 to 15 bytes, and the total length. */
 static inline void
 take_rest(uint64_t *h1, uint64_t *h2, const uint8_t *data, size_t rest,
 		  size_t length)
@@ -180,7 +180,7 @@ murmur3_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
 	take_rest(&hash->result.wide[0], &hash->result.wide[1], rest, length, hash->length);
 }
 
-/* The same, for both hashes. */
+/* Take what is left of long data, for both hashes. */
 static void
 murmur3_finish_256(BfLongHash *hash, const uint8_t *rest, size_t length)
 {

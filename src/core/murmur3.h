@@ -10,7 +10,7 @@
 /* The wide results are h1 and h2; the seed of the short form is 0. */
 extern const BfHashFunction bf_murmur3;
 
-/* The same, and then those of the data and one byte 01 more. */
+/* Likewise, followed by those of the data with one byte 01 appended. */
 extern const BfHashFunction bf_murmur3_256;
 
 extern void bf_murmur3_x64_128(const uint8_t *data, size_t length,

@@ -17,8 +17,9 @@
 #include "core/sketch.h"
 
 /*
- * Ertl's sigma: what registers without a hash add to the sum, x of them being
- * a share of all: x + x^2 + 2 x^4 + 4 x^8 + ..., as far as it changes anything.
+ * Ertl's sigma: what registers without a hash contribute to the sum, x being
+ * their fraction: x + x^2 + 2 x^4 + 4 x^8 + ..., as far as it changes the
+ * result.
  */
 static double
 empty_share(double x)

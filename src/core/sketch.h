@@ -20,13 +20,13 @@ typedef struct BfSketch
 	uint8_t		ranks[BF_SKETCH_REGISTERS];
 } BfSketch;
 
-/* Add a well-mixed hash; the same one again changes nothing. */
+/* Add a well-mixed hash; adding it again changes nothing. */
 static inline void
 bf_sketch_add(BfSketch *sketch, uint64_t hash)
 {
 	uint8_t    *highest = &sketch->ranks[hash >> (64 - BF_SKETCH_WIDTH)];
 	uint64_t	rest = hash << BF_SKETCH_WIDTH;
-	/* The bit behind the last one ends the zeros of a rest that has no other. */
+	/* The bit after the last one ends the zeros if there are no other bits. */
 	int			zeros = __builtin_clzll(rest | UINT64_C(1) << (BF_SKETCH_WIDTH - 1));
 
 	if (*highest < zeros + 1)

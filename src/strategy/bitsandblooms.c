@@ -12,13 +12,13 @@
  * (the module's own example takes 4 bytes, big-endian), so they are not taken:
  * cast them to what the other side hashes.
  *
- * An element has two hashes of 128 bits, the second of its bytes and one more,
- * and one does not tell the other: hence four words, which no index keeps.
+ * An element has two hashes of 128 bits, the second of its bytes and one more;
+ * neither follows from the other: hence four words, which no index keeps.
  *
  * The stream is WriteTo's, of big-endian numbers of 64 bits: m, k, the bits
  * of the bitset, which are m again, then its words.  MarshalBinary and
- * GobEncode write the same.  bitset.LittleEndian() turns the third number and
- * the words, so that what has another third number is refused.
+ * GobEncode write it, too.  bitset.LittleEndian() turns the third number and
+ * the words, so that a stream with another third number is refused.
  */
 #include <inttypes.h>
 
@@ -31,7 +31,7 @@
 
 #define NAME	"bitsandblooms"
 
-/* Beyond this the conversion to a 64-bit integer would not hold. */
+/* Beyond this the conversion to a 64-bit integer would overflow. */
 #define MAX_BITS	(UINT64_C(1) << 62)
 
 /* What a stream begins with. */
@@ -99,7 +99,7 @@ bitsandblooms_write_head(const BfFilter *filter, uint8_t *stream)
 	bf_store_be64(stream + AT_BITSET_BITS, filter->plan.first.bits);
 }
 
-/* What ReadFrom() takes and can mean, and that nothing follows. */
+/* What ReadFrom() accepts and makes sense, with nothing following it. */
 static bool
 bitsandblooms_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 					  BfError *error)

@@ -68,8 +68,8 @@ last_rate(int buckets)
 }
 
 /*
- * BloomCalculations.maxBucketsPerElement: what n leaves of an int's range; 0
- * with an error where that is nothing.
+ * BloomCalculations.maxBucketsPerElement: limited by n and the range of an
+ * int; 0 with an error if that is nothing.
  */
 static int
 max_buckets(int64_t expected, BfError *error)

@@ -95,7 +95,7 @@ guava_write_head(const BfFilter *filter, uint8_t *stream)
 	bf_store_be32(stream + 2, (uint32_t) (filter->plan.first.bits / 64));
 }
 
-/* What BloomFilter.readFrom checks, and that nothing follows. */
+/* What BloomFilter.readFrom checks, with nothing following it. */
 static bool
 guava_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 			   BfError *error)

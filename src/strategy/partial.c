@@ -1,9 +1,10 @@
 /*
  * partial.c
- *	  What one of several processes knows of a filter, as bytes between them.
+ *	  The part of a filter that one of several processes has, as bytes to
+ *	  exchange.
  *
- * The bytes may come from another node, so that nothing of them is believed:
- * who has opened a partial state can use all that it says.
+ * The bytes may come from another node, so that nothing in them is trusted:
+ * a partial state that has been opened is fully checked.
  */
 #include "core/bytes.h"
 #include "strategy/partial.h"
@@ -61,7 +62,7 @@ open_head(const uint8_t *bytes, BfPartial *partial, BfError *error)
 	return true;
 }
 
-/* Whether what precedes the list is what the header says that it is. */
+/* Whether what precedes the list matches the header. */
 static bool
 is_of_form(const BfPartial *partial, uint8_t form)
 {
@@ -73,7 +74,7 @@ is_of_form(const BfPartial *partial, uint8_t form)
 		return partial->filter.whole;
 	if (form == FORM_PREFIX)
 		return !partial->filter.whole && partial->packed_length == 0;
-	/* Of each word there is a byte at least. */
+	/* Each word takes at least a byte. */
 	return !partial->filter.whole && plan->header.cell_bits == BF_CELL_BIT &&
 		plan->header.expansion == 0 &&
 		partial->packed_length >= plan->first.bytes / 8;

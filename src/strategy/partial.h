@@ -1,11 +1,12 @@
 /*
  * partial.h
- *	  What one of several processes knows of a filter, as bytes between them.
+ *	  The part of a filter that one of several processes has, as bytes to
+ *	  exchange.
  *
  * A partial state is a header, then a value, or its prefix and packed bits, or
- * its prefix alone where there are none yet, then a list of hashes.  Either of
- * bits and list may be missing; an element may be in both.  All numbers are little-endian, so that it can go from
- * any node to any other:
+ * its prefix alone if there are none yet, then a list of hashes.  Bits or list
+ * may be missing; an element may be in both.  All numbers are little-endian, so
+ * that it can be sent from any node to any other:
  *
  *	   0 1	version, 1
  *	   1 1	1: it saw rows; 0: its plan is by the call's expressions
@@ -13,7 +14,7 @@
  *	   3 1	1: the value follows; 2: its prefix, and its bits packed (bits.h);
  *			0: only its prefix
  *	   4 4	hashes listed
- *	   8 8	elements added, the same one as often as it came
+ *	   8 8	elements added, repetitions included
  *	  16 8	length of the whole value
  *	  24	the value, or its prefix and what is packed, then the hashes, of 8
  *			bytes a word

@@ -9,7 +9,7 @@
  * Expansion 2 and more keeps the total below p: the first layer is made for
  * half of it, and each further one for half of the one before, so that no
  * number of layers adds up to p.  Each expects `expansion` times as many
- * elements as the one before.  A layer is full when its bits say that it
+ * elements as the one before.  A layer is full when its bits show that it
  * reached its share.  That is a statement about bits, not about how many
  * elements were put in, so that it holds for unions too.
  *
@@ -21,7 +21,7 @@
 
 #include "strategy/plan.h"
 
-/* Whether all layers of a filter have the first one's bits and hashes. */
+/* Whether all layers of a filter have the bits and hashes of the first. */
 static bool
 layers_are_alike(const BfStrategy *strategy, uint32_t expansion)
 {
@@ -37,7 +37,7 @@ size_layer(const BfStrategy *strategy, int64_t expected, double fpp,
 	return bf_strategy_size(strategy, expected, fpp, layer, error);
 }
 
-/* A plan of one layer, which is still to be sized. */
+/* A plan of one layer, which is yet to be sized. */
 static BfPlan
 plan_of(const BfStrategy *strategy, BfFunnel funnel)
 {
@@ -53,8 +53,8 @@ plan_of(const BfStrategy *strategy, BfFunnel funnel)
 }
 
 /*
- * Plan a filter for n elements at probability p: its one, or first, layer.
- * Expansion 0 is one that does not grow.
+ * Plan a filter for n elements at probability p: its first or only layer.
+ * Expansion 0 means that it does not grow.
  */
 bool
 bf_plan_sized(const BfStrategy *strategy, int64_t expected, double fpp,
@@ -68,7 +68,7 @@ bf_plan_sized(const BfStrategy *strategy, int64_t expected, double fpp,
 	plan->header.expected = (uint64_t) expected;
 	plan->header.fpp = fpp;
 	plan->header.expansion = (uint32_t) expansion;
-	/* Check p itself first: half of one out of range may be within. */
+	/* Check p itself first: half of an invalid one may be valid. */
 	if (!size_layer(strategy, expected, fpp, &plan->first, error))
 		return false;
 	if (expansion == 0 || layers_are_alike(strategy, plan->header.expansion))
@@ -77,8 +77,8 @@ bf_plan_sized(const BfStrategy *strategy, int64_t expected, double fpp,
 }
 
 /*
- * Plan a filter of one layer of known bits, rounded up to what the strategy
- * has, and hashes; n and p stay unknown.
+ * Plan a filter of one layer of known bits, rounded up as by the strategy, and
+ * hashes; n and p stay unknown.
  */
 bool
 bf_plan_bits(const BfStrategy *strategy, int64_t bits, int32_t hashes,
@@ -118,7 +118,7 @@ bf_plan_next_layer(const BfPlan *plan, const BfLayer *newest, BfLayer *layer,
 		layer->counted = 0;
 		return true;
 	}
-	/* Guava takes an expectation of 0 for 1. */
+	/* Guava treats an expectation of 0 as 1. */
 	expected = newest->expected > 0 ? newest->expected : 1;
 	if (__builtin_mul_overflow(expected, plan->header.expansion, &expected) ||
 		expected > INT64_MAX)
@@ -130,7 +130,7 @@ bf_plan_next_layer(const BfPlan *plan, const BfLayer *newest, BfLayer *layer,
 }
 
 /*
- * What the newest layer can take before another one is due: in elements
+ * The capacity of the newest layer, before another one is due: in elements
  * counted, or else in bits set.
  */
 uint64_t

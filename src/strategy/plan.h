@@ -1,6 +1,6 @@
 /*
  * plan.h
- *	  What a filter is, but for its bits: strategy, header and layers.
+ *	  A filter without its bits: strategy, header and layers.
  */
 #ifndef BLOOMEXT_PLAN_H
 #define BLOOMEXT_PLAN_H
@@ -8,16 +8,16 @@
 #include "strategy/strategy.h"
 
 /*
- * Most filters have one layer, so that a plan holds the first itself and can be
- * copied.  Where there are more, they all are in `layers`, or (an opened
- * filter's) in its bytes only.
+ * Most filters have one layer, so that a plan contains the first and can be
+ * copied.  If there are more, all of them are in `layers`, or only in the
+ * bytes of an opened filter.
  */
 typedef struct BfPlan
 {
 	const BfStrategy *strategy;
 	BfHeader	header;
 	BfLayer		first;
-	BfLayer    *layers;			/* all, the first as well; NULL: not here */
+	BfLayer    *layers;			/* all, including the first; NULL: not here */
 } BfPlan;
 
 extern bool bf_plan_sized(const BfStrategy *strategy, int64_t expected,

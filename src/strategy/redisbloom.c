@@ -6,8 +6,8 @@
  * filter is a chain of links, each sized by its entries and error rate, with
  * its bits rounded up to words (options FORCE64 and NOROUND).
  *
- * A filter that may grow has links of halved error: the first at half of what
- * was asked for, so that the sum stays below it.  A link is full when it has
+ * A filter that may grow has links of halved error: the first at half of the
+ * requested one, so that the sum stays below it.  A link is full when it has
  * taken as many new elements as it has entries; hence each layer counts.
  *
  * The stream is SCANDUMP's header followed by its chunks, one after another,
@@ -18,8 +18,8 @@
  * that RedisBloom no longer makes.  Links of exactly 2^n2 bits, as older ones
  * are, are filters with that modulus like any other.
  *
- * The header says bits per element (bpe), which a layer does not have: it
- * follows from the error rate, by the same formula that RedisBloom sizes with.
+ * The header contains bits per element (bpe), which a layer does not have: it
+ * follows from the error rate, by the formula that RedisBloom sizes with.
  */
 #include <inttypes.h>
 
@@ -36,7 +36,7 @@
 #define REDISBLOOM_LN2		0.693147180559945
 #define REDISBLOOM_LN2_SQ	0.480453013918201
 
-/* Beyond this the conversion to a 64-bit integer would not hold. */
+/* Beyond this the conversion to a 64-bit integer would overflow. */
 #define MAX_BITS	(UINT64_C(1) << 62)
 
 #define HASH_SEED	UINT64_C(0xc6a4a7935bd1e995)
@@ -66,7 +66,7 @@
 #define AT_LINK_N2			52
 #define LINK_SIZE			53
 
-/* What BF.RESERVE notes for filters that never grow: its default. */
+/* What BF.RESERVE stores for filters that never grow: its default. */
 #define DEFAULT_GROWTH		2
 
 /* calc_bpe() */
@@ -76,7 +76,7 @@ bits_per_element(double error_rate)
 	return fabs(log(error_rate) / REDISBLOOM_LN2_SQ);
 }
 
-/* How many hash functions bloom_init() has for some bits per element. */
+/* The number of hash functions in bloom_init() for some bits per element. */
 static double
 hashes_for(double bpe)
 {
@@ -84,8 +84,8 @@ hashes_for(double bpe)
 }
 
 /*
- * bloom_init(): the bits that a link needs, before they are rounded up.  Where
- * that is none, newer releases take one.
+ * bloom_init(): the bits of a link, before they are rounded up.  If that is 0,
+ * newer releases use 1.
  */
 double
 bf_redisbloom_bits(uint64_t entries, double error_rate)
@@ -133,7 +133,10 @@ redisbloom_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 	}
 }
 
-/* Refuse layers whose header RedisBloom would not load, or could not have. */
+/*
+ * Refuse layers whose header RedisBloom would not load, or could not have
+ * made.
+ */
 static bool
 redisbloom_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
@@ -154,7 +157,7 @@ redisbloom_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 	return true;
 }
 
-/* Write what a dump says of a layer. */
+/* Write a layer's part of the header of a dump. */
 static void
 write_link(const BfLayer *layer, uint8_t *link)
 {
@@ -190,7 +193,7 @@ redisbloom_write_head(const BfFilter *filter, uint8_t *stream)
 				  fixed ? DEFAULT_GROWTH : filter->plan.header.expansion);
 }
 
-/* Check a dump's first 20 bytes, and that its links fit behind them. */
+/* Check a dump's first 20 bytes, and that its links fit after them. */
 static bool
 inspect_header(const uint8_t *stream, size_t length, BfHeader *header,
 			   BfError *error)
@@ -236,7 +239,7 @@ inspect_header(const uint8_t *stream, size_t length, BfHeader *header,
 	return true;
 }
 
-/* Check one link, but for what depends on the others. */
+/* Check one link, except for what depends on the others. */
 static bool
 inspect_link(const uint8_t *link, uint32_t index, BfLayer *layer,
 			 BfError *error)

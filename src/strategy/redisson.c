@@ -3,7 +3,7 @@
  *	  Redisson's RBloomFilter.
  *
  * All rules were measured on Redisson 3.16.1 and on master (66863978b), which
- * agree in bits; filters are the same since 3.6.0.
+ * agree in bits; filters have not changed since 3.6.0.
  *
  * The bits are not rounded to words: m is what the formula truncates to, and
  * both m and k are compared as text with the config hash in Redis.
@@ -13,7 +13,7 @@
  *
  * Elements are what the codec makes of them: StringCodec gives the text in
  * UTF-8, LongCodec and IntegerCodec the number's decimal text, ByteArrayCodec
- * the bytes.  The default codecs serialize Java objects; nobody else can.
+ * the bytes.  The default codecs serialize Java objects, which only Java can.
  */
 #include "core/highway.h"
 #include "core/javamath.h"

@@ -30,14 +30,14 @@ static const char *const funnel_names[] = {
 	[BF_FUNNEL_LONG] = "long"
 };
 
-/* The strategy at an index, or NULL past the last: for listing them. */
+/* The strategy at an index, or NULL after the last: for listing them. */
 const BfStrategy *
 bf_strategy_at(size_t index)
 {
 	return index < STRATEGIES ? strategies[index] : NULL;
 }
 
-/* The strategy of an id in a value; NULL for an unknown one. */
+/* Find a strategy by its id in a value; NULL if unknown. */
 const BfStrategy *
 bf_strategy_by_id(uint8_t id)
 {
@@ -49,7 +49,7 @@ bf_strategy_by_id(uint8_t id)
 	return NULL;
 }
 
-/* The strategy of a name; NULL for an unknown one. */
+/* Find a strategy by name; NULL if unknown. */
 const BfStrategy *
 bf_strategy_by_name(const char *name)
 {
@@ -61,7 +61,7 @@ bf_strategy_by_name(const char *name)
 	return NULL;
 }
 
-/* The first of the self-describing streams of a format's name. */
+/* The first self-describing stream with a format's name. */
 const BfStream *
 bf_stream_by_name(const char *name)
 {
@@ -91,9 +91,8 @@ bf_strategy_takes_funnel(const BfStrategy *strategy, BfFunnel funnel)
 
 /*
  * The bits and hashes that a strategy gives n expected insertions at
- * probability p.
- * What no original can mean is refused here for all of them; what only some
- * refuse, by themselves.
+ * probability p.  Parameters that make no sense for any original are refused
+ * here; those that only some refuse, by these.
  */
 bool
 bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
@@ -115,7 +114,7 @@ bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
 	return strategy->size(expected, fpp, layer, error);
 }
 
-/* Whether an original can hold a filter of so many bits. */
+/* Whether an original can have a filter of this number of bits. */
 bool
 bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits, BfError *error)
 {
@@ -130,14 +129,14 @@ bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits, BfError *error)
 	return true;
 }
 
-/* A funnel's name; NULL for the unbound one. */
+/* The name of a funnel; NULL for the unbound one. */
 const char *
 bf_funnel_name(BfFunnel funnel)
 {
 	return funnel_names[funnel];
 }
 
-/* Find a funnel by its name; false for an unknown one. */
+/* Find a funnel by name; false if unknown. */
 bool
 bf_funnel_by_name(const char *name, BfFunnel *funnel)
 {
@@ -152,7 +151,7 @@ bf_funnel_by_name(const char *name, BfFunnel *funnel)
 	return false;
 }
 
-/* What elements of a meaning are, in SQL's words; NULL where that is not known. */
+/* What elements of a meaning are in SQL; NULL if unknown. */
 const char *
 bf_meaning_name(BfMeaning meaning)
 {
@@ -176,7 +175,7 @@ bf_meaning_name(BfMeaning meaning)
 	return names[meaning];
 }
 
-/* The meaning of a name; false where there is none. */
+/* Find a meaning by name; false if there is none. */
 bool
 bf_meaning_by_name(const char *name, BfMeaning *meaning)
 {

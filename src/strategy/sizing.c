@@ -4,8 +4,8 @@
  *	  Guava's rule, which Spark has taken over.
  *
  * An original that computes a size beyond its limits fails, or (MagnusS, the
- * murmur3+city filter) goes on with garbage.  Here all of them fail, and with
- * the same words.
+ * murmur3+city filter) goes on with garbage.  Here all of them fail, with
+ * one message.
  */
 #include <inttypes.h>
 
@@ -13,8 +13,8 @@
 #include "strategy/sizing.h"
 
 /*
- * Check bits (a whole number in a double, so that none is too large to be
- * named) and hashes against the limits, and make them a layer's.
+ * Check bits (a whole number in a double, so that even the largest can be
+ * reported) and hashes against the limits, and store them in a layer.
  */
 bool
 bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
@@ -42,8 +42,8 @@ bf_sizing_finish(const char *name, int64_t expected, double fpp, double bits,
 
 /*
  * Guava's BloomFilter.create(funnel, expected, fpp): optimalNumOfBits,
- * optimalNumOfHashFunctions.  Spark has the same, but for n = 0, which only
- * Guava takes (for 1).
+ * optimalNumOfHashFunctions.  Spark's is identical, except for n = 0, which
+ * only Guava accepts (as 1).
  */
 bool
 bf_sizing_guava(int64_t expected, double fpp, BfLayer *layer, BfError *error)

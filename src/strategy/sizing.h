@@ -12,7 +12,7 @@ extern bool bf_sizing_finish(const char *name, int64_t expected, double fpp,
 							 double bits, double max_bits, int64_t hashes,
 							 BfLayer *layer, BfError *error);
 
-/* A long[] of bits, as Guava and Spark have them, has at most so many. */
+/* Maximum size of a long[] of bits, as in Guava and Spark. */
 #define BF_GUAVA_MAX_BITS	(UINT64_C(64) * INT32_MAX)
 
 extern bool bf_sizing_guava(int64_t expected, double fpp, BfLayer *layer,

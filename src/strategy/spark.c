@@ -9,8 +9,8 @@
  * widens every integer to a long.  They differ in how positions follow from the
  * hash, and in the head of their streams.
  *
- * A filter of version 2 may have a seed, which no API of Spark asks for.  A
- * value has no room for one, so streams with another seed than 0 are refused.
+ * A filter of version 2 may have a seed, which no API of Spark sets.  A
+ * value has no room for one, so streams with a seed other than 0 are refused.
  *
  * The stream is BloomFilter.writeTo's, of big-endian integers: the version, k,
  * the seed (version 2), the number of words, then the words, as Guava's.  What
@@ -25,7 +25,7 @@
 #include "strategy/filter.h"
 #include "strategy/sizing.h"
 
-/* What a version's stream begins with. */
+/* The start of a version's stream. */
 #define AT_VERSION			0
 #define AT_HASHES			4
 #define AT_SEED				8
@@ -63,8 +63,8 @@ spark1_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 }
 
 /*
- * BloomFilterImplV2: the same in 64 bits from h1 * (2^31 - 1) on, where only
- * the positions are complemented.  No sum reaches 2^63.
+ * BloomFilterImplV2: likewise in 64 bits from h1 * (2^31 - 1) on, but only the
+ * positions are complemented.  No sum reaches 2^63.
  */
 static void
 spark2_positions(const BfHash *hash, uint64_t bits, uint32_t first,
@@ -110,7 +110,7 @@ spark_write_head(const BfFilter *filter, uint8_t *stream)
 				  (uint32_t) (filter->plan.first.bits / 64));
 }
 
-/* Check what follows the version, whose strategy and head these are. */
+/* Check what follows the version, given its strategy and head. */
 static bool
 inspect_version(const BfStrategy *strategy, const uint8_t *stream,
 				size_t length, BfPlan *plan, BfError *error)
@@ -144,7 +144,10 @@ inspect_version(const BfStrategy *strategy, const uint8_t *stream,
 						BF_FUNNEL_UNBOUND, plan, error);
 }
 
-/* What BloomFilter.readFrom checks, and more; the version says the strategy. */
+/*
+ * What BloomFilter.readFrom checks, and more; the version determines the
+ * strategy.
+ */
 static bool
 spark_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 			  BfError *error)

@@ -4,8 +4,8 @@
  *
  * A strategy is the sizing rule, the hash and the index derivation of one
  * existing implementation, and is one file: its struct, filled in, and a row
- * in registry.c.  Nothing outside this folder asks which strategy it deals
- * with; whatever differs is a field here.
+ * in registry.c.  Code outside this folder does not depend on the id of a
+ * strategy; whatever differs is a field here.
  */
 #ifndef BLOOMEXT_STRATEGY_H
 #define BLOOMEXT_STRATEGY_H
@@ -40,8 +40,8 @@ typedef enum BfFunnel
 #define BF_FUNNEL_LAST	BF_FUNNEL_LONG
 
 /*
- * What elements are, which their funnel does not say: a filter of dates is one
- * of integers to everybody else.  Ids are part of the stored format.
+ * What elements mean, which their funnel does not record: a filter of dates is
+ * one of integers to others.  Ids are part of the stored format.
  */
 typedef enum BfMeaning
 {
@@ -91,10 +91,10 @@ typedef enum BfKind
 #define BF_MAX_WORDS	4
 
 /*
- * An element, hashed: as many words as the strategy says, h1, h2 and so on
- * where it says how positions derive.  One that hashes anew for every few
- * positions has digests instead, which are computed as far as they are needed,
- * once each: until then the caller keeps the element's bytes.
+ * The hash of an element: the strategy's number of words, h1, h2 and so on in
+ * descriptions of how positions derive.  A strategy that hashes again for
+ * every few positions has digests instead, which are computed when they are
+ * needed, once each: until then the caller keeps the bytes of the element.
  */
 typedef struct BfHash
 {
@@ -106,9 +106,9 @@ typedef struct BfHash
 } BfHash;
 
 /*
- * Make two words of two hashes of 32 bits, h1 and h2 in word[0] and word[1]:
- * what sorts, samples or spreads hashes takes some bits of a word for random,
- * and so each word has both.
+ * Make two words of two 32-bit hashes, h1 and h2 in word[0] and word[1]: code
+ * that sorts, samples or spreads hashes relies on some bits of a word being
+ * random, and so each word contains both.
  */
 static inline void
 bf_hash_join(BfHash *hash)
@@ -120,7 +120,7 @@ bf_hash_join(BfHash *hash)
 	hash->word[1] = h2 << 32 | h1;
 }
 
-/* One of the two hashes again. */
+/* Get one of the two hashes back. */
 static inline uint32_t
 bf_hash_half(const BfHash *hash, int half)
 {
@@ -131,11 +131,11 @@ struct BfFilter;
 struct BfPlan;
 
 /*
- * A stream of another implementation that describes itself (its size and
- * number of hashes are in it): a head, then the layers' bits, one after another
- * in an order.  Streams of one name, of several strategies, are variants of a
- * format that tell themselves apart: any of them inspects all of these, and the
- * plan's strategy says which it is.
+ * A stream of another implementation that describes itself (it contains size
+ * and number of hashes): a head, then the layers' bits, one after another in
+ * an order.  Streams with one name, of several strategies, are variants of a
+ * format that can be distinguished: any of them inspects all of these, and the
+ * plan's strategy is the variant found.
  */
 typedef struct BfStream
 {
@@ -143,7 +143,7 @@ typedef struct BfStream
 	BfBitOrder	order;
 	size_t		head_size;		/* bytes before the bits: these, */
 	size_t		layer_head_size;	/* and these for each layer */
-	/* Bytes of a filter's stream; false where there is none. */
+	/* Number of bytes of a filter's stream; false if it has none. */
 	bool		(*measure) (const struct BfFilter *filter, uint64_t *length,
 							BfError *error);
 	void		(*write_head) (const struct BfFilter *filter, uint8_t *stream);
@@ -162,7 +162,7 @@ bf_stream_head_size(const BfStream *stream, uint32_t layers)
 	return stream->head_size + layers * stream->layer_head_size;
 }
 
-/* How a derivation takes the sign out of a word. */
+/* How a derivation removes the sign of a word. */
 typedef enum BfFold
 {
 	BF_FOLD_NONE,				/* the word is unsigned */
@@ -189,26 +189,29 @@ typedef struct BfStrategy
 	const char *name;
 
 	/*
-	 * The bits and hashes for n expected insertions at probability p, exactly as
-	 * the original computes them; false where it refuses, or should.
+	 * The bits and hashes for n expected insertions at probability p, exactly
+	 * as the original computes them; false if it refuses, or should.
 	 */
 	bool		(*size) (int64_t expected, double fpp, BfLayer *layer,
 						 BfError *error);
-	/* Is n = 0 refused, not taken for some other n? */
+	/* Is n = 0 refused, rather than treated as another n? */
 	bool		needs_elements;
-	/* The same by buckets (bits) an element; NULL: it has no such rule. */
+	/*
+	 * Likewise from buckets (bits) for each element; NULL: it has no such
+	 * rule.
+	 */
 	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
 									BfLayer *layer, BfError *error);
-	/* A filter's bits are a multiple of this, and at most so many. */
+	/* The bits of a filter are a multiple of this, and limited. */
 	uint32_t	bits_multiple;
 	uint64_t	max_bits;
 
 	/*
-	 * The funnel that an element of each kind binds; unbound: not taken.  An
-	 * integer kind with a funnel for text goes as its decimal text.
+	 * The funnel that an element of each kind binds; unbound: not supported.
+	 * An integer kind with a funnel for text is hashed as its decimal text.
 	 */
 	BfFunnel	funnels[BF_KINDS];
-	/* What bf_create may name besides: a mask of 1 << funnel. */
+	/* Further funnels that bf_create may name: a mask of 1 << funnel. */
 	uint32_t	other_funnels;
 	/*
 	 * Funnel utf16 is big-endian after a byte order mark, FE FF (but '' is no
@@ -218,42 +221,43 @@ typedef struct BfStrategy
 
 	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
 	/*
-	 * The same for long elements: one function or two, each of which gives its
-	 * share of the words.  The second one's seed is h1.
+	 * Likewise for long elements: one function or two, each of which returns
+	 * its share of the words.  The seed of the second one is h1.
 	 */
 	const BfHashFunction *functions[2];
 	uint64_t	seed;
-	/* They give 32 bits: bf_hash_join() makes words of these. */
+	/* These return 32 bits: bf_hash_join() makes words of them. */
 	bool		joins_hashes;
 	/*
-	 * How many words say it all, so that the element itself may be forgotten;
-	 * 0: there are digests.
+	 * The number of words that replace the element, so that it can be
+	 * forgotten; 0: there are digests.
 	 */
 	uint32_t	words;
 	/*
-	 * These: the digest of a number, also for long elements by the first of
-	 * the functions (whose seed is the number), and how many hashes it is for.
+	 * For digests: the digest of a number, also for long elements by the first
+	 * of the functions (whose seed is the number), and the number of hashes in
+	 * it.
 	 */
 	void		(*digest) (uint32_t number, const uint8_t *data, size_t length,
 						   uint32_t digest[4]);
 	uint32_t	hashes_a_digest;
 	/*
 	 * Positions number first .. first + count - 1 of an element, whose digests
-	 * reach so far: at most BF_MAX_HASHES.
+	 * have been computed: at most BF_MAX_HASHES.
 	 */
 	void		(*positions) (const BfHash *hash, uint64_t bits,
 							  uint32_t first, uint32_t count,
 							  uint64_t *positions);
 
 	/*
-	 * Beyond so many bits, positions are too narrow, and this strategy is the
-	 * one to use; NULL: they never are.
+	 * Above this number of bits, positions are too narrow, and this strategy
+	 * is to be used instead; NULL: they never are.
 	 */
 	uint64_t	wide_from;
 	const struct BfStrategy *wide;
 	/* How positions derive; NULL: independently of each other. */
 	const BfDerivation *derivation;
-	/* Do they depend on each other in a way that no BfDerivation says? */
+	/* Do they depend on each other in a way that no BfDerivation describes? */
 	bool		derivation_is_unknown;
 
 	/*
@@ -265,8 +269,9 @@ typedef struct BfStrategy
 	/* Is there a variant whose cells count, to remove elements from? */
 	bool		has_counters;
 	/*
-	 * Do layers count the new elements put into them, and take no more of them
-	 * than they expect?  Otherwise what counts is how full their bits are.
+	 * Do layers count the new elements put into them, and accept no more of
+	 * them than they expect?  Otherwise their bits determine when they are
+	 * full.
 	 */
 	bool		counts_elements;
 
@@ -275,7 +280,7 @@ typedef struct BfStrategy
 	BfBitOrder	order;
 } BfStrategy;
 
-/* The share of a hash's words that each of the functions gives. */
+/* The number of a hash's words that each of the functions returns. */
 static inline uint32_t
 bf_function_words(const BfStrategy *strategy)
 {

@@ -52,7 +52,7 @@ tale2009_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 							(double) MAX_BITS, hashes, layer, error);
 }
 
-/* LongHashFunction.murmur_3() and city_1_1(), of the same characters */
+/* LongHashFunction.murmur_3() and city_1_1(), both of these characters */
 static void
 tale2009_hash(const uint8_t *data, size_t length, BfHash *hash)
 {
