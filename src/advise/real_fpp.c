@@ -38,7 +38,7 @@
  * coincide with another element's with probability 1/m, not 1/m^2.  As n/m is
  * the same at any size, so is that excess.  Draws of two multiples cannot be
  * solved for, and are made by solving for one.  Several elements may share
- * structure with a probe, so its multiples are told apart: inclusion and
+ * structure with a probe, so its multiples are distinguished: inclusion and
  * exclusion over the sets of them that no element hits, with a chain for the
  * sums.  And multiples of an even g are even modulo an even m, so probes are
  * classed by their words' low bits.

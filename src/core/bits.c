@@ -178,8 +178,8 @@ bf_bits_pack(const uint8_t *bits, size_t bytes, uint8_t *packed)
 }
 
 /*
- * Set the bits of a packed array in one of so many bytes, and go on to where the
- * packed one ends; false where its end comes first.
+ * Set the bits of a packed array in another one of `bytes` bytes, and advance
+ * to the end of the packed one; false if the input ends before that.
  */
 bool
 bf_bits_or_packed(uint8_t *into, size_t bytes, const uint8_t **packed,

@@ -1,6 +1,6 @@
 /*
  * witness.c
- *	  Bits that a string in Redis had, by which the string of a filter is told
+ *	  Bits that a string in Redis had, which distinguish the string of a filter
  *	  from a later one at its key.
  *
  * A string has no identity: it may be evicted and created again by a SETBIT of
@@ -151,9 +151,8 @@ bf_witness_count(const BfWitness *witness, int words)
 }
 
 /*
- * Whether the words that are checked in each lookup have so many bits that
- * another string, half of whose bits are set, will not have all of them by
- * chance.
+ * Whether the words that are checked in each lookup have enough bits: another
+ * string, half of whose bits are set, will not have all of them by chance.
  */
 bool
 bf_witness_is_strong(const BfWitness *witness)

@@ -1,6 +1,6 @@
 /*
  * witness.h
- *	  Bits that a string in Redis had, by which the string of a filter is told
+ *	  Bits that a string in Redis had, which distinguish the string of a filter
  *	  from a later one at its key.
  */
 #ifndef BLOOMEXT_WITNESS_H

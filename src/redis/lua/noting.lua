@@ -8,18 +8,18 @@ local function note(like)
   local key = KEYS[tonumber(ARGV[a])]
   a = a + 1
   if not key then return true end
-  local anew, n, from = ARGV[a] == '1', tonumber(ARGV[a + 1]), a + 2
-  local said = not anew
+  local created, n, from = ARGV[a] == '1', tonumber(ARGV[a + 1]), a + 2
+  local said = not created
   a = from + n
   for i = from, a - 2, 2 do
-    local is = not anew and c('HGET', key, ARGV[i]) or ''
+    local is = not created and c('HGET', key, ARGV[i]) or ''
     if is ~= '' and is ~= ARGV[i + 1] then return false end
     said = said and is == ARGV[i + 1]
   end
   if said then return true end
-  if anew then c('DEL', key) end
+  if created then c('DEL', key) end
   c('HSET', key, unpack(ARGV, from, a - 1))
-  local ttl = anew and c('PTTL', like) or 0
+  local ttl = created and c('PTTL', like) or 0
   if ttl > 0 then c('PEXPIRE', key, ttl) end
   return true
 end
