@@ -17,7 +17,7 @@ local function disproved(witness, keys)
     i = i + 1
     if not keys[i] then break end
     local done, proved = pcall(function()
-      return c('STRLEN', keys[i]) >= tonumber(part:match('^%d+') or 0) and has(keys[i], part, 8)
+      return c('STRLEN', keys[i]) >= tonumber(part:match('^%d+') or 0) and has(keys[i], part)
     end)
     -- A missing right proves nothing about the string: raise it by another call.
     local why = not done and (type(proved) == 'table' and proved.err or proved) or ''

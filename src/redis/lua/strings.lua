@@ -12,7 +12,7 @@ local function lost()
     if wanted ~= '0' and length ~= tonumber(wanted) then return i end
     if length == 0 then
       if not excuse or c('HEXISTS', excuse, 'filled') == 1 then return i end
-    elseif type(length) ~= 'number' or part and not has(KEYS[i], part, 4) then
+    elseif type(length) ~= 'number' or part and not has_four(KEYS[i], part) then
       return i
     end
   end
