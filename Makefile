@@ -163,15 +163,15 @@ $(FUZZ_STREAMS): $(FUZZ_DIR)/fuzz-%: test/fuzz/stream.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -DSTREAM='"$*"' -o $@ $^ -lm
 
 # What these two never call, the linker leaves out with all that it refers to.
-FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/arguments.o type/value.o type/pieces.o type/shard.o)
-FUZZ_exchange = type/exchange.o type/info.o type/merge.o type/slices.o
-FUZZ_aggregate = $(addprefix type/,add.o agg_merge.o agg_sized.o element.o hashlist.o info.o merge.o overfull.o slices.o)
-FUZZ_element = type/element.o type/elements.o type/text.o
+FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/notation.o type/arguments.o type/value.o type/pieces.o type/shard.o)
+FUZZ_exchange = type/exchange.o type/info.o type/merge.o type/toast_slices.o
+FUZZ_aggregate = $(addprefix type/,add.o element_type.o info.o merge.o toast_slices.o) $(addprefix agg/,agg_merge.o agg_sized.o hashlist.o overfull.o)
+FUZZ_element = type/element_type.o type/element_hash.o type/text.o
 FUZZ_options = redis/options.o redis/hosts.o
-FUZZ_live = $(addprefix live/,direct.o due.o extent.o fill.o grow.o held.o keys.o layer.o lookup.o meta.o page.o pending.o recent.o snapshot.o store.o sweep.o wal.o) \
-	type/element.o type/elements.o type/merge.o type/slices.o type/text.o
+FUZZ_live = $(patsubst src/%.c,%.o,$(wildcard src/pages/*.c)) $(addprefix index/,lookup.o maintenance.o snapshot.o) \
+	$(addprefix type/,element_type.o element_hash.o merge.o toast_slices.o text.o)
 FUZZ_REDIS = $(patsubst src/%,$(FUZZ_DIR)/%,$(filter-out %/options.o %/hosts.o,$(filter src/redis/%,$(OBJS)))) \
-	$(addprefix $(FUZZ_DIR)/,hiredis/link.o hiredis/reply.o type/element.o type/elements.o type/text.o)
+	$(addprefix $(FUZZ_DIR)/,hiredis/link.o hiredis/reply.o type/element_type.o type/element_hash.o type/text.o)
 FUZZ_WRAPPED = redisConnectNonBlock redisBufferRead send recv getsockopt
 FUZZ_SERVER_FLAGS = -fwrapv -fno-strict-aliasing -ffunction-sections -fdata-sections \
 	-Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
@@ -190,7 +190,7 @@ $(FUZZ_SERVED): $(FUZZ_DIR)/fuzz-%: test/fuzz/%.c $$(addprefix $(FUZZ_DIR)/,$$(F
 $(FUZZ_DIR)/fuzz-redis: test/fuzz/redis.c $(FUZZ_REDIS) $(FUZZ_TEXT) $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SERVER_FLAGS) -fsanitize=fuzzer -o $@ $^ $(FUZZ_WRAPPED:%=-Wl,--wrap=%) $(shell pkg-config --libs hiredis) $(FUZZ_SERVER_LIBS)
 
-$(FUZZ_DIR)/type/%.o $(FUZZ_DIR)/redis/%.o $(FUZZ_DIR)/hiredis/%.o $(FUZZ_DIR)/live/%.o $(FUZZ_DIR)/server.o: FUZZ_FLAGS += $(FUZZ_SERVER_FLAGS)
+$(foreach i,type agg pages index redis hiredis,$(FUZZ_DIR)/$(i)/%.o) $(FUZZ_DIR)/server.o: FUZZ_FLAGS += $(FUZZ_SERVER_FLAGS)
 
 $(FUZZ_DIR)/fuzz-%: test/fuzz/%.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ -lm

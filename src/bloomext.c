@@ -21,11 +21,12 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 
+#include "agg/overfull.h"
 #include "compat.h"
 #include "core/format.h"
-#include "live/live.h"
+#include "gate/gate.h"
+#include "index/index.h"
 #include "type/arguments.h"
-#include "type/overfull.h"
 
 /*
  * Of the module; without its last number, of the SQL objects that it is for.
@@ -43,7 +44,10 @@ PG_FUNCTION_INFO_V1(bloomext_version);
 void
 _PG_init(void)
 {
-	bf_live_init();
+	bf_options_init();
+	bf_epoch_init();
+	bf_deferred_init();
+	bf_gate_init();
 	bf_overfull_init();
 	MarkGUCPrefixReserved("bloomext");
 }

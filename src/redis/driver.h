@@ -14,7 +14,7 @@
 #include "redis/pipeline.h"
 #include "redis/witness.h"
 #include "strategy/filter.h"
-#include "type/element.h"
+#include "type/element_type.h"
 
 #define BF_MAX_HEAD		8
 

@@ -65,7 +65,7 @@
 
 #include "redis/layouts.h"
 #include "type/arguments.h"
-#include "type/element.h"
+#include "type/element_type.h"
 #include "type/shard.h"
 #include "type/value.h"
 

@@ -12,7 +12,7 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "live/snapshot.h"
+#include "index/snapshot.h"
 #include "redis/driver.h"
 #include "redis/options.h"
 #include "type/arguments.h"

@@ -48,7 +48,7 @@
 
 #include "redis/driver.h"
 #include "redis/options.h"
-#include "type/elements.h"
+#include "type/element_hash.h"
 
 PG_FUNCTION_INFO_V1(bloomext_redis_add);
 PG_FUNCTION_INFO_V1(bloomext_redis_contains);

@@ -175,19 +175,3 @@ bf_value_put(BfValue *value, BfHash *hash)
 		bf_value_add(value, hash, 1);
 	return !held;
 }
-
-/* Add what is listed. */
-void
-bf_value_add_list(BfValue *value, const BfHashList *list)
-{
-	BfHash		batch[BF_BATCH];
-
-	for (uint32 start = 0; start < list->count; start += BF_BATCH)
-	{
-		uint32		n = Min(list->count - start, BF_BATCH);
-
-		for (uint32 i = 0; i < n; i++)
-			bf_hashlist_get(list, start + i, &batch[i]);
-		bf_value_add(value, batch, n);
-	}
-}

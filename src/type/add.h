@@ -5,11 +5,9 @@
 #ifndef BLOOMEXT_ADD_H
 #define BLOOMEXT_ADD_H
 
-#include "type/hashlist.h"
 #include "type/value.h"
 
 extern void bf_value_add(BfValue *value, BfHash *hashes, Size count);
 extern bool bf_value_put(BfValue *value, BfHash *hash);
-extern void bf_value_add_list(BfValue *value, const BfHashList *list);
 
 #endif							/* BLOOMEXT_ADD_H */

@@ -8,7 +8,7 @@
 #include "utils/tuplestore.h"
 
 #include "type/arguments.h"
-#include "type/elements.h"
+#include "type/element_hash.h"
 #include "type/once.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains);

@@ -25,7 +25,7 @@
 
 #include "type/arguments.h"
 #include "type/merge.h"
-#include "type/slices.h"
+#include "type/toast_slices.h"
 
 PG_FUNCTION_INFO_V1(bloomext_covers);
 PG_FUNCTION_INFO_V1(bloomext_only_grows);

@@ -20,7 +20,7 @@
 
 #include "core/estimate.h"
 #include "type/arguments.h"
-#include "type/elements.h"
+#include "type/element_hash.h"
 #include "type/pieces.h"
 #include "type/value.h"
 

@@ -13,7 +13,7 @@
 #include "postgres.h"
 
 #include "type/merge.h"
-#include "type/slices.h"
+#include "type/toast_slices.h"
 
 /*
  * Whether two filters have the same strategy and cells, and the same m and k in

@@ -11,7 +11,7 @@
 #include "access/tupmacs.h"
 #include "common/hashfn.h"
 
-#include "type/elements.h"
+#include "type/element_hash.h"
 #include "type/once.h"
 
 /* An element by its place in the array. */

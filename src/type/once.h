@@ -7,7 +7,7 @@
 
 #include "utils/array.h"
 
-#include "type/element.h"
+#include "type/element_type.h"
 
 /* A walk through an array. */
 typedef struct BfOnce

@@ -20,9 +20,9 @@
 
 #include "type/add.h"
 #include "type/arguments.h"
-#include "type/elements.h"
+#include "type/element_hash.h"
 #include "type/merge.h"
-#include "type/slices.h"
+#include "type/toast_slices.h"
 
 PG_FUNCTION_INFO_V1(bloomext_create);
 PG_FUNCTION_INFO_V1(bloomext_create_buckets);

@@ -46,7 +46,7 @@
 
 #include "type/pieces.h"
 #include "type/probe.h"
-#include "type/slices.h"
+#include "type/toast_slices.h"
 
 /*
  * Bytes that are loaded whole in the time that a slice takes to read.

@@ -35,7 +35,7 @@
 #include "utils/selfuncs.h"
 
 #include "compat.h"
-#include "type/elements.h"
+#include "type/element_hash.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains_sel);

@@ -22,7 +22,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/pg_crc.h"
 
-#include "type/elements.h"
+#include "type/element_hash.h"
 #include "type/shard.h"
 
 PG_FUNCTION_INFO_V1(bloomext_shard);

@@ -5,7 +5,7 @@
 #ifndef BLOOMEXT_SHARD_H
 #define BLOOMEXT_SHARD_H
 
-#include "type/element.h"
+#include "type/element_type.h"
 
 /* Filters that one can be spread over. */
 #define BF_MAX_SHARDS		1024

@@ -41,7 +41,7 @@
 
 #include "compat.h"
 #include "type/arguments.h"
-#include "type/attempt.h"
+#include "type/subtransaction.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_stored_filters);

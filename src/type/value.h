@@ -55,6 +55,8 @@ extern bool bf_value_check(const char *bytes, Size length,
 						   int malformed_sqlstate, Node *context);
 extern bool bf_value_has_text(uint64 length);
 extern void bf_value_lacks_text(int level, uint64 length);
+extern char *bf_value_write_text(const char *bytes, Size length);
+extern struct varlena *bf_value_read_text(const char *text);
 
 extern void bf_value_plain(const BfFilter *counting, BfValue *plain);
 extern void bf_value_set_bits(BfValue *value, const BfLayer *layer,

@@ -15,7 +15,7 @@
 
 #include "nodes/execnodes.h"
 #include "strategy/partial.h"
-#include "type/agg.h"
+#include "agg/agg.h"
 #include "type/value.h"
 
 #define HAS_EXPRESSION	0x01	/* the executor calls, not another aggregate */

@@ -15,7 +15,7 @@
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
-#include "type/elements.h"
+#include "type/element_hash.h"
 #include "type/shard.h"
 #include "type/value.h"
 #include "utils/date.h"

@@ -16,7 +16,7 @@
 
 #include "lib/stringinfo.h"
 #include "type/merge.h"
-#include "type/slices.h"
+#include "type/toast_slices.h"
 #include "type/value.h"
 
 #define LONG			0xfc

@@ -37,8 +37,8 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
-#include "live/live.h"
-#include "live/snapshot.h"
+#include "index/index.h"
+#include "index/snapshot.h"
 #include COMPAT_STREAM_HEADER
 #include "type/value.h"
 

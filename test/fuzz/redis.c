@@ -22,7 +22,7 @@
 #include "utils/array.h"
 
 #include "hiredis/link.h"
-#include "live/snapshot.h"
+#include "index/snapshot.h"
 #include "redis/driver.h"
 #include "redis/options.h"
 #include "storage/latch.h"

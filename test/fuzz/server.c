@@ -40,7 +40,7 @@
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
-#include "type/element.h"
+#include "type/element_type.h"
 
 /* More is refused, as a server may do whenever it likes. */
 #define MEMORY_LIMIT	((Size) 32 * 1024 * 1024)

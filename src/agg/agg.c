@@ -1,0 +1,379 @@
+/*
+ * agg.c
+ *	  What the aggregates share: contexts, and the call's expressions.
+ *
+ * bf_agg(x, expected, ...) over no rows is an empty filter of that size, but
+ * over no rows no transition function is ever called, so nothing has seen the
+ * size.  It stands in the query, though: PostgreSQL keeps the call's argument
+ * expressions beside the final (and, in a parallel plan, the serialization)
+ * function, and what does not depend on a row can be evaluated there.
+ *
+ * The final function of a plan in two steps has a partial state in place of
+ * the arguments.  It asks for none: every partial state that has not seen a row
+ * was made by the serialization function, which had them.
+ *
+ * Another aggregate may call the functions of one, row by row, as Citus does on
+ * its workers.  Then there is no expression, and the Aggref at hand is the other
+ * aggregate's: the element's type is the function's own, which must say it, and
+ * what else the expressions would tell is asked of each row.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
+#include "executor/executor.h"
+#include "executor/nodeAgg.h"
+#include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "agg/agg.h"
+
+/* The memory that aggregate state lives in; an error outside aggregates. */
+MemoryContext
+bf_agg_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
+
+/*
+ * Where a group's result is best made from the start.  An Agg node that takes
+ * one group after the other wants results in the context of its output row,
+ * which it resets when it starts a group, together with the context of states,
+ * and not before the next.  What is there already is not copied, in versions
+ * that copy what is not.  Groups of a hash table, or of several grouping sets,
+ * live side by side, and a window's state outlives the rows of its frames.
+ */
+MemoryContext
+bf_agg_result_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = bf_agg_context(fcinfo);
+	AggState   *state = (AggState *) fcinfo->context;
+	const Agg  *plan;
+
+	if (!IsA(state, AggState))
+		return context;
+	plan = (const Agg *) state->ss.ps.plan;
+	if (plan->groupingSets != NIL ||
+		(plan->aggstrategy != AGG_PLAIN && plan->aggstrategy != AGG_SORTED))
+		return context;
+	return state->ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
+}
+
+/* Raise that rows of a group, or partial states of it, differ in parameters. */
+void
+bf_agg_refuse_row(const char *aggregate)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("parameters of %s must be the same for all rows of a group",
+					aggregate)));
+}
+
+/* Whether an aggregate has a function as its own. */
+static bool
+is_served_by(Oid aggregate, Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	bool		served = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_aggregate form = (Form_pg_aggregate) GETSTRUCT(tuple);
+
+		served = form->aggtransfn == function ||
+			form->aggcombinefn == function ||
+			form->aggserialfn == function ||
+			form->aggfinalfn == function;
+		ReleaseSysCache(tuple);
+	}
+	return served;
+}
+
+/*
+ * The Aggref of the function called: the final function's, a transition
+ * function's or, which AggGetAggref() does not know, a serialization
+ * function's.  NULL where it is called for another aggregate.
+ */
+static Aggref *
+called_aggref(FunctionCallInfo fcinfo)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+
+	if (fcinfo->context != NULL && IsA(fcinfo->context, AggState))
+	{
+		AggState   *state = (AggState *) fcinfo->context;
+
+		for (int i = 0; i < state->numtrans; i++)
+		{
+			if (&state->pertrans[i].serialfn == fcinfo->flinfo)
+				aggref = state->pertrans[i].aggref;
+		}
+	}
+	return aggref != NULL &&
+		is_served_by(aggref->aggfnoid, fcinfo->flinfo->fn_oid) ? aggref : NULL;
+}
+
+/* The name of the aggregate that a function is called for. */
+char *
+bf_agg_name(FunctionCallInfo fcinfo)
+{
+	Aggref	   *aggref = called_aggref(fcinfo);
+
+	return aggref != NULL ? get_func_name(aggref->aggfnoid) : pstrdup("bf_agg");
+}
+
+/*
+ * The calls of an aggregate over a window that a function may serve: which of
+ * them it is, PostgreSQL does not tell.
+ */
+static List *
+called_window_functions(FunctionCallInfo fcinfo)
+{
+	WindowAggState *state = (WindowAggState *) fcinfo->context;
+	List	   *calls = NIL;
+	ListCell   *cell;
+
+	foreach(cell, state->funcs)
+	{
+		WindowFunc *call = ((WindowFuncExprState *) lfirst(cell))->wfunc;
+
+		if (is_served_by(call->winfnoid, fcinfo->flinfo->fn_oid))
+			calls = lappend(calls, call);
+	}
+	return calls;
+}
+
+/*
+ * The call of an aggregate as a window function, where no transition was made
+ * in the frame.  There is an answer only where all that it could be are the
+ * same.
+ */
+static WindowFunc *
+called_window_function(FunctionCallInfo fcinfo)
+{
+	WindowFunc *found = NULL;
+	ListCell   *cell;
+
+	foreach(cell, called_window_functions(fcinfo))
+	{
+		WindowFunc *call = lfirst_node(WindowFunc, cell);
+
+		if (found != NULL && !equal(found->args, call->args))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot tell the size of the filter of an empty window frame"),
+					 errdetail("The query has several calls of bf_agg over the same window."),
+					 errhint("Give them separate windows, or frames that include the current row.")));
+		found = call;
+	}
+	return found;
+}
+
+/* The argument expressions of an Aggref, without what it is sorted by. */
+static List *
+aggref_arguments(const Aggref *aggref)
+{
+	List	   *arguments = NIL;
+	ListCell   *cell;
+
+	foreach(cell, aggref->args)
+	{
+		if (list_length(arguments) < list_length(aggref->aggargtypes))
+			arguments = lappend(arguments, lfirst_node(TargetEntry, cell)->expr);
+	}
+	return arguments;
+}
+
+/*
+ * The argument expressions of the aggregate call that a function serves; false
+ * where it has none any more.
+ */
+bool
+bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments)
+{
+	Aggref	   *aggref = called_aggref(fcinfo);
+
+	*arguments = NIL;
+	if (aggref != NULL)
+	{
+		if (DO_AGGSPLIT_COMBINE(aggref->aggsplit))
+			return false;
+		*arguments = aggref_arguments(aggref);
+	}
+	else if (IsA(fcinfo->context, WindowAggState))
+	{
+		WindowFunc *call = called_window_function(fcinfo);
+
+		if (call != NULL)
+			*arguments = call->args;
+	}
+	return *arguments != NIL;
+}
+
+/*
+ * The expressions that an argument of a transition function may be: one, or in
+ * a window as many as there are calls alike; none where it is called without.
+ */
+static List *
+argument_expressions(FunctionCallInfo fcinfo, int argument)
+{
+	Aggref	   *aggref = called_aggref(fcinfo);
+	List	   *expressions = NIL;
+	ListCell   *cell;
+
+	if (!bf_agg_has_expression(fcinfo))
+		return NIL;
+	if (aggref != NULL)
+	{
+		List	   *arguments = aggref_arguments(aggref);
+
+		Assert(argument >= 1 && argument <= list_length(arguments));
+		return list_make1(list_nth(arguments, argument - 1));
+	}
+	foreach(cell, called_window_functions(fcinfo))
+		expressions = lappend(expressions,
+							  list_nth(lfirst_node(WindowFunc, cell)->args,
+									   argument - 1));
+	if (expressions == NIL)
+		elog(ERROR, "could not determine the arguments of an aggregate");
+	return expressions;
+}
+
+/* The type of an argument of a transition function, by its call or as declared. */
+static Oid
+argument_type(FunctionCallInfo fcinfo, int argument)
+{
+	Oid		   *types;
+	int			count;
+
+	if (bf_agg_has_expression(fcinfo))
+		return get_fn_expr_argtype(fcinfo->flinfo, argument);
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
+	if (argument >= count || IsPolymorphicType(types[argument]))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("could not determine the type of an element"),
+				 errdetail("The aggregate is not called by the executor, but for another one, as by Citus."),
+				 errhint("CREATE EXTENSION bloomext_citus, and call the aggregate of the element's type: bf_agg_text, bf_agg_bigint and so on.")));
+	return types[argument];
+}
+
+/*
+ * What a transition function keeps of its call site, in fn_extra, or, without an
+ * expression, in the state, which is its first argument: first of all what its
+ * element argument is, found out at the first row.  Of several expressions that
+ * the element may be, none may be of a type that is refused.
+ */
+BfElementType *
+bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
+{
+	bool		lasts = bf_agg_has_expression(fcinfo);
+	BfAggState *state = PG_ARGISNULL(0) ? NULL : (BfAggState *) PG_GETARG_POINTER(0);
+	BfElementType *element = fcinfo->flinfo->fn_extra;
+	List	   *expressions;
+	ListCell   *cell;
+	Oid			type;
+
+	if (element == NULL && !lasts && state != NULL)
+		element = state->site;
+	if (element != NULL)
+		return element;
+	element = MemoryContextAllocZero(lasts ? fcinfo->flinfo->fn_mcxt :
+									 bf_agg_context(fcinfo), size);
+	type = argument_type(fcinfo, argument);
+	expressions = argument_expressions(fcinfo, argument);
+	if (expressions == NIL)
+		bf_element_type_of(type, NULL, PG_GET_COLLATION(), element);
+	foreach(cell, expressions)
+		bf_element_type_of(type, lfirst(cell), PG_GET_COLLATION(), element);
+	if (lasts)
+		fcinfo->flinfo->fn_extra = element;
+	else if (state != NULL)
+		state->site = element;
+	return element;
+}
+
+/* Whether an expression has a part whose value the plan is given as it runs. */
+static bool
+contain_parameters(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Param) || IsA(node, SubPlan) ||
+		IsA(node, AlternativeSubPlan) ||
+		expression_tree_walker(node, contain_parameters, context);
+}
+
+/* How long an argument of a transition function stays the same. */
+BfAggSpan
+bf_agg_span(FunctionCallInfo fcinfo, int argument)
+{
+	BfAggSpan	span = BF_AGG_SPAN_CALL;
+	ListCell   *cell;
+
+	if (!bf_agg_has_expression(fcinfo))
+		return BF_AGG_SPAN_ROW;
+	foreach(cell, argument_expressions(fcinfo, argument))
+	{
+		Node	   *expression = lfirst(cell);
+
+		if (contain_var_clause(expression) ||
+			contain_volatile_functions(expression))
+			return BF_AGG_SPAN_ROW;
+		if (contain_parameters(expression, NULL))
+			span = BF_AGG_SPAN_GROUP;
+	}
+	return span;
+}
+
+/*
+ * What an argument's expression needs to be evaluated.  PostgreSQL keeps parts
+ * of it (of a subquery, its place in the plan and its tuples) until the query
+ * ends, so it is made once a call site and lives as long.
+ */
+static ExprState *
+evaluation(FunctionCallInfo fcinfo, const List *arguments, int argument)
+{
+	FmgrInfo   *function = fcinfo->flinfo;
+	ExprState **states = function->fn_extra;
+	PlanState  *plan = (PlanState *) fcinfo->context;
+
+	if (states == NULL)
+		function->fn_extra = states =
+			MemoryContextAllocZero(function->fn_mcxt,
+								   list_length(arguments) * sizeof(ExprState *));
+	if (states[argument] == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(function->fn_mcxt);
+
+		states[argument] = ExecInitExpr(list_nth(arguments, argument), plan);
+		MemoryContextSwitchTo(old);
+	}
+	return states[argument];
+}
+
+/*
+ * Evaluate one of bf_agg_arguments() that depends on no row: a constant, a
+ * parameter, an uncorrelated subquery.  False where it does depend on one, or
+ * is NULL.
+ */
+bool
+bf_agg_evaluate(FunctionCallInfo fcinfo, const List *arguments, int argument,
+				Datum *value)
+{
+	PlanState  *plan = (PlanState *) fcinfo->context;
+	bool		isnull;
+
+	if (contain_var_clause(list_nth(arguments, argument)))
+		return false;
+	*value = ExecEvalExprSwitchContext(evaluation(fcinfo, arguments, argument),
+									   plan->ps_ExprContext, &isnull);
+	return !isnull;
+}

@@ -1,0 +1,154 @@
+/*
+ * agg_into.c
+ *	  bf_agg_into(filter, element): rows into a filter that the call gives.
+ *
+ * The filter given must be empty, and the same in all rows of a group: its
+ * prefix is then all there is to it, and the plan of the group's state.  That
+ * is looked at as rarely as the expression allows: a constant once, what
+ * depends on no row once a group, a column of a table once as long as rows
+ * come with the same TOAST pointer, and only else for every row.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "fmgr.h"
+#include "nodes/nodeFuncs.h"
+
+#include "agg/agg_sized.h"
+#include "type/arguments.h"
+
+PG_FUNCTION_INFO_V1(bloomext_agg_into_add);
+PG_FUNCTION_INFO_V1(bloomext_agg_into_serialize);
+PG_FUNCTION_INFO_V1(bloomext_agg_into_final);
+
+/* What a call site knows of its arguments. */
+typedef struct IntoSite
+{
+	BfElementType element;
+	bool		planned;		/* is the rest filled in? */
+	BfAggSpan	span;			/* how long the filter stays the same */
+	bool		is_toasted;
+	struct varatt_external toast;	/* the last filter's, where it is */
+	BfPlan		plan;			/* of the last filter */
+} IntoSite;
+
+/* Take an empty filter as a plan; 22023 where it is not empty. */
+static void
+plan_from(Datum datum, BfElementType *element, BfPlan *plan)
+{
+	BfFilter	filter;
+	struct varlena *opened = bf_value_open(datum, &filter);
+
+	if (filter.plan.header.layers > 1 || filter.plan.first.counted > 0 ||
+		!bf_bits_are_zero(filter.bytes + filter.plan.first.offset,
+						  filter.plan.first.bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filter given to bf_agg_into must be empty"),
+				 errhint("Unite what it holds with the result: bf_union(filter, bf_agg_into(bf_create(...), element)).")));
+	if (filter.plan.header.expansion > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("filter given to bf_agg_into must not grow"),
+				 errdetail("Parts that several processes build cannot be put together where each has layers of its own."),
+				 errhint("Use bf_agg(element, expected, fpp, strategy, expansion), or bf_add_all.")));
+	*plan = filter.plan;
+	plan->header.funnel = bf_element_bind_to(&filter.plan, element);
+	plan->header.meaning = bf_element_meaning_in(element, &filter.plan.header);
+	if (opened != (struct varlena *) DatumGetPointer(datum))
+		pfree(opened);
+}
+
+/* Whether a filter is the one whose TOAST pointer came last. */
+static bool
+is_last_toasted(const IntoSite *site, Datum datum)
+{
+	struct varatt_external toast;
+
+	if (!site->is_toasted || !VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(toast, DatumGetPointer(datum));
+	return memcmp(&toast, &site->toast, sizeof(toast)) == 0;
+}
+
+/* Make a site's plan that of the row's filter. */
+static void
+plan_row(IntoSite *site, Datum datum)
+{
+	if (site->planned && is_last_toasted(site, datum))
+		return;
+	plan_from(datum, &site->element, &site->plan);
+	site->is_toasted = VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum));
+	if (site->is_toasted)
+		VARATT_EXTERNAL_GET_POINTER(site->toast, DatumGetPointer(datum));
+}
+
+/* What the call site knows, found out at its first row. */
+static IntoSite *
+site_of(FunctionCallInfo fcinfo)
+{
+	IntoSite   *site = (IntoSite *) bf_agg_site(fcinfo, 2, sizeof(IntoSite));
+
+	bf_refuse_null(fcinfo, 1, "filter");
+	if (!site->planned)
+	{
+		site->span = bf_agg_span(fcinfo, 1);
+		plan_row(site, PG_GETARG_DATUM(1));
+		site->planned = true;
+	}
+	return site;
+}
+
+/* The transition function: a filter and an element after the state. */
+Datum
+bloomext_agg_into_add(PG_FUNCTION_ARGS)
+{
+	IntoSite   *site = site_of(fcinfo);
+	BfSizedState *state = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
+
+	if (state == NULL)
+	{
+		if (site->span < BF_AGG_SPAN_CALL)
+			plan_row(site, PG_GETARG_DATUM(1));
+		state = bf_sized_state(fcinfo, &site->plan, &site->element);
+	}
+	else if (site->span < BF_AGG_SPAN_GROUP)
+	{
+		plan_row(site, PG_GETARG_DATUM(1));
+		bf_sized_check(state, &site->plan, "bf_agg_into");
+	}
+
+	if (!PG_ARGISNULL(2))
+		bf_sized_add(state, &site->element, PG_GETARG_DATUM(2));
+	PG_RETURN_POINTER(state);
+}
+
+/* The plan of a call that saw no row. */
+static bool
+plan_into(FunctionCallInfo fcinfo, List *arguments, BfPlan *plan)
+{
+	Node	   *element_argument = lsecond(arguments);
+	BfElementType element;
+	Datum		filter;
+
+	if (!bf_agg_evaluate(fcinfo, arguments, 0, &filter))
+		return false;
+	bf_element_type_of(exprType(element_argument), element_argument, InvalidOid,
+					   &element);
+	plan_from(filter, &element, plan);
+	return true;
+}
+
+/* State -> bytea */
+Datum
+bloomext_agg_into_serialize(PG_FUNCTION_ARGS)
+{
+	return bf_sized_serialize(fcinfo, plan_into);
+}
+
+/* State -> bloomfilter */
+Datum
+bloomext_agg_into_final(PG_FUNCTION_ARGS)
+{
+	return bf_sized_final(fcinfo, plan_into);
+}

@@ -1,0 +1,725 @@
+/*
+ * agg_sized.c
+ *	  bf_agg(element, expected, fpp, strategy, expansion): a filter of known
+ *	  size over rows; and what bf_agg_into(filter, element) has in common with it.
+ *
+ * Plan.  The empty filter that a group starts from is all that its rows, and
+ * the partial states of several processes, must agree on.  It is one header
+ * and one layer: the parameters of bf_agg make it, or the filter
+ * given has it (agg_into.c).
+ *
+ * State.  A group starts as a short list of hashes and becomes the filter that
+ * it will return when the list would outgrow it: a hundred thousand groups of
+ * few elements cost what they hold, not what they expect.  Once the filter is
+ * there, hashes gather in a batch, whose cache lines bf_filter_add() requests
+ * together.  Strategies that hash anew for every position have no hash to
+ * keep and add at once.
+ *
+ * Parallel.  Each worker, or node, has a state; they are serialized as the value
+ * (whole, or its prefix while there is only the list) plus the list (see
+ * partial.h), and combined by OR, counters by adding.  The result does not
+ * depend on who saw which row.  States of different plans are refused as rows of
+ * different plans are.  A filter that is to travel is made with room for the
+ * header before it, so that it is serialized where it is.
+ *
+ * What travels is as long as what was seen, while that is little: a partial
+ * state lists hashes of two words, (nearly) each once, up to half the length of
+ * the bits, so that a list and the filter that is made of it take one and a half
+ * filters.  Bits that are few are packed then, between nodes (between processes
+ * of one that would cost more than it saves).  On its way an element takes 16
+ * bytes, or less; of filters with more than 15 hashes, up to 20.  Counters count
+ * each occurrence: a list of them keeps all, and is short.
+ *
+ * Called by another aggregate (see agg.c), a state is partial: nobody says that
+ * it is not.  Where the final function finds that, it takes the room off.
+ *
+ * Growing.  Filters that grew apart cannot be merged within their promise: their
+ * layers side by side would add up to p for each worker, and one over the other
+ * would be overfull.  So the form with an expansion has no combine function, and
+ * bf_agg_into takes no filter that grows: what a statement does must not depend
+ * on whether its table is large enough for workers.
+ *
+ * Counting elements.  What RedisBloom counts is what was new when it came, so
+ * that the number depends on the order of the rows, by a few of those that look
+ * as if they were there.  States that have bits do not know what both of them
+ * saw: of their sum, no more is counted than the bits of both say.
+ *
+ * Final functions return the state's own filter, if there is one, made where
+ * the executor wants it, and leave in the state what it holds: a batch goes to
+ * the filter, a list of hashes is sorted in place and keeps each once, as either
+ * may at any row.  So they are READ_ONLY, and may be called again.  A window's
+ * next frame adds to what its last row has been given: that row is done with by
+ * then, and what the executor keeps for rows of the same frame is its own copy.
+ *
+ * No rows.  See agg.c: the plan is made of the call's expressions.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "agg/agg_sized.h"
+#include "agg/hashlist.h"
+#include "agg/overfull.h"
+#include "strategy/filter.h"
+#include "strategy/partial.h"
+#include "type/add.h"
+#include "type/arguments.h"
+#include "type/merge.h"
+
+PG_FUNCTION_INFO_V1(bloomext_agg_add);
+PG_FUNCTION_INFO_V1(bloomext_agg_combine);
+PG_FUNCTION_INFO_V1(bloomext_agg_serialize);
+PG_FUNCTION_INFO_V1(bloomext_agg_deserialize);
+PG_FUNCTION_INFO_V1(bloomext_agg_final);
+
+/* The longest a list gets before the filter is made. */
+#define LIST_LIMIT		1024
+
+/* bf_agg's, where an overload does not ask. */
+#define DEFAULT_STRATEGY	"guava"
+
+/* The most hashes that fit between processes. */
+#define LISTED_MAXIMUM	((MaxAllocSize - 1024) / BF_SORTED_BYTES)
+
+struct BfSizedState
+{
+	BfAggState	agg;
+	BfPlan		plan;
+	bool		saw_rows;		/* or is the plan by the call's expressions? */
+	bool		distinct;		/* does the list keep each hash once? */
+	uint64		added;			/* elements, the same one as often as it came */
+	MemoryContext context;		/* of all that it keeps, but for the filter */
+	MemoryContext filter_context;
+	Size		head;			/* bytes before the filter, where it will travel */
+	BfHashList	list;			/* not in the filter yet */
+	uint32		list_limit;		/* the most that it holds before it goes there */
+	BfValue		value;			/* varlena is NULL while there is only a list */
+	const uint8 *packed;		/* of one that was read: its bits, or NULL */
+	Size		packed_length;
+	BfHash	   *batch;			/* elements on their way there, or NULL */
+	uint32		batched;
+};
+
+/* Is this the state of one process among several? */
+static bool
+is_partial(FunctionCallInfo fcinfo)
+{
+	return !bf_agg_has_expression(fcinfo) ||
+		(IsA(fcinfo->context, AggState) &&
+		 DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));
+}
+
+/* The most hashes that a state lists before it makes its filter. */
+static uint32
+limit_of_list(const BfSizedState *state)
+{
+	uint64		bytes = bf_layer_bytes(state->plan.first.bits,
+									   state->plan.header.cell_bits);
+
+	if (state->distinct)
+		return Min(LISTED_MAXIMUM, bytes / 2 / BF_SORTED_BYTES);
+	if (state->list.width > 0)
+		return Min(LIST_LIMIT, bytes / (state->list.width * sizeof(uint64)));
+	return 0;
+}
+
+/* Make a state that starts from a plan. */
+static BfSizedState *
+make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
+{
+	BfSizedState *state = MemoryContextAllocZero(context, sizeof(BfSizedState));
+	const BfStrategy *strategy = plan->strategy;
+
+	state->plan = *plan;
+	state->context = context;
+	state->list.width = strategy->words;
+	state->distinct = partial && strategy->words == BF_SORTED_WORDS &&
+		plan->header.cell_bits == BF_CELL_BIT;
+	state->list_limit = limit_of_list(state);
+	return state;
+}
+
+/* Make a state in a context, and its filter, when it has one, in another. */
+static BfSizedState *
+make_state_in(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial,
+			  MemoryContext context, MemoryContext filter_context)
+{
+	BfSizedState *state;
+
+	state = make_sized_state(context, plan, partial);
+	state->filter_context = filter_context;
+	state->head = is_partial(fcinfo) ? BF_PARTIAL_HEAD : 0;
+	return state;
+}
+
+/* Make the state of a group, which is to last as long as that. */
+static BfSizedState *
+make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
+{
+	return make_state_in(fcinfo, plan, partial, bf_agg_context(fcinfo),
+						 bf_agg_result_context(fcinfo));
+}
+
+/* Make the state of a group's first row, whose function's site is this. */
+BfSizedState *
+bf_sized_state(FunctionCallInfo fcinfo, const BfPlan *plan,
+			   BfElementType *site)
+{
+	BfSizedState *state = make_group_state(fcinfo, plan, is_partial(fcinfo));
+
+	state->agg.site = site;
+	state->saw_rows = true;
+	return state;
+}
+
+/* Whether two plans are of the same empty filter, made by the same parameters. */
+static bool
+same_plan(const BfPlan *a, const BfPlan *b)
+{
+	return a->header.expected == b->header.expected &&
+		a->header.fpp == b->header.fpp &&
+		a->header.expansion == b->header.expansion &&
+		a->header.strategy == b->header.strategy &&
+		a->header.funnel == b->header.funnel &&
+		a->header.meaning == b->header.meaning &&
+		a->header.cell_bits == b->header.cell_bits &&
+		a->first.bits == b->first.bits &&
+		a->first.hashes == b->first.hashes &&
+		a->first.expected == b->first.expected &&
+		a->first.fpp == b->first.fpp;
+}
+
+/* Raise where a row comes with another plan than the first one did. */
+void
+bf_sized_check(const BfSizedState *state, const BfPlan *plan,
+			   const char *aggregate)
+{
+	if (!same_plan(&state->plan, plan))
+		bf_agg_refuse_row(aggregate);
+}
+
+/* Move the batch into the filter. */
+static void
+flush_batch(BfSizedState *state)
+{
+	bf_value_add(&state->value, state->batch, state->batched);
+	state->batched = 0;
+}
+
+/*
+ * Start the filter, empty or with the bits of another one of the plan, and move
+ * the list there.  From then on elements come by the batch, where their hashes
+ * say all of them.
+ */
+static void
+start_filter(BfSizedState *state, const BfFilter *other)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->filter_context);
+
+	if (other == NULL)
+		bf_value_make_behind(state->head, &state->plan, &state->value);
+	else
+		bf_value_copy_behind(state->head, other, &state->value);
+	MemoryContextSwitchTo(old);
+	if (state->list.width > 0)
+		state->batch = MemoryContextAlloc(state->context,
+										  BF_BATCH * sizeof(BfHash));
+	bf_hashlist_add_to(&state->list, &state->value);
+	bf_hashlist_free(&state->list);
+}
+
+/* Whether the list can take one more hash, perhaps when it is deduplicated. */
+static bool
+has_room(BfSizedState *state)
+{
+	if (state->distinct)
+		return bf_hashlist_make_room(&state->list, state->list_limit);
+	return state->list.count < state->list_limit;
+}
+
+/* List a hash; a list that is full becomes the filter. */
+static void
+list_hash(BfSizedState *state, BfHash *hash)
+{
+	if (has_room(state))
+		bf_hashlist_add(&state->list, state->context, hash);
+	else
+	{
+		start_filter(state, NULL);
+		bf_value_add(&state->value, hash, 1);
+	}
+}
+
+/* Add a hash while there is no batch. */
+static void
+add_hash(BfSizedState *state, BfHash *hash)
+{
+	if (state->list.width > 0)
+		list_hash(state, hash);
+	else
+	{
+		if (state->value.varlena == NULL)
+			start_filter(state, NULL);
+		bf_value_add(&state->value, hash, 1);
+	}
+}
+
+/* bf_sized_add(), within both that need it */
+static pg_attribute_always_inline void
+take_element(BfSizedState *state, const BfElementType *element, Datum value)
+{
+	BfHash		alone;
+	BfHash	   *hash = state->batch != NULL ?
+		&state->batch[state->batched] : &alone;
+
+	if (!bf_element_hash(state->plan.strategy, state->plan.header.funnel,
+						 element, value, hash))
+		bf_element_does_not_fit(element, value);
+	state->added++;
+	if (state->batch == NULL)
+		add_hash(state, hash);
+	else if (++state->batched == BF_BATCH)
+		flush_batch(state);
+}
+
+/* Add an element to a state, as its filter takes it. */
+void
+bf_sized_add(BfSizedState *state, BfElementType *element, Datum value)
+{
+	bf_element_go_into(element, (BfMeaning) state->plan.header.meaning);
+	take_element(state, element, value);
+}
+
+/*
+ * The state of a call that saw no row: its plan by the call's expressions.
+ * NULL where it would have come with the rows.
+ */
+static BfSizedState *
+state_of_no_rows(FunctionCallInfo fcinfo, BfSizedPlanner planner)
+{
+	List	   *arguments;
+	BfPlan		plan;
+
+	if (!bf_agg_arguments(fcinfo, &arguments) ||
+		!planner(fcinfo, arguments, &plan))
+		return NULL;
+	return make_sized_state(CurrentMemoryContext, &plan, is_partial(fcinfo));
+}
+
+/* The state that a final or serialization function is called with. */
+static BfSizedState *
+state_argument(FunctionCallInfo fcinfo, BfSizedPlanner planner)
+{
+	BfSizedState *state;
+
+	bf_agg_context(fcinfo);
+	if (PG_ARGISNULL(0))
+		return state_of_no_rows(fcinfo, planner);
+	state = (BfSizedState *) PG_GETARG_POINTER(0);
+	if (state->batched > 0)
+		flush_batch(state);
+	return state;
+}
+
+/* Count no more elements than the bits of a filter of one layer say. */
+static void
+count_by_bits(BfFilter *filter)
+{
+	uint64		estimate = bf_estimate_count(bf_layer_count(filter, &filter->plan.first),
+											 filter->plan.first.bits,
+											 filter->plan.first.hashes);
+
+	bf_filter_set_counted(filter, 0, Min(filter->plan.first.counted, estimate));
+}
+
+/* Add what another state of the plan has in its filter. */
+static void
+add_filter(BfSizedState *into, const BfFilter *other)
+{
+	if (into->value.varlena == NULL)
+	{
+		start_filter(into, other);
+		return;
+	}
+	bf_value_merge(&into->value, other, &bf_merge_union);
+	if (other->plan.strategy->counts_elements)
+		count_by_bits(&into->value.filter);
+}
+
+/*
+ * Add what another state of the plan lists: to the list, while that has room for
+ * all of it as it is, or else to the filter.
+ */
+static void
+add_list(BfSizedState *into, const BfHashList *list)
+{
+	bool		fits = list->count <= into->list_limit - into->list.count;
+
+	if (into->value.varlena == NULL && !fits)
+		start_filter(into, NULL);
+	if (into->value.varlena != NULL)
+	{
+		bf_hashlist_add_to(list, &into->value);
+		return;
+	}
+	for (uint32 i = 0; i < list->count; i++)
+	{
+		BfHash		hash;
+
+		CHECK_FOR_INTERRUPTS();
+		bf_hashlist_get(list, i, &hash);
+		if (fits)
+			bf_hashlist_add(&into->list, into->context, &hash);
+		else
+			list_hash(into, &hash);
+	}
+}
+
+/* Add the bits that another state of the plan has, packed. */
+static void
+add_packed(BfSizedState *into, const uint8 *packed, Size length)
+{
+	const BfLayer *layer = &into->plan.first;
+	uint8	   *bits;
+
+	if (into->value.varlena == NULL)
+		start_filter(into, NULL);
+	bits = into->value.bytes + layer->offset;
+	if (!bf_pieces_or_packed(bits, layer->bytes, packed, length) ||
+		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("malformed bloom filter: packed bits are not those of a filter")));
+}
+
+/* Add what another state of the plan has. */
+static void
+add_state(BfSizedState *into, const BfSizedState *from)
+{
+	if (from->value.filter.whole)
+		add_filter(into, &from->value.filter);
+	if (from->packed != NULL)
+		add_packed(into, from->packed, from->packed_length);
+	add_list(into, &from->list);
+	into->added += from->added;
+	into->saw_rows |= from->saw_rows;
+}
+
+/*
+ * Combine two partial states into the first.  One that saw no row has nothing
+ * to give, and no say in the plan: its expressions may be volatile.
+ */
+Datum
+bloomext_agg_combine(PG_FUNCTION_ARGS)
+{
+	BfSizedState *into = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
+	BfSizedState *from = PG_ARGISNULL(1) ? NULL : (BfSizedState *) PG_GETARG_POINTER(1);
+
+	bf_agg_context(fcinfo);
+	if (from == NULL || (into != NULL && !from->saw_rows))
+	{
+		if (into == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(into);
+	}
+	if (into == NULL || !into->saw_rows)
+		into = make_group_state(fcinfo, &from->plan, true);
+	else if (!same_plan(&into->plan, &from->plan))
+		bf_agg_refuse_row(bf_agg_name(fcinfo));
+	add_state(into, from);
+	PG_RETURN_POINTER(into);
+}
+
+/*
+ * How long a state's bits are when they are packed, for another node; 0 where it
+ * has none, or that would not save a quarter of them.
+ */
+static Size
+length_packed(FunctionCallInfo fcinfo, const BfSizedState *state)
+{
+	const BfLayer *layer = &state->plan.first;
+	uint64		length;
+
+	if (bf_agg_has_expression(fcinfo) || state->value.varlena == NULL ||
+		state->plan.header.cell_bits != BF_CELL_BIT ||
+		state->plan.header.expansion > 0)
+		return 0;
+	length = bf_pieces_packed(state->value.bytes + layer->offset, layer->bytes);
+	return length <= layer->bytes / 4 * 3 ? length : 0;
+}
+
+/* Describe a state as one that travels. */
+static void
+describe_state(FunctionCallInfo fcinfo, BfSizedState *state,
+			   BfPartial *partial)
+{
+	BfError		error;
+
+	partial->saw_rows = state->saw_rows;
+	partial->words = state->list.width;
+	partial->listed = state->list.count;
+	partial->added = state->added;
+	partial->filter = state->value.filter;
+	partial->packed_length = length_packed(fcinfo, state);
+	if (partial->packed_length > 0)
+		partial->filter.whole = false;
+	if (state->value.varlena == NULL &&
+		!bf_plan_measure(&state->plan, &partial->filter.length, &error))
+		bf_raise(&error);
+}
+
+/*
+ * Lay a state out behind room for its header, copying what it has: the filter, or
+ * its prefix and perhaps its packed bits, then the list.
+ */
+static bytea *
+copy_state(const BfSizedState *state, const BfPartial *partial)
+{
+	const BfFilter *filter = &partial->filter;
+	Size		value = filter->whole ? filter->length :
+		BF_PREFIX_SIZE(1) + partial->packed_length;
+	bytea	   *result = bf_value_allocate(CurrentMemoryContext,
+										   BF_PARTIAL_HEAD + value +
+										   bf_hashlist_bytes(&state->list));
+	uint8	   *out = (uint8 *) VARDATA(result) + BF_PARTIAL_HEAD;
+
+	if (filter->whole)
+		memcpy(out, filter->bytes, value);
+	else
+		bf_plan_encode(&state->plan, out);
+	if (partial->packed_length > 0)
+		bf_pieces_pack(state->value.bytes + state->plan.first.offset,
+					   state->plan.first.bytes, out + BF_PREFIX_SIZE(1));
+	bf_hashlist_write(&state->list, out + value);
+	return result;
+}
+
+/* State -> bytea, as partial.h has it. */
+Datum
+bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
+{
+	BfSizedState *state = state_argument(fcinfo, planner);
+	BfPartial	partial;
+	bytea	   *result;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	if (state->distinct)
+		bf_hashlist_shorten(&state->list);
+	describe_state(fcinfo, state, &partial);
+	result = partial.filter.whole && state->head > 0 ?
+		state->value.varlena : copy_state(state, &partial);
+	bf_partial_write_head(&partial, (uint8 *) VARDATA(result));
+	PG_RETURN_BYTEA_P(result);
+}
+
+/* Open a partial state whose bytes stay where they are. */
+static void
+open_state(bytea *data, BfSizedState *state)
+{
+	BfPartial	partial;
+	BfError		error;
+
+	if (!bf_partial_open(DatumGetBfBytes(data), VARSIZE_ANY_EXHDR(data),
+						 &partial, &error))
+		bf_raise(&error);
+	state->plan = partial.filter.plan;
+	state->saw_rows = partial.saw_rows;
+	state->added = partial.added;
+	bf_hashlist_read(&state->list, partial.words, partial.listed,
+					 partial.hashes);
+	state->value.filter = partial.filter;
+	state->packed = partial.packed;
+	state->packed_length = partial.packed_length;
+}
+
+/*
+ * bytea -> state, in the current, short-lived context: bloomext_agg_combine()
+ * takes from it what is to stay, so the bits are not copied.  Others than the
+ * executor may take what it gives for a group's state: they get one.
+ */
+Datum
+bloomext_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	BfSizedState *opened = palloc0(sizeof(BfSizedState));
+	BfSizedState *state;
+
+	bf_agg_context(fcinfo);
+	open_state(PG_GETARG_BYTEA_PP(0), opened);
+	if (bf_agg_has_expression(fcinfo))
+		PG_RETURN_POINTER(opened);
+	state = make_state_in(fcinfo, &opened->plan, true, CurrentMemoryContext,
+						  CurrentMemoryContext);
+	add_state(state, opened);
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * State -> bloomfilter: the state's own, or one made of what it lists, which is
+ * all that it goes on holding.
+ */
+Datum
+bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
+{
+	BfSizedState *state = state_argument(fcinfo, planner);
+	BfValue		result;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	if (state->distinct)
+		bf_hashlist_deduplicate(&state->list);
+	if (state->value.varlena == NULL)
+	{
+		bf_value_make(&state->plan, &result);
+		bf_hashlist_add_to(&state->list, &result);
+	}
+	else
+	{
+		if (state->head > 0)
+			bf_value_take_off_head(&state->value);
+		state->head = 0;
+		result = state->value;
+	}
+	/* As many as it was made for fit, so that most results go unmeasured. */
+	if (state->added > state->plan.header.expected)
+		bf_overfull_notice(&result.filter);
+	PG_RETURN_POINTER(result.varlena);
+}
+
+/* Make the plan of the parameters' datums: one to four. */
+void
+bf_sized_plan(const Datum *values, int count, const BfElementType *element,
+			  BfPlan *plan)
+{
+	const BfStrategy *strategy = count > 2 ?
+		bf_strategy_named(TextDatumGetCString(values[2])) :
+		bf_strategy_by_name(DEFAULT_STRATEGY);
+
+	bf_value_plan(strategy, DatumGetInt64(values[0]),
+				  count > 1 ? DatumGetFloat8(values[1]) : BF_AGG_FPP,
+				  bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element),
+				  count > 3 ? DatumGetInt32(values[3]) : 0,
+				  plan);
+	plan->header.meaning = element->meaning;
+}
+
+/* The plan of a call of bf_agg that saw no row. */
+static bool
+plan_sized(FunctionCallInfo fcinfo, List *arguments, BfPlan *plan)
+{
+	BfElementType element;
+	Datum		values[4];
+	int			count = list_length(arguments) - 1;
+
+	Assert(count > 0 && count <= (int) lengthof(values));
+	for (int i = 0; i < count; i++)
+	{
+		if (!bf_agg_evaluate(fcinfo, arguments, i + 1, &values[i]))
+			return false;
+	}
+	bf_element_type_of(exprType(linitial(arguments)), linitial(arguments),
+					   InvalidOid, &element);
+	bf_sized_plan(values, count, &element, plan);
+	return true;
+}
+
+/* Whether a strategy is the one of a name. */
+static inline bool
+is_named(const BfStrategy *strategy, const text *name)
+{
+	return VARSIZE_ANY_EXHDR(name) == strlen(strategy->name) &&
+		memcmp(VARDATA_ANY(name), strategy->name,
+			   VARSIZE_ANY_EXHDR(name)) == 0;
+}
+
+/* Raise where a parameter is NULL. */
+static void
+check_nulls(FunctionCallInfo fcinfo)
+{
+	static const char *const names[] = {"expected", "fpp", "strategy", "expansion"};
+
+	for (int i = 2; i < PG_NARGS(); i++)
+		bf_refuse_null(fcinfo, i, names[i - 2]);
+}
+
+/* Raise where a row comes with other parameters than the first one did. */
+static void
+check_parameters(FunctionCallInfo fcinfo, const BfPlan *plan)
+{
+	const BfHeader *header = &plan->header;
+
+	if (PG_GETARG_INT64(2) != (int64) header->expected ||
+		(PG_NARGS() > 3 && PG_GETARG_FLOAT8(3) != header->fpp) ||
+		(PG_NARGS() > 4 && !is_named(plan->strategy, PG_GETARG_TEXT_PP(4))) ||
+		(PG_NARGS() > 5 && PG_GETARG_INT32(5) != (int32) header->expansion))
+		bf_agg_refuse_row("bf_agg");
+}
+
+/* What a call site of bf_agg knows. */
+typedef struct SizedSite
+{
+	BfElementType element;
+	bool		varies;			/* may parameters differ from row to row? */
+} SizedSite;
+
+/* What the call site knows, found out at its first row. */
+static inline SizedSite *
+sized_site(FunctionCallInfo fcinfo)
+{
+	SizedSite  *site = fcinfo->flinfo->fn_extra;
+
+	if (unlikely(site == NULL))
+	{
+		site = (SizedSite *) bf_agg_site(fcinfo, 1, sizeof(SizedSite));
+		for (int i = 2; i < PG_NARGS(); i++)
+			site->varies |= bf_agg_span(fcinfo, i) != BF_AGG_SPAN_CALL;
+	}
+	return site;
+}
+
+/* The transition function of all forms of bf_agg: 2 to 5 arguments after the state. */
+Datum
+bloomext_agg_add(PG_FUNCTION_ARGS)
+{
+	const SizedSite *site = sized_site(fcinfo);
+	BfSizedState *state = PG_ARGISNULL(0) ? NULL : (BfSizedState *) PG_GETARG_POINTER(0);
+
+	if (state == NULL || site->varies)
+		check_nulls(fcinfo);
+	if (state == NULL)
+	{
+		BfPlan		plan;
+		Datum		values[4] = {0};
+
+		for (int i = 2; i < PG_NARGS(); i++)
+			values[i - 2] = PG_GETARG_DATUM(i);
+		bf_sized_plan(values, PG_NARGS() - 2, &site->element, &plan);
+		state = bf_sized_state(fcinfo, &plan, (BfElementType *) site);
+	}
+	else if (site->varies)
+		check_parameters(fcinfo, &state->plan);
+
+	if (!PG_ARGISNULL(1))
+		take_element(state, &site->element, PG_GETARG_DATUM(1));
+	PG_RETURN_POINTER(state);
+}
+
+/* State -> bytea */
+Datum
+bloomext_agg_serialize(PG_FUNCTION_ARGS)
+{
+	return bf_sized_serialize(fcinfo, plan_sized);
+}
+
+/* State -> bloomfilter */
+Datum
+bloomext_agg_final(PG_FUNCTION_ARGS)
+{
+	return bf_sized_final(fcinfo, plan_sized);
+}

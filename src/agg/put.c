@@ -1,0 +1,157 @@
+/*
+ * put.c
+ *	  bf_put(element, expected, fpp, strategy): a window function that says which
+ *	  elements of a partition surely came for the first time.
+ *
+ * Rows are taken in the partition's order, each once, whatever the frame is.  The
+ * filter is made with a partition's first row and goes with the partition.
+ *
+ * Nobody is told when a partition ends, so whether its filter is over-full is
+ * looked at as it fills: once what it was made for is in it, and then each time
+ * that another quarter of that was surely new.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "windowapi.h"
+
+#include "agg/agg_sized.h"
+#include "agg/overfull.h"
+#include "type/add.h"
+#include "type/arguments.h"
+
+PG_FUNCTION_INFO_V1(bloomext_put);
+
+/* The most parameters: expected, fpp and strategy. */
+#define PARAMETERS	3
+
+/* What a call site keeps. */
+typedef struct PutSite
+{
+	BfElementType element;
+	bool		known;			/* is the rest? */
+	bool		varies;			/* may parameters differ from row to row? */
+} PutSite;
+
+/* What a partition keeps, zero at its first row. */
+typedef struct PutState
+{
+	BfValue		value;			/* varlena is NULL at first */
+	uint64		added;			/* elements that were surely new */
+	uint64		look_at;		/* more of them call for a look */
+} PutState;
+
+/* The call site, and whether its parameters are the same for all rows. */
+static PutSite *
+put_site(FunctionCallInfo fcinfo)
+{
+	PutSite    *site = bf_call_site(fcinfo, 0, false, sizeof(PutSite));
+
+	if (unlikely(!site->known))
+	{
+		for (int i = 1; i < PG_NARGS(); i++)
+			site->varies |= !get_fn_expr_arg_stable(fcinfo->flinfo, i);
+		site->known = true;
+	}
+	return site;
+}
+
+/* Evaluate the parameters for the current row. */
+static void
+evaluate(WindowObject window, int count, Datum *values)
+{
+	static const char *const names[PARAMETERS] = {"expected", "fpp", "strategy"};
+	bool		isnull;
+
+	for (int i = 0; i < count; i++)
+	{
+		values[i] = WinGetFuncArgCurrent(window, i + 1, &isnull);
+		if (isnull)
+			bf_raise_null(names[i]);
+	}
+}
+
+/* Make the filter of a partition, to last as long as its state. */
+static void
+start_put(PutState *state, const PutSite *site, const Datum *values, int count)
+{
+	MemoryContext old;
+	BfPlan		plan;
+
+	bf_sized_plan(values, count, &site->element, &plan);
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	bf_value_make(&plan, &state->value);
+	MemoryContextSwitchTo(old);
+	state->look_at = plan.header.expected;
+}
+
+/* Raise where a row comes with other parameters than the partition's first. */
+static void
+check_row(const PutState *state, const Datum *values, int count)
+{
+	const BfPlan *plan = &state->value.filter.plan;
+
+	if (DatumGetInt64(values[0]) != (int64) plan->header.expected ||
+		DatumGetFloat8(values[1]) != plan->header.fpp ||
+		(count > 2 &&
+		 bf_strategy_named(TextDatumGetCString(values[2])) != plan->strategy))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parameters of bf_put must be the same for all rows of a partition")));
+}
+
+/* The partition's state, with a filter that the current row goes into. */
+static PutState *
+put_state(FunctionCallInfo fcinfo, WindowObject window, const PutSite *site)
+{
+	PutState   *state = WinGetPartitionLocalMemory(window, sizeof(PutState));
+	int			count = PG_NARGS() - 1;
+	Datum		values[PARAMETERS];
+
+	if (state->value.varlena != NULL && !site->varies)
+		return state;
+	evaluate(window, count, values);
+	if (state->value.varlena == NULL)
+		start_put(state, site, values, count);
+	else
+		check_row(state, values, count);
+	return state;
+}
+
+/* Count an element that was surely new, and tell if there are far too many. */
+static void
+count_new(PutState *state)
+{
+	const BfFilter *filter = &state->value.filter;
+
+	if (++state->added > state->look_at)
+	{
+		state->look_at += filter->plan.header.expected / 4;
+		bf_overfull_notice(filter);
+	}
+}
+
+/* bf_put(element, expected, fpp [, strategy]) OVER (...) */
+Datum
+bloomext_put(PG_FUNCTION_ARGS)
+{
+	WindowObject window = PG_WINDOW_OBJECT();
+	PutSite    *site = put_site(fcinfo);
+	PutState   *state = put_state(fcinfo, window, site);
+	bool		isnull;
+	Datum		value = WinGetFuncArgCurrent(window, 0, &isnull);
+	BfHash		hash;
+
+	WinSetMarkPosition(window, WinGetCurrentPosition(window));
+	if (isnull)
+		PG_RETURN_NULL();
+	/* The filter's funnel is that of the element, which has a hash by it. */
+	(void) bf_element_hash(state->value.filter.plan.strategy,
+						   (BfFunnel) state->value.filter.plan.header.funnel,
+						   &site->element, value, &hash);
+	if (!bf_value_put(&state->value, &hash))
+		PG_RETURN_BOOL(false);
+	count_new(state);
+	PG_RETURN_BOOL(true);
+}

@@ -1,0 +1,154 @@
+/*
+ * index_key.c
+ *	  What a live filter is of: a column of its table, or an expression.
+ *
+ * A column is known by its name, which tables have in common with those below
+ * them.  Expressions are compared by what they are, not by how they would be
+ * printed: over the columns of the same names.
+ */
+#include "postgres.h"
+
+#include "catalog/partition.h"
+#include "catalog/pg_index.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/value.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/syscache.h"
+
+#include "catalog/filters.h"
+#include "type/arguments.h"
+
+/* What an open live filter is of. */
+BfSubject *
+bf_subject_of(Relation index)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+	BfSubject  *subject = palloc0(sizeof(BfSubject));
+
+	subject->index = RelationGetRelid(index);
+	subject->table = index->rd_index->indrelid;
+	if (column != 0)
+		subject->column = get_attname(subject->table, column, false);
+	else
+	{
+		bool		isnull;
+		Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+										   Anum_pg_index_indexprs, &isnull);
+
+		/* As it is stored, so that none of its functions is called. */
+		subject->expression = linitial(stringToNode(TextDatumGetCString(tree)));
+	}
+	return subject;
+}
+
+/* The tables between which an expression is carried over. */
+typedef struct Carry
+{
+	Oid			from;
+	Oid			to;
+	bool		failed;
+} Carry;
+
+/* Number an expression's columns as another table has those of their names. */
+static Node *
+carry_over(Node *node, void *context)
+{
+	Carry	   *carry = context;
+
+	if (node != NULL && IsA(node, Var))
+	{
+		Var		   *var = copyObject((Var *) node);
+		char	   *name = var->varattno > 0 ?
+			get_attname(carry->from, var->varattno, true) : NULL;
+
+		var->varattno = name == NULL ? InvalidAttrNumber :
+			get_attnum(carry->to, name);
+		if (var->varattno <= 0)
+			carry->failed = true;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, carry_over, context);
+}
+
+/* Whether filters of two tables are of the same, by the names of columns. */
+bool
+bf_subject_equals(const BfSubject *left, const BfSubject *right)
+{
+	Carry		carry = {.from = right->table,.to = left->table};
+	Node	   *expression;
+
+	if (left->column != NULL || right->column != NULL)
+		return left->column != NULL && right->column != NULL &&
+			strcmp(left->column, right->column) == 0;
+	if (left->table == right->table)
+		return equal(left->expression, right->expression);
+	expression = carry_over(right->expression, &carry);
+	return !carry.failed && equal(left->expression, expression);
+}
+
+/* A subject in words. */
+const char *
+bf_subject_name(const BfSubject *subject)
+{
+	List	   *columns;
+
+	if (subject->column != NULL)
+		return subject->column;
+	columns = deparse_context_for(get_rel_name(subject->table),
+								  subject->table);
+	return deparse_expression(subject->expression, columns, false, false);
+}
+
+/*
+ * Whether an index, or what it is a part of, is over the column of that name,
+ * or else is over an expression, and is called so or the expression reads so.
+ */
+bool
+bf_subject_is_named(Relation index, const char *name)
+{
+	AttrNumber	column = get_attnum(index->rd_index->indrelid, name);
+	List	   *above;
+	ListCell   *cell;
+	bool		named;
+
+	if (column != InvalidAttrNumber)
+		return index->rd_index->indkey.values[0] == column;
+	if (index->rd_index->indkey.values[0] != 0)
+		return false;
+	named = strcmp(RelationGetRelationName(index), name) == 0 ||
+		strcmp(bf_subject_name(bf_subject_of(index)), name) == 0;
+	if (named || !index->rd_rel->relispartition)
+		return named;
+	above = get_partition_ancestors(RelationGetRelid(index));
+	foreach(cell, above)
+	{
+		char	   *other = get_rel_name(lfirst_oid(cell));
+
+		named = named || (other != NULL && strcmp(other, name) == 0);
+	}
+	list_free(above);
+	return named;
+}
+
+/* What filters are of, for a message: title, url; each once. */
+const char *
+bf_subject_list(const List *subjects)
+{
+	StringInfoData list;
+	List	   *names = NIL;
+	const ListCell *cell;
+
+	initStringInfo(&list);
+	foreach(cell, subjects)
+	{
+		char	   *name = unconstify(char *, bf_subject_name(lfirst(cell)));
+
+		if (list_member(names, makeString(name)))
+			continue;
+		names = lappend(names, makeString(name));
+		bf_append_name(&list, name);
+	}
+	return list.data;
+}

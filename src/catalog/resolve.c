@@ -1,0 +1,564 @@
+/*
+ * resolve.c
+ *	  From the name of a table or an index to live filters.
+ *
+ * REINDEX CONCURRENTLY replaces an index by another one, with another OID; so
+ * the table is what users name, and its filter is looked for at run time.  The
+ * table and the indexes stay locked, in share mode, until the transaction
+ * ends: whoever would drop an index or swap it for another waits for that.
+ *
+ * A relation stands for leaves: tables that have rows, its own and those of all
+ * tables below it.  Each is asked by a filter of its own.  A partitioned index
+ * stands for the partitions of its table, any other index for its table alone.
+ * A leaf whose rows are elsewhere (rows.c), or out of reach, has no filter that
+ * knows them.
+ *
+ * A partial index does not know all rows.  It answers when it is named itself,
+ * for the rows that are in it, never in its table's name.
+ *
+ * What is asked for is a subject: a column, or an expression, in the words of
+ * the relation that was named.  Of several filters of that, the column that was
+ * named decides, or else which of them takes the kind of element.  Whether they
+ * are valid does not: else the question would go to another column while a
+ * filter is being built.  In each leaf it is the filters of the same subject
+ * that are asked, all of them, and no others.  Leaves that answered for different
+ * columns would deny what is there, and tell of columns that the relation named
+ * does not have.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/index.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "catalog/filters.h"
+#include "pages/options.h"
+
+/* How often to start over where definitions change while we look at them. */
+#define TRIES	10
+
+/* What the filters of a table are of, those that may answer a question. */
+typedef struct Choice
+{
+	List	   *subjects;		/* of all of them; the indexes are locked */
+	List	   *meant;			/* those that are what the question says */
+	bool		partial;		/* was there one that does not know all rows? */
+} Choice;
+
+/* Raise that a relation has no live filters by its kind. */
+pg_noreturn static void
+refuse_relation(Oid rel)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is neither a table nor a live filter",
+					get_rel_name(rel))));
+}
+
+/* Raise that there is no such relation. */
+pg_noreturn static void
+refuse_unknown(Oid rel)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", rel)));
+}
+
+/* Whether what is asked for is of the kind of an index's elements. */
+static bool
+takes(Relation index, const BfElementType *element)
+{
+	BfElementType own;
+
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &own);
+	return bf_element_is_alike(&own, element);
+}
+
+/* Whether a filter is of the column that a question names, or of its elements. */
+static bool
+is_meant(Relation index, const BfQuestion *question)
+{
+	if (question->column != NULL)
+		return bf_subject_is_named(index, question->column);
+	return question->element == NULL || takes(index, question->element);
+}
+
+/* Put an open live filter into a choice. */
+static void
+consider(Relation index, const BfQuestion *question, Choice *choice)
+{
+	BfSubject  *subject;
+
+	if (!question->all && bf_is_partial(index))
+	{
+		choice->partial = true;
+		return;
+	}
+	subject = bf_subject_of(index);
+	choice->subjects = lappend(choice->subjects, subject);
+	if (is_meant(index, question))
+		choice->meant = lappend(choice->meant, subject);
+}
+
+/* Choose among a table's indexes, as they are at this moment. */
+static void
+look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
+{
+	Relation	table = relation_open(oid, AccessShareLock);
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *cell;
+
+	memset(choice, 0, sizeof(*choice));
+	foreach(cell, indexes)
+	{
+		Relation	index = try_relation_open(lfirst_oid(cell),
+											  AccessShareLock);
+		bool		is_filter;
+
+		if (index == NULL)
+			continue;
+		is_filter = bf_is_live_filter(index);
+		if (is_filter)
+			consider(index, question, choice);
+		relation_close(index, is_filter ? NoLock : AccessShareLock);
+	}
+	list_free(indexes);
+	relation_close(table, NoLock);
+}
+
+/*
+ * Find the filters of a locked table that may answer.  Start over where a
+ * definition changed meanwhile: when REINDEX CONCURRENTLY swaps two indexes,
+ * either may look like the other.
+ */
+static void
+choose(Oid table, const BfQuestion *question, Choice *choice)
+{
+	for (int i = 0; i < TRIES; i++)
+	{
+		uint64		epoch = bf_epoch();
+
+		look_at_indexes(table, question, choice);
+		if (epoch == bf_epoch())
+			break;
+	}
+}
+
+/* Filters of a subject; NULL is any. */
+static List *
+filters_of(const Choice *choice, const BfSubject *wanted)
+{
+	List	   *filters = NIL;
+	ListCell   *cell;
+
+	foreach(cell, choice->subjects)
+	{
+		const BfSubject *subject = lfirst(cell);
+
+		if (wanted == NULL || bf_subject_equals(subject, wanted))
+			filters = lappend_oid(filters, subject->index);
+	}
+	return filters;
+}
+
+/* Raise that a leaf has no filter that fits; wanted is of what, if anything. */
+pg_noreturn static void
+refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 wanted == NULL ?
+			 errmsg("table \"%s\" has no live filter",
+					get_rel_name(place->table)) :
+			 errmsg("table \"%s\" has no live filter of \"%s\"",
+					get_rel_name(place->table), wanted),
+			 place->elsewhere != NULL ?
+			 errdetail("Its rows are %s.", place->elsewhere) :
+			 choice->subjects != NIL ?
+			 errdetail("It has live filters of: %s.",
+					   bf_subject_list(choice->subjects)) :
+			 choice->partial ?
+			 errdetail("A partial index does not know all of its rows.") : 0,
+			 place->elsewhere != NULL ?
+			 errhint("Ask for the tables that hold their rows themselves, one by one.") :
+			 choice->subjects != NIL ?
+			 errhint("Name one of these columns, or the index of an expression; or create one with CREATE INDEX ... USING bloomfilter.") :
+			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
+}
+
+/*
+ * The subject that is meant, or else the only one that could be if the element
+ * were of another type; or raise that there are several.
+ */
+static const BfSubject *
+the_subject(Oid table, const BfQuestion *question, const Choice *choice)
+{
+	List	   *subjects = choice->meant != NIL ? choice->meant :
+		question->column == NULL ? choice->subjects : NIL;
+	ListCell   *cell;
+
+	foreach(cell, subjects)
+	{
+		if (bf_subject_equals(linitial(subjects), lfirst(cell)))
+			continue;
+		Assert(choice->meant != NIL || question->element != NULL);
+		if (choice->meant == NIL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("no live filter of table \"%s\" holds elements of type %s",
+							get_rel_name(table),
+							format_type_be(question->element->type)),
+					 errdetail("Its live filters are of: %s.",
+							   bf_subject_list(subjects)),
+					 errhint("Cast the element to the type of the column.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+				 errmsg("table \"%s\" has several live filters",
+						get_rel_name(table)),
+				 errdetail("They are of: %s.", bf_subject_list(subjects)),
+				 question->element != NULL ?
+				 errhint("Name the column: bf_live_contains(table, element, 'column'); or the index in place of the table.") :
+				 errhint("Name the index in place of the table.")));
+	}
+	return subjects == NIL ? NULL : linitial(subjects);
+}
+
+/*
+ * What a question about a table is about: as its own filters say, or if none of
+ * them fits, as those of its first leaf do.  One that is of another kind of
+ * elements than was asked for will say so.
+ */
+static const BfSubject *
+find_subject(const BfQuestion *question, const BfPlace *first,
+			 const Choice *leaf)
+{
+	const BfSubject *subject = NULL;
+	Choice		root = *leaf;
+
+	if (first->table != question->rel)
+		choose(question->rel, question, &root);
+	if (root.meant != NIL || leaf->meant == NIL)
+		subject = the_subject(question->rel, question, &root);
+	if (subject == NULL)
+		subject = the_subject(first->table, question, leaf);
+	if (subject == NULL)
+		refuse_missing(first, question->column, leaf);
+	return subject;
+}
+
+/* A leaf with these filters. */
+static BfLeaf *
+make_leaf(const BfPlace *place, List *indexes)
+{
+	BfLeaf	   *leaf = palloc0(sizeof(BfLeaf));
+
+	leaf->place = *place;
+	leaf->indexes = indexes;
+	return leaf;
+}
+
+/* Whether a partition is covered by a filter of what it is a partition of. */
+static bool
+is_covered(Oid table, const BfQuestion *question, const BfSubject *wanted)
+{
+	List	   *above = get_rel_relispartition(table) ?
+		get_partition_ancestors(table) : NIL;
+	ListCell   *cell;
+	Choice		choice;
+
+	foreach(cell, above)
+	{
+		choose(lfirst_oid(cell), question, &choice);
+		if (filters_of(&choice, wanted) != NIL)
+			return true;
+	}
+	return false;
+}
+
+/* Add the leaves that could not be locked, which nothing is known of. */
+static List *
+add_out_of_reach(List *leaves, const List *places)
+{
+	ListCell   *cell;
+
+	foreach(cell, places)
+	{
+		if (bf_rows_are_out_of_reach(lfirst(cell)))
+			leaves = lappend(leaves, make_leaf(lfirst(cell), NIL));
+	}
+	return leaves;
+}
+
+/* The leaves that a table stands for, each with the filters to ask. */
+static List *
+leaves_of_table(const BfQuestion *question)
+{
+	List	   *places = bf_rows_places(question->rel);
+	BfQuestion	any = {.all = question->all};
+	const BfSubject *wanted = NULL;
+	List	   *leaves = NIL;
+	ListCell   *cell;
+
+	foreach(cell, places)
+	{
+		BfPlace    *place = lfirst(cell);
+		bool		is_first = leaves == NIL;
+		List	   *indexes;
+		Choice		choice;
+
+		if (bf_rows_are_out_of_reach(place))
+			continue;
+		choose(place->table, is_first ? question : &any, &choice);
+		if (is_first && !question->all)
+			wanted = find_subject(question, place, &choice);
+		indexes = filters_of(&choice, wanted);
+		if (indexes == NIL && !question->all &&
+			(place->elsewhere == NULL ? !place->leaving :
+			 !is_covered(place->table, &any, wanted)))
+			refuse_missing(place, bf_subject_name(wanted), &choice);
+		leaves = lappend(leaves, make_leaf(place, indexes));
+	}
+	return add_out_of_reach(leaves, places);
+}
+
+/* The index of a leaf that is below a partitioned index, locked; or none. */
+static List *
+index_below(Oid table, const List *below)
+{
+	Relation	rel = relation_open(table, NoLock);
+	List	   *own = RelationGetIndexList(rel);
+	List	   *result = NIL;
+	ListCell   *cell;
+
+	foreach(cell, own)
+	{
+		Relation	index = list_member_oid(below, lfirst_oid(cell)) ?
+			try_relation_open(lfirst_oid(cell), AccessShareLock) : NULL;
+
+		if (index == NULL)
+			continue;
+		result = lappend_oid(result, lfirst_oid(cell));
+		relation_close(index, NoLock);
+	}
+	list_free(own);
+	relation_close(rel, NoLock);
+	return result;
+}
+
+/* The leaves that an index stands for. */
+static List *
+leaves_of_index(const BfQuestion *question, Oid table)
+{
+	Relation	index = relation_open(question->rel, NoLock);
+	List	   *leaves = NIL;
+	List	   *places;
+	List	   *below;
+	ListCell   *cell;
+
+	if (!bf_is_live_filter(index))
+		refuse_relation(question->rel);
+	if (question->column != NULL && !bf_subject_is_named(index, question->column))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("live filter \"%s\" is not of column \"%s\"",
+						RelationGetRelationName(index), question->column)));
+	if (index->rd_rel->relkind == RELKIND_INDEX)
+		leaves = list_make1(make_leaf(bf_rows_place(table, true),
+									  list_make1_oid(question->rel)));
+	else
+	{
+		/* The partitions, too, before their indexes. */
+		places = bf_rows_places(table);
+		below = find_all_inheritors(question->rel, NoLock, NULL);
+		foreach(cell, places)
+		{
+			BfPlace    *place = lfirst(cell);
+
+			if (bf_rows_are_out_of_reach(place))
+				continue;
+			leaves = lappend(leaves,
+							 make_leaf(place, index_below(place->table, below)));
+		}
+		leaves = add_out_of_reach(leaves, places);
+	}
+	relation_close(index, NoLock);
+	return leaves;
+}
+
+/* The same, whoever asks; it is locked, and so is its table. */
+List *
+bf_resolve_index(Oid index)
+{
+	BfQuestion	question = {.rel = index};
+
+	return leaves_of_index(&question, IndexGetRelation(index, false));
+}
+
+/* Raise where elements of another kind are asked for than a filter holds. */
+static void
+check_element(Relation index, const BfElementType *element)
+{
+	if (!takes(index, element))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("live filter \"%s\" holds elements of type %s, not %s",
+						RelationGetRelationName(index),
+						format_type_be(index->rd_opcintype[0]),
+						format_type_be(element->type)),
+				 errhint("Cast the element.")));
+}
+
+/* Raise where the caller may not ask a filter, or nobody can. */
+static void
+check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
+		   bool whole)
+{
+	ListCell   *cell;
+
+	foreach(cell, leaf->indexes)
+	{
+		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+
+		if (!whole && !bf_rights_may_read_column(named, index))
+			bf_rights_refuse(named);
+		if (question->element != NULL)
+			check_element(index, question->element);
+		if (!question->all)
+			bf_live_check_column(index);
+		relation_close(index, NoLock);
+	}
+}
+
+/*
+ * Lock a relation, and find the leaves that it stands for, and the filters to
+ * ask there: a list of BfLeaf.  A leaf without any, of a partitioned index that
+ * lacks it, is not known.
+ */
+List *
+bf_resolve(const BfQuestion *question)
+{
+	Oid			rel = question->rel;
+	char		relkind = get_rel_relkind(rel);
+	bool		is_index = relkind == RELKIND_INDEX ||
+		relkind == RELKIND_PARTITIONED_INDEX;
+	Oid			table = is_index ? IndexGetRelation(rel, true) : rel;
+	bool		whole;
+	List	   *leaves;
+	Choice		own;
+	ListCell   *cell;
+
+	if (relkind == '\0' || !OidIsValid(table))
+		refuse_unknown(rel);
+	if (!is_index && relkind != RELKIND_RELATION &&
+		relkind != RELKIND_MATVIEW && relkind != RELKIND_PARTITIONED_TABLE)
+		refuse_relation(rel);
+	whole = bf_rights_check_table(table);
+
+	/* The table first, as everybody does. */
+	LockRelationOid(table, AccessShareLock);
+	if (is_index)
+		LockRelationOid(rel, AccessShareLock);
+	if (get_rel_relkind(rel) == '\0')
+		refuse_unknown(rel);
+
+	leaves = is_index ? leaves_of_index(question, table) :
+		leaves_of_table(question);
+	if (question->all)
+		{
+		choose(table, question, &own);
+		bf_rights_keep(leaves, table, own.subjects, whole);
+	}
+	foreach(cell, leaves)
+		check_leaf(lfirst(cell), question, table, whole);
+	return leaves;
+}
+
+/* Keep of a leaf's filters those whose "no" is sure; or raise. */
+static void
+keep_sure(BfLeaf *leaf)
+{
+	BfDoubt		doubt = BF_NOT_VALID;
+	List	   *sure = NIL;
+	Oid			last = InvalidOid;
+	ListCell   *cell;
+
+	if (leaf->place.elsewhere != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("no live filter knows the rows of \"%s\"",
+						get_rel_name(leaf->place.table)),
+				 errdetail("They are %s.", leaf->place.elsewhere),
+				 errhint("Ask for the tables that hold the rows, one by one, or make a filter of the rows with bf_agg.")));
+	foreach(cell, leaf->indexes)
+	{
+		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+
+		last = lfirst_oid(cell);
+		doubt = bf_live_doubt(index);
+		if (doubt == BF_SURE)
+			sure = lappend_oid(sure, last);
+		relation_close(index, NoLock);
+	}
+	if (leaf->indexes == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("partition \"%s\" has no such live filter",
+						get_rel_name(leaf->place.table))));
+	if (sure == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("live filter \"%s\" %s", get_rel_name(last),
+						bf_doubt_text(doubt)),
+				 errhint("%s", bf_doubt_hint(doubt))));
+	leaf->indexes = sure;
+}
+
+/*
+ * The same where a "no" must be sure: 0A000 where rows are elsewhere, 55000 where
+ * no filter of a leaf can say it.
+ */
+List *
+bf_resolve_certain(const BfQuestion *question)
+{
+	List	   *leaves = bf_resolve(question);
+	ListCell   *cell;
+
+	foreach(cell, leaves)
+		keep_sure(lfirst(cell));
+	return leaves;
+}
+
+/*
+ * The same where the filters have to know every row that the snapshot sees; of
+ * others nothing is asked.
+ */
+List *
+bf_resolve_sure(Oid rel)
+{
+	BfQuestion	question = {.rel = rel};
+	List	   *leaves = bf_resolve(&question);
+	ListCell   *cell;
+
+	if (leaves == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" has no partitions", get_rel_name(rel))));
+	foreach(cell, leaves)
+	{
+		BfLeaf	   *leaf = lfirst(cell);
+
+		/* What the snapshot does not see need not be known. */
+		if (bf_rows_are_out_of_reach(&leaf->place))
+			leaves = foreach_delete_current(leaves, cell);
+		else
+			keep_sure(leaf);
+	}
+	return leaves;
+}

@@ -1,0 +1,178 @@
+/*
+ * rights.c
+ *	  May the caller be told what a live filter knows?
+ *
+ * What a filter tells is what the table's rows hold: one has to be allowed to
+ * read the column, and where policies hide rows, the filter would not.  As in
+ * a query, this is asked of the relation that was named, not of its partitions
+ * or children; and before anything is locked or said of it.
+ *
+ * An expression tells about any column that is in it, and a partial index
+ * whether its condition holds: both take the right to read the table.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+
+#include "catalog/filters.h"
+#include "pages/options.h"
+
+/* Raise 42501 about a table. */
+void
+bf_rights_refuse(Oid table)
+{
+	aclcheck_error(ACLCHECK_NO_PRIV,
+				   get_relkind_objtype(get_rel_relkind(table)),
+				   get_rel_name(table));
+}
+
+/*
+ * Raise 42501 where the caller may read nothing of a table, or not all rows.
+ * Tells whether the whole table may be read; or else columns are to be checked.
+ */
+bool
+bf_rights_check_table(Oid table)
+{
+	bool		whole = pg_class_aclcheck(table, GetUserId(),
+										  ACL_SELECT) == ACLCHECK_OK;
+
+	if (!whole &&
+		pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT,
+								  ACLMASK_ANY) != ACLCHECK_OK)
+		bf_rights_refuse(table);
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot use a live filter of table \"%s\"",
+						get_rel_name(table)),
+				 errdetail("Row-level security may hide rows of it, which the filter would tell about."),
+				 errhint("Ask as a role that it does not apply to, or by a SECURITY DEFINER function of such a role.")));
+	return whole;
+}
+
+/*
+ * Whether a user who may not read the whole table that was named may read what is
+ * in an index of it or of a table below it.
+ */
+static bool
+may_read_column(Oid named, Relation index, Oid user)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+	char	   *name;
+
+	if (column == 0 || bf_is_partial(index))
+		return false;
+	name = get_attname(index->rd_index->indrelid, column, false);
+	column = get_attnum(named, name);
+	pfree(name);
+	return column != InvalidAttrNumber &&
+		pg_attribute_aclcheck(named, column, user,
+							  ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* The same of the caller. */
+bool
+bf_rights_may_read_column(Oid named, Relation index)
+{
+	return may_read_column(named, index, GetUserId());
+}
+
+/*
+ * Whether a plan for a query of the table named may depend on what is in such an
+ * index: it is made, and may be shown, before the query's rights are checked.
+ */
+bool
+bf_rights_may_plan(Oid named, Relation index, Oid user)
+{
+	return pg_class_aclcheck(named, user, ACL_SELECT) == ACLCHECK_OK ||
+		may_read_column(named, index, user);
+}
+
+/*
+ * Whether the caller may be told statistics of an index over a column of a
+ * table, or, where that is 0, over an expression or only some of its rows.
+ */
+bool
+bf_rights_may_see_statistics(Oid table, AttrNumber column)
+{
+	bool		missing = false;	/* is no error */
+
+	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		return true;
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		return false;
+	return pg_class_aclcheck_ext(table, GetUserId(), ACL_SELECT,
+								 &missing) == ACLCHECK_OK ||
+		(column != InvalidAttrNumber &&
+		 pg_attribute_aclcheck_ext(table, column, GetUserId(), ACL_SELECT,
+								   &missing) == ACLCHECK_OK);
+}
+
+/*
+ * Whether an index of a table below the one named is of that one's columns, or of
+ * an expression that an index of its own is of.
+ */
+static bool
+is_of_named(Relation index, Oid named, const List *own)
+{
+	Oid			table = index->rd_index->indrelid;
+	BfSubject  *subject;
+	ListCell   *cell;
+
+	if (table == named ||
+		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	if (bf_is_partial(index))
+		return false;
+	subject = bf_subject_of(index);
+	if (subject->column != NULL)
+		return get_attnum(named, subject->column) != InvalidAttrNumber;
+	foreach(cell, own)
+	{
+		if (bf_subject_equals(lfirst(cell), subject))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Keep of leaves' filters those that the caller may be told about, where all
+ * are listed; raise if none of them is left.  The table named has its own
+ * filters of these subjects.
+ */
+void
+bf_rights_keep(const List *leaves, Oid named, const List *own, bool whole)
+{
+	bool		refused = false;
+	bool		kept = false;
+	ListCell   *cell;
+	ListCell   *inner;
+
+	foreach(cell, leaves)
+	{
+		BfLeaf	   *leaf = lfirst(cell);
+		List	   *permitted = NIL;
+
+		foreach(inner, leaf->indexes)
+		{
+			Relation	index = relation_open(lfirst_oid(inner), NoLock);
+
+			if (is_of_named(index, named, own) &&
+				(whole || bf_rights_may_read_column(named, index)))
+				permitted = lappend_oid(permitted, lfirst_oid(inner));
+			else
+				refused = true;
+			relation_close(index, NoLock);
+		}
+		leaf->indexes = permitted;
+		kept = kept || permitted != NIL;
+	}
+	if (refused && !kept)
+		bf_rights_refuse(named);
+}

@@ -1,0 +1,727 @@
+/*
+ * build.c
+ *	  Build a live filter from its table.
+ *
+ * The bits are set in memory and then written out, pages with no bit left out.
+ * That takes m/8 bytes.  Where maintenance_work_mem allows less, or where the
+ * filter is to be as large as the table and so cannot be sized before the
+ * table was read, the hashes go to a temporary file, and then are gone through
+ * once for each range of pages that fits into memory.  Where there are more
+ * ranges than an element has bits, that is once for all, and the bits' positions
+ * go to a file for each range (spool.c).
+ *
+ * Elements are added in batches, whose cache lines are fetched together: the
+ * filter is larger than the caches.
+ *
+ * A build hashes every row version that any snapshot of this server may see.
+ * The core's scan leaves out those of a HOT chain but the last, where a column
+ * of the index was changed: recently dead ones, which older snapshots see.  It
+ * would have us wait until those are gone; as we need values, not a place to
+ * point to, we go over the table once more for them instead.  What nobody here
+ * can see any more, a standby's snapshot may: the metapage says from which
+ * transaction on the filter is complete (visibility.c).
+ *
+ * A build in place, of a file that an earlier subtransaction made, is what
+ * TRUNCATE does that cannot be undone.  Its metapage comes first, lest an error
+ * leave an empty file, and names our transaction, on which all depends.
+ *
+ * The bits that were set say whether the filter is over-full from the beginning,
+ * not the rows, which may hold few elements; then there is a WARNING.
+ *
+ * Writing goes through shared buffers, with a ring, as that is the same in all
+ * releases; the WAL holds each page as it is.
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/catalog.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/buffile.h"
+#include "storage/bufmgr.h"
+#include "storage/proc.h"
+#include "utils/memutils.h"
+
+#include "index/index.h"
+#include "index/origin.h"
+#include "type/subtransaction.h"
+#include "type/value.h"
+
+/*
+ * What a filter is sized for at least, where nobody says: a table that has no
+ * rows yet gets some.  It takes 14 pages.
+ */
+#define LEAST_EXPECTED	100000
+
+/* Positions fetched together: some 40 elements. */
+#define RING			512
+
+/* Hashes, or positions, read back from a temporary file at once. */
+#define PAIRS_AT_ONCE	1024
+
+/* Ranges at most, as each may have a file, whose buffer is 8 kB. */
+#define MOST_RANGES		256
+
+/* The bits of a range of data pages, in memory. */
+typedef struct Range
+{
+	BlockNumber first;
+	BlockNumber pages;
+	uint8	   *bits;
+	uint64		ring[RING];		/* bits to be set, fetched already */
+	uint32		filled;
+} Range;
+
+typedef struct Build
+{
+	Relation	index;
+	const BfStrategy *strategy;
+	BfFunnel	funnel;
+	BfElementType element;
+	BfLive		live;
+	Range		range;			/* all pages, unless hashes are spooled */
+	BufFile    *spool;			/* NULL: bits are set as rows come */
+	BfParts    *parts;			/* positions, each in its range; or NULL */
+	uint64		elements;		/* spooled */
+	uint32		passes;			/* over them, to set all bits; and */
+	uint32		passed;			/* how many are done */
+	uint64		set;			/* bits that were written */
+	FullTransactionId horizon;	/* see BfLive */
+	bool		pruned_early;
+	MemoryContext scratch;		/* reset for each row */
+} Build;
+
+/* Set the bits that were fetched. */
+static void
+drain(Range *range)
+{
+	for (uint32 i = 0; i < range->filled; i++)
+		bf_bit_set(range->bits, range->ring[i]);
+	range->filled = 0;
+}
+
+/* Set a bit of the range, later; in the end drain. */
+static inline void
+range_set(Range *range, uint64 bit)
+{
+	__builtin_prefetch(range->bits + bf_bit_byte(bit), 1);
+	range->ring[range->filled++] = bit;
+}
+
+/* Set an element's bits, as far as they are in the range. */
+static void
+range_add(const BfLive *live, Range *range, const BfHash *hash)
+{
+	uint64		first = range->first * BF_PAGE_BITS;
+	uint64		bits = range->pages * BF_PAGE_BITS;
+	uint64		positions[BF_MAX_HASHES];
+	uint32		hashes = live->plan.first.hashes;
+
+	live->plan.strategy->positions(hash, live->plan.first.bits, 0, hashes,
+								   positions);
+	if (range->filled + hashes > RING)
+		drain(range);
+	for (uint32 i = 0; i < hashes; i++)
+	{
+		uint64		bit = positions[i] - first;
+
+		/* What lies before the range has wrapped around. */
+		if (bit < bits)
+			range_set(range, bit);
+	}
+}
+
+/* Size a filter that nothing depends on, by no options that may be refused. */
+static void
+plan_default(BfLive *live, Relation index)
+{
+	const BfStrategy *strategy = bf_strategy_by_name(BF_LIVE_STRATEGY);
+	BfElementType element;
+	BfPlan		plan;
+
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
+	bf_value_plan(strategy, LEAST_EXPECTED, BF_LIVE_FPP,
+				  strategy->funnels[element.kind], 0, &plan);
+	bf_live_plan(live, &plan);
+}
+
+/* By how much an index is to grow when it is full; 0: not at all. */
+static int32
+expansion_of(const BfLiveOptions *options)
+{
+	if (options == NULL)
+		return BF_LIVE_EXPANSION;
+	if (options->expansion >= 0)
+		return options->expansion;
+	return options->expected > 0 ? 0 : BF_LIVE_EXPANSION;
+}
+
+/* What to do where a strategy has too few positions. */
+static const char *
+hint_for_large(const Build *build, uint64 expected, double fpp, uint64 parts)
+{
+	const BfStrategy *wide = build->strategy->wide;
+	char	   *divided = bf_live_divided(build->index, expected, fpp, parts);
+
+	return wide == NULL ? divided :
+		psprintf("Use strategy %s, or divide the filter. %s", wide->name, divided);
+}
+
+/* Plan a filter for so many elements; false where none can be so large. */
+static bool
+plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
+		 BfPlan *sized, BfError *error)
+{
+	uint64		most = bf_live_most_bits(build->strategy);
+
+	if (!bf_plan_sized(build->strategy, (int64) expected, fpp, build->funnel,
+					   expansion, sized, error))
+		return false;
+	if (bf_live_takes_layer(build->strategy, &sized->first, BF_FIRST_BLOCK))
+		return true;
+	return bf_fail_hint(error, BF_ERROR_LIMIT,
+						hint_for_large(build, expected, fpp,
+									   bf_live_parts(sized->first.bits, most)),
+						"live filter of %llu bits exceeds the maximum of %llu for strategy \"%s\"",
+						(unsigned long long) sized->first.bits,
+						(unsigned long long) most, build->strategy->name);
+}
+
+/*
+ * Size the filter for that many elements, or as many as the options say; one that
+ * is to grow, only if it is not full with those that there are.  Else it has room
+ * for as many again, or is so large that it will not grow.
+ */
+static void
+plan(Build *build, uint64 elements)
+{
+	BfLiveOptions *options = (BfLiveOptions *) build->index->rd_options;
+	int32		expansion = expansion_of(options);
+	double		fpp = options != NULL ? options->fpp : BF_LIVE_FPP;
+	uint64		expected = options != NULL ? (uint64) options->expected : 0;
+	BfPlan		sized;
+	BfError		error;
+
+	if (expected > 0)
+	{
+		if (!plan_for(build, expected, fpp, expansion, &sized, &error))
+			bf_raise(&error);
+		bf_live_plan(&build->live, &sized);
+		if (expansion == 0 ||
+			(double) elements < bf_live_capacity(&build->live))
+			return;
+	}
+	if (!(expansion > 0 &&
+		  plan_for(build, Max(elements * 2, LEAST_EXPECTED), fpp, expansion,
+				   &sized, &error)) &&
+		!plan_for(build, Max(elements, LEAST_EXPECTED), fpp, 0, &sized, &error))
+		bf_raise(&error);
+	bf_live_plan(&build->live, &sized);
+}
+
+/*
+ * Allocate the bits of a range, as far as there is memory for it, or of a part
+ * that is as large.
+ */
+static void
+range_allocate(const BfLive *live, Range *range)
+{
+	BlockNumber pages = live->layers[0].pages;
+	Size		room = (Size) maintenance_work_mem * 1024 / BF_PAGE_BYTES;
+
+	if (room < pages)
+		pages = Max(Min(room, BF_PART_BITS / BF_PAGE_BITS),
+					pages / MOST_RANGES + 1);
+	range->pages = pages;
+	range->bits = bf_allocate_scattered(CurrentMemoryContext,
+										(Size) pages * BF_PAGE_BYTES);
+}
+
+/* Begin a range at a block, all its bits unset. */
+static void
+range_start(Range *range, BlockNumber first)
+{
+	range->first = first;
+	range->filled = 0;
+	memset(range->bits, 0, (Size) range->pages * BF_PAGE_BYTES);
+}
+
+/* Take an element. */
+static void
+build_element(Build *build, Datum value)
+{
+	MemoryContext caller = MemoryContextSwitchTo(build->scratch);
+	BfHash		hash;
+
+	if (!bf_element_hash(build->strategy, build->funnel, &build->element,
+						 value, &hash))
+		bf_element_does_not_fit(&build->element, value);
+	if (build->spool == NULL)
+		range_add(&build->live, &build->range, &hash);
+	else
+	{
+		BfHashPair	pair = bf_pair_of(&hash);
+
+		BufFileWrite(build->spool, &pair, sizeof(pair));
+	}
+	build->elements++;
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(build->scratch);
+}
+
+/* Take a row of the core's scan. */
+static void
+build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	if (!isnull[0])
+		build_element(state, values[0]);
+}
+
+/* Take a row that the core's scan has left out. */
+static void
+build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+
+	if (!isnull && HeapTupleIsHotUpdated(tuple))
+		build_element(state, value);
+}
+
+/* Show how much is done of all passes, with a part of the present one. */
+static void
+report_pass(const Build *build, double part)
+{
+	double		done = (build->passed + part) / build->passes;
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+								 (int64) ((double) build->elements * done));
+}
+
+/* Take an element that was spooled. */
+typedef void (*TakeHash) (Build *build, const BfHash *hash);
+
+/* Go over the spooled elements. */
+static void
+read_spool(Build *build, TakeHash take)
+{
+	BfHashPair	pairs[PAIRS_AT_ONCE];
+
+	if (BufFileSeek(build->spool, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file")));
+	for (uint64 start = 0; start < build->elements; start += PAIRS_AT_ONCE)
+	{
+		size_t		n = Min(PAIRS_AT_ONCE, build->elements - start);
+
+		CHECK_FOR_INTERRUPTS();
+		report_pass(build, (double) start / (double) build->elements);
+		BufFileReadExact(build->spool, pairs, n * sizeof(BfHashPair));
+		for (size_t i = 0; i < n; i++)
+		{
+			BfHash		hash = bf_hash_of(&pairs[i]);
+
+			take(build, &hash);
+		}
+	}
+	build->passed++;
+}
+
+/* Set a spooled element's bits, as far as they are in the range. */
+static void
+take_into_range(Build *build, const BfHash *hash)
+{
+	range_add(&build->live, &build->range, hash);
+}
+
+/* Leave the positions of a spooled element's bits in their parts. */
+static void
+take_into_parts(Build *build, const BfHash *hash)
+{
+	const BfLayer *shape = &build->live.plan.first;
+	uint64		positions[BF_MAX_HASHES];
+
+	build->strategy->positions(hash, shape->bits, 0, shape->hashes, positions);
+	bf_parts_add(build->parts, positions, shape->hashes);
+}
+
+/* Put positions in place of the spooled hashes, if that is less to be read. */
+static void
+divide(Build *build)
+{
+	const BfLiveLayer *layer = &build->live.layers[0];
+
+	if (build->elements == 0 ||
+		layer->pages <= (uint64) build->range.pages * layer->shape.hashes)
+		return;
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_FILL);
+	build->parts = bf_parts_create(layer->shape.bits,
+								   build->range.pages * BF_PAGE_BITS);
+	build->passes++;
+	read_spool(build, take_into_parts);
+	bf_parts_rewind(build->parts);
+}
+
+/* Set the bits that a part's positions say. */
+static void
+range_fill_part(Build *build, uint32 part)
+{
+	Range	   *range = &build->range;
+	uint32		positions[PAIRS_AT_ONCE];
+	size_t		count;
+
+	while ((count = bf_parts_read(build->parts, part, positions,
+								  PAIRS_AT_ONCE)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < count; i++)
+		{
+			if (range->filled == RING)
+				drain(range);
+			range_set(range, positions[i]);
+		}
+	}
+	report_pass(build, 1);
+	build->passed++;
+}
+
+/* Set the spooled elements' bits that are in a range. */
+static void
+range_fill(Build *build, BlockNumber first)
+{
+	Range	   *range = &build->range;
+
+	range_start(range, first);
+	if (build->parts != NULL)
+		range_fill_part(build, first / range->pages);
+	else
+		read_spool(build, take_into_range);
+	drain(range);
+}
+
+/* Append a page to the index. */
+static void
+append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
+{
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, P_NEW,
+											RBM_ZERO_AND_LOCK, ring);
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	bf_page_init(page, BF_PAGE_DATA);
+	memcpy(PageGetContents(page), bits, BF_PAGE_BYTES);
+	MarkBufferDirty(buffer);
+	if (bf_needs_wal(index))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Write a range's pages, up to the last that has a bit. */
+static void
+range_write(Build *build, BlockNumber *written)
+{
+	const Range *range = &build->range;
+	BufferAccessStrategy ring = GetAccessStrategy(BAS_BULKWRITE);
+	const BfLiveLayer *layer = bf_newest_layer(&build->live);
+	BlockNumber pages = Min(range->pages, layer->pages - range->first);
+
+	for (BlockNumber i = 0; i < pages; i++)
+	{
+		const uint8 *bits = range->bits + (Size) i * BF_PAGE_BYTES;
+		BlockNumber block = bf_data_block(layer, range->first + i);
+
+		CHECK_FOR_INTERRUPTS();
+		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE,
+									 range->first + i);
+		if (bf_bits_are_zero(bits, BF_PAGE_BYTES))
+			continue;
+		build->set += bf_bits_count(bits, BF_PAGE_BYTES);
+		if (*written < block)
+			bf_file_extend_to(build->index, block);
+		append_page(build->index, ring, bits);
+		*written = block + 1;
+	}
+	FreeAccessStrategy(ring);
+}
+
+/* Write everything out, setting spooled elements' bits on the way. */
+static void
+write_filter(Build *build)
+{
+	Range	   *range = &build->range;
+	BlockNumber pages = build->live.layers[0].pages;
+	BlockNumber written = BF_FIRST_BLOCK;
+	const int	counters[] = {PROGRESS_CREATEIDX_SUBPHASE,
+		PROGRESS_SCAN_BLOCKS_TOTAL,
+	PROGRESS_SCAN_BLOCKS_DONE};
+	const int64 start[] = {build->spool ? BF_PHASE_FILL : BF_PHASE_WRITE, pages, 0};
+
+	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
+	/* All at once: nobody is to see a phase with another one's counters. */
+	pgstat_progress_update_multi_param(lengthof(counters), counters, start);
+	build->passes = (pages + range->pages - 1) / range->pages;
+	if (build->spool != NULL)
+		divide(build);
+	for (BlockNumber first = 0; build->elements > 0 && first < pages;
+		 first += range->pages)
+	{
+		if (build->spool != NULL)
+		{
+			pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+										 BF_PHASE_FILL);
+			range_fill(build, first);
+		}
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+									 BF_PHASE_WRITE);
+		range_write(build, &written);
+	}
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+								 (int64) build->elements);
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, pages);
+}
+
+/* Find out how to build, and get what it takes. */
+static void
+prepare_build(Build *build, Relation index)
+{
+	BfLiveOptions *options = (BfLiveOptions *) index->rd_options;
+	bool		sized = options != NULL && options->expected > 0 &&
+		expansion_of(options) == 0;
+
+	memset(build, 0, sizeof(*build));
+	build->index = index;
+	build->strategy = bf_live_strategy(index);
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &build->element);
+	build->funnel = bf_live_funnel(index, build->strategy, &build->element);
+	build->scratch = AllocSetContextCreate(CurrentMemoryContext,
+										   "live filter build",
+										   ALLOCSET_DEFAULT_SIZES);
+
+	/* Even if the size is to be found, this refuses what cannot be. */
+	plan(build, 0);
+	if (sized)
+		range_allocate(&build->live, &build->range);
+	if (!sized || build->range.pages < build->live.layers[0].pages)
+		build->spool = BufFileCreateTemp(false);
+	else
+		range_start(&build->range, 0);
+}
+
+/*
+ * Whether a build is one in place: the file is not one that this subtransaction
+ * made, nor that of a concurrent build, whose index is not ready yet.  Of temporary
+ * files that is not known, and does no harm.
+ */
+static bool
+is_in_place(Relation index)
+{
+	return index->rd_index->indisready &&
+		!bf_file_is_new(compat_locator_of(index));
+}
+
+/*
+ * Write a metapage that says that all depends on this transaction.  ON COMMIT
+ * DELETE ROWS comes when nothing can bring the rows back any more.
+ */
+static FullTransactionId
+begin_in_place(Relation heap, Relation index)
+{
+	BfLive		live;
+
+	plan_default(&live, index);
+	if (!RelationUsesLocalBuffers(index) || !bf_deferred_is_ending())
+		live.emptied_by = GetCurrentFullTransactionId();
+	live.emptied_with = compat_locator_of(heap);
+	bf_meta_write(index, MAIN_FORKNUM, &live);
+	return live.emptied_by;
+}
+
+/* Whether an error is the statement's, and not of what an expression met. */
+static bool
+is_fatal(const ErrorData *error)
+{
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
+		case ERRCODE_INTERNAL_ERROR:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* What the core's scan may have left rows out of. */
+typedef struct LeftOut
+{
+	Build	   *build;
+	Relation	heap;
+	IndexInfo  *info;
+} LeftOut;
+
+/* Take the rows that the core's scan left out. */
+static void
+take_left_out(void *state)
+{
+	LeftOut    *left = state;
+	SnapshotData undead;
+
+	InitNonVacuumableSnapshot(undead, GlobalVisTestFor(left->heap));
+	bf_scan_rows(left->heap, left->info, &undead, build_left_out, left->build);
+}
+
+/* The same; false if an expression fails for one of them. */
+static bool
+scan_left_out(Build *build, Relation heap, IndexInfo *info)
+{
+	LeftOut		left = {.build = build,.heap = heap,.info = info};
+	ErrorData  *error;
+
+	if (info->ii_Expressions == NIL && info->ii_Predicate == NIL)
+	{
+		take_left_out(&left);
+		return true;
+	}
+	error = bf_attempt(take_left_out, &left);
+	if (error == NULL)
+		return true;
+	info->ii_ExpressionsState = NIL;
+	info->ii_PredicateState = NULL;
+	if (is_fatal(error))
+		ReThrowError(error);
+	return false;
+}
+
+/*
+ * Read the table, and what the core's scan left out of it.
+ *
+ * What both left out was deleted by transactions before the horizon that they
+ * went by.  That is no later than what our own snapshot holds back, which stays
+ * until the statement's end.  A concurrent build reads what its snapshot sees,
+ * which holds nothing back: whatever it does not see any more was deleted by a
+ * transaction that had an id by then.
+ */
+static double
+scan(Build *build, Relation heap, IndexInfo *info)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
+	FullTransactionId next = ReadNextFullTransactionId();
+	double		rows = table_index_build_scan(heap, build->index, info, true,
+											  true, build_row, build, NULL);
+
+	/* If nothing is left out, there is nothing to wait for. */
+	if (info->ii_BrokenHotChain &&
+		heap->rd_tableam == GetHeapamTableAmRoutine() &&
+		scan_left_out(build, heap, info))
+		info->ii_BrokenHotChain = false;
+	build->pruned_early = info->ii_BrokenHotChain || compat_prunes_early(heap);
+	if (blocks == 0)
+		build->horizon = InvalidFullTransactionId;
+	else if (info->ii_Concurrent || build->pruned_early ||
+			 !TransactionIdIsValid(MyProc->xmin))
+		build->horizon = next;
+	else
+		build->horizon = bf_full_xid(MyProc->xmin);
+	return rows;
+}
+
+/* Warn where the options' size is too small for what there is. */
+static void
+warn_over_full(const Build *build)
+{
+	const BfLayer *shape = &build->live.plan.first;
+	BfLiveFill	fill = {
+		.expected = shape->expected,
+		.made_for = build->live.plan.header.fpp,
+		.layers = 1,
+		.at_least = build->set >= shape->bits
+	};
+
+	bf_fill_add(&fill.all, shape, build->set);
+	if (bf_live_due(&fill, (double) build->elements) == BF_DUE_OVER_FULL)
+		bf_live_warn_over_full(build->index, &build->live, &fill,
+							   (double) build->elements);
+}
+
+/* Build the index; returns what was put into it. */
+IndexBuildResult *
+bflive_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	Build	   *build = palloc(sizeof(Build));
+	FullTransactionId builder = InvalidFullTransactionId;
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
+	bf_live_forget(index);
+	bf_live_check_column(index);
+	if (is_in_place(index))
+		builder = begin_in_place(heap, index);
+	prepare_build(build, index);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_SCAN);
+	result->heap_tuples = scan(build, heap, info);
+	result->index_tuples = build->elements;
+	if (build->range.bits == NULL)
+	{
+		plan(build, build->elements);
+		range_allocate(&build->live, &build->range);
+	}
+	else if (build->spool == NULL)
+		drain(&build->range);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 (int64) build->elements);
+	build->live.horizon = build->horizon;
+	build->live.pruned_early = build->pruned_early;
+	build->live.emptied_by = builder;
+	build->live.emptied_with = compat_locator_of(heap);
+	write_filter(build);
+	warn_over_full(build);
+	bf_deferred_note_build(heap, index);
+	if (build->spool != NULL)
+		BufFileClose(build->spool);
+	MemoryContextDelete(build->scratch);
+	return result;
+}
+
+/*
+ * Make the init fork of an unlogged index, from which a crash makes the main
+ * fork anew: an empty filter of the same shape.
+ */
+void
+bflive_buildempty(Relation index)
+{
+	BfLive		live;
+
+	bf_live_open(index, &live);
+	live.horizon = live.emptied_by = InvalidFullTransactionId;
+	bf_meta_write(index, INIT_FORKNUM, &live);
+}
+
+/* The names of our phases in pg_stat_progress_create_index. */
+char *
+bflive_buildphasename(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case BF_PHASE_SCAN:
+			return "scanning table";
+		case BF_PHASE_FILL:
+			return "setting bits";
+		case BF_PHASE_WRITE:
+			return "writing pages";
+		default:
+			return NULL;
+	}
+}

@@ -1,0 +1,731 @@
+/*
+ * deferred.c
+ *	  Keep a transaction's new elements until it commits.
+ *
+ * Nobody else can see a transaction's rows before it commits, so their bits
+ * need not be set before.  Until then the hashes are kept in memory, each once;
+ * then, or when many have come, they are stored as one batch, which touches
+ * each page once.  A single row's transaction is a batch of one.
+ *
+ * The batch must be stored before the commit record is written: at pre-commit,
+ * or at pre-prepare.  What other extensions insert after us at that moment is
+ * stored at once.  A module that is loaded by such an insertion is told of
+ * pre-commit no more.  So in the transaction that loaded it, what is inserted
+ * while no client's statement runs is stored at the end of the insertion that
+ * it is part of; before 17, which does not tell us of that end, at once, but for
+ * the rows of a subscription's initial copy, whose commit is yet to come.
+ *
+ * A hash belongs to the file that its row went into.  Which relation has that file
+ * may change before the commit: what rewrites a table beside its writers
+ * (REPACK, pg_repack) inserts what came meanwhile into a copy of the table, and
+ * has the two swap their files in the same transaction.  So the set of hashes for
+ * an index knows the files that the index and its table had (origin.c says where
+ * these are by now).
+ *
+ * - While the transaction lasts, a set leaves memory only by being stored in
+ *	 that very file.  A subtransaction that truncates the table gives its index
+ *	 another file, and when it is rolled back, the old one returns: hashes from
+ *	 before must not have gone into the file that vanished.
+ * - At the end a set goes to its index, whatever file that has by then, and to
+ *	 all others that may have its rows.
+ * - A file that was built in this transaction, after the set was last added to,
+ *	 has read the rows; it needs no more.
+ * - This transaction's own lookups see all sets that the filter may yet need.
+ *
+ * A commit shall not wait for locks that it would not wait for with a btree, nor
+ * take more than there are.  An executor gives an index's lock back when its
+ * statement ends; we keep those of the first MOST_LOCKED indexes.  Each index beyond
+ * these is locked while its set is stored, in the order of their OIDs.
+ *
+ * What a subtransaction added is forgotten when it is rolled back: the first
+ * hash that it adds to a set leaves a mark, which says how many came before.
+ * Marks are a stack, as subtransactions are.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "common/hashfn.h"
+#include "storage/lmgr.h"
+#include "storage/predicate.h"
+#include "tcop/pquery.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "index/index.h"
+#include "index/origin.h"
+#include "pages/pairset.h"
+#include COMPAT_WORKER_HEADER
+
+/* Hashes kept, of all indexes together, before they are stored: 2 MB. */
+#define MOST_KEPT		65536
+
+/* Indexes that stay locked from their first hash on. */
+#define MOST_LOCKED		64
+
+#define FIRST_SETS		4
+#define FIRST_MARKS		16
+
+/* The hashes of rows that went into one file. */
+typedef struct Deferred
+{
+	BfOrigin	origin;
+	BfPairSet	set;
+	uint64		stored;			/* hashes that left the set for the file */
+	uint64		added_at;		/* when something was added last; 0: never */
+	uint64		built_at;		/* when the file was built; 0: not by us */
+	uint32		locks_seen;		/* see keep_lock() */
+	SubTransactionId marked;	/* the innermost that has added something */
+} Deferred;
+
+/* The first time that a subtransaction adds to a set. */
+typedef struct Mark
+{
+	Deferred   *deferred;
+	SubTransactionId subxact;
+	SubTransactionId outer;		/* the set's mark before; invalid: no set */
+	uint64		count;			/* hashes before, those stored included */
+} Mark;
+
+/* An index that stays locked, and the subtransaction with which that goes. */
+typedef struct KeptLock
+{
+	Oid			index;
+	SubTransactionId subxact;
+} KeptLock;
+
+/* The index and the file that a set's rows went into. */
+typedef struct SetKey
+{
+	Oid			index;
+	RelFileLocator file;
+} SetKey;
+
+typedef struct SetEntry
+{
+	SetKey		key;
+	char		status;
+	Deferred   *deferred;
+} SetEntry;
+
+#define SH_PREFIX sets
+#define SH_ELEMENT_TYPE SetEntry
+#define SH_KEY_TYPE SetKey
+#define SH_KEY key
+#define SH_HASH_KEY(tb, key) \
+	hash_combine(murmurhash32((key).index), murmurhash32((key).file.compat_number))
+#define SH_EQUAL(tb, a, b) \
+	((a).index == (b).index && RelFileLocatorEquals((a).file, (b).file))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Of the present transaction, all in TopTransactionContext. */
+static sets_hash *sets;
+static Deferred *last;			/* used */
+static Mark *marks;
+static uint32 nmarks;
+static uint32 marks_room;
+static uint64 ticks;				/* counts additions and builds */
+static uint64 kept;
+static uint64 most = MOST_KEPT;
+static KeptLock locks[MOST_LOCKED];	/* as a stack */
+static uint32 nlocks;
+static uint32 locks_lost = 1;	/* counts those that went */
+static MemoryContext scratch;
+
+/* Those sets whose index has not got their file, by the catalogs of an epoch. */
+static List *strays;
+static uint64 strays_definitions;
+
+/* Has this transaction's batch been stored already? */
+static bool is_ending;
+
+/* Is it the one that loaded the module, so that its end may be under way? */
+static bool is_first;
+
+/* What insertions may litter; whoever uses it resets it. */
+MemoryContext
+bf_deferred_scratch(void)
+{
+	if (scratch == NULL)
+		scratch = AllocSetContextCreate(TopTransactionContext,
+										"live filter insertion",
+										ALLOCSET_SMALL_SIZES);
+	return scratch;
+}
+
+/* Whether a transaction may end without our being told. */
+static bool
+may_end_untold(void)
+{
+	/* A portal gives up its resource owner when a transaction in it ends. */
+	return is_first && (ActivePortal == NULL || ActivePortal->resowner == NULL);
+}
+
+/* Whether what is inserted now may come too late to be kept. */
+bool
+bf_deferred_is_ending(void)
+{
+	return is_ending || may_end_untold();
+}
+
+/* The key of a set. */
+static SetKey
+set_key_of(const Deferred *deferred)
+{
+	return (SetKey) {
+		.index = deferred->origin.index,
+		.file = deferred->origin.index_file
+	};
+}
+
+/* Whether a set is that for an index and the file it has. */
+static bool
+is_set_of(const Deferred *deferred, Relation index)
+{
+	return deferred->origin.index == RelationGetRelid(index) &&
+		RelFileLocatorEquals(deferred->origin.index_file,
+							 compat_locator_of(index));
+}
+
+/* The set for an index and the file it has, or NULL. */
+static Deferred *
+search_set(Relation index)
+{
+	SetKey		key = {
+		.index = RelationGetRelid(index),
+		.file = compat_locator_of(index)
+	};
+	SetEntry   *entry = sets == NULL ? NULL : sets_lookup(sets, key);
+
+	return entry == NULL ? NULL : entry->deferred;
+}
+
+/* Empty a set whose hashes are in the file, or moot. */
+static void
+empty_set(Deferred *deferred)
+{
+	kept -= deferred->set.count;
+	deferred->stored += deferred->set.count;
+	bf_pairset_clear(&deferred->set);
+}
+
+/*
+ * Store hashes, and find out who has looked for them in vain: when the core
+ * checked that, at the row's insertion, the lookup may have been still to come.
+ */
+static void
+put(Relation index, const BfPairSet *set)
+{
+	BfHashPair *pairs = palloc_extended(set->count * sizeof(BfHashPair),
+										MCXT_ALLOC_HUGE);
+
+	memcpy(pairs, set->pairs, set->count * sizeof(BfHashPair));
+	bf_live_store(index, pairs, set->count);
+	pfree(pairs);
+	CheckForSerializableConflictIn(index, NULL, InvalidBlockNumber);
+}
+
+/*
+ * Whether an index, which is a live filter, needs a set: whether it may be to know
+ * the rows, and has not read them when it was built.
+ */
+static bool
+needs(Relation index, Deferred *deferred)
+{
+	const Deferred *own;
+
+	if (deferred->set.count == 0 ||
+		!bf_origin_concerns(&deferred->origin, index))
+		return false;
+	own = search_set(index);
+	if (own == NULL || own == deferred || own->built_at == 0)
+		return true;
+	/* What was built is no copy of the file that is looked for. */
+	if (own->origin.index != deferred->origin.index &&
+		own->origin.index != bf_origin_owner(&deferred->origin))
+		return false;
+	return own->built_at < deferred->added_at;
+}
+
+/*
+ * Look for conflicts over a table, as what was read of an index that is gone, or
+ * was rebuilt, counts as read of its table.
+ */
+static void
+check_table(Oid oid)
+{
+	Relation	table;
+
+	if (!IsolationIsSerializable())
+		return;
+	table = try_relation_open(oid, AccessShareLock);
+	if (table == NULL)
+		return;
+	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
+	relation_close(table, AccessShareLock);
+}
+
+/*
+ * Store a set in an index, if that is there and needs it.  Its table is locked already:
+ * rows went into it, or this transaction gave it its file.
+ */
+static void
+store_in(Oid oid, Deferred *deferred)
+{
+	Relation	index = try_relation_open(oid, RowExclusiveLock);
+
+	if (index == NULL)
+		return;
+	if (index->rd_rel->relkind == RELKIND_INDEX && bf_is_live_filter(index) &&
+		needs(index, deferred))
+	{
+		put(index, &deferred->set);
+		/* That of the rows is checked once, be they stored or not. */
+		if (index->rd_index->indrelid != deferred->origin.table)
+			check_table(index->rd_index->indrelid);
+	}
+	relation_close(index, RowExclusiveLock);
+}
+
+/* At the end: store a set wherever its rows may be. */
+static void
+store_everywhere(Deferred *deferred)
+{
+	ListCell   *cell;
+
+	if (bf_origin_is_home(&deferred->origin))
+		store_in(deferred->origin.index, deferred);
+	else
+	{
+		List	   *candidates = bf_origin_candidates(&deferred->origin);
+
+		foreach(cell, candidates)
+			store_in(lfirst_oid(cell), deferred);
+		list_free(candidates);
+	}
+	check_table(deferred->origin.table);
+	empty_set(deferred);
+}
+
+/*
+ * Before the end: store a set in its file, unless no relation has that, or
+ * somebody's lock would keep us from it.
+ */
+static void
+store_in_file(Deferred *deferred)
+{
+	Oid			owner = bf_origin_owner(&deferred->origin);
+	Relation	index;
+
+	if (!OidIsValid(owner) ||
+		!ConditionalLockRelationOid(owner, RowExclusiveLock))
+		return;
+	index = try_relation_open(owner, NoLock);
+	if (index != NULL)
+	{
+		if (bf_is_live_filter(index) &&
+			RelFileLocatorEquals(compat_locator_of(index),
+								 deferred->origin.index_file))
+		{
+			put(index, &deferred->set);
+			check_table(deferred->origin.table);
+			empty_set(deferred);
+		}
+		relation_close(index, NoLock);
+	}
+	UnlockRelationOid(owner, RowExclusiveLock);
+}
+
+/* Order sets by the OIDs of their indexes. */
+static int
+compare_by_index(const ListCell *left, const ListCell *right)
+{
+	return oid_cmp(&((const Deferred *) lfirst(left))->origin.index,
+				   &((const Deferred *) lfirst(right))->origin.index);
+}
+
+/* The sets that have hashes. */
+static List *
+all_sets(void)
+{
+	List	   *all = NIL;
+	sets_iterator iterator;
+	SetEntry   *entry;
+
+	if (kept == 0)
+		return NIL;
+	sets_start_iterate(sets, &iterator);
+	while ((entry = sets_iterate(sets, &iterator)) != NULL)
+	{
+		if (entry->deferred->set.count > 0)
+			all = lappend(all, entry->deferred);
+	}
+	return all;
+}
+
+/* Store what is kept. */
+static void
+store_all(void)
+{
+	List	   *all = all_sets();
+	ListCell   *cell;
+
+	list_sort(all, compare_by_index);
+	foreach(cell, all)
+	{
+		if (is_ending)
+			store_everywhere(lfirst(cell));
+		else
+			store_in_file(lfirst(cell));
+	}
+	list_free(all);
+	/* What has to stay must not make us try again for every row. */
+	most = kept + MOST_KEPT;
+}
+
+/* Make the set for an index and the file it has. */
+static Deferred *
+make_set(Relation table, Relation index)
+{
+	Deferred   *deferred = MemoryContextAllocZero(TopTransactionContext,
+												  sizeof(Deferred));
+
+	bf_origin_of(table, index, &deferred->origin);
+	deferred->marked = GetCurrentTransactionNestLevel() == 1 ?
+		TopSubTransactionId : InvalidSubTransactionId;
+	return deferred;
+}
+
+/* Note how much is in a set before a subtransaction adds to it. */
+static void
+mark(Deferred *deferred, SubTransactionId subxact)
+{
+	if (nmarks == marks_room)
+	{
+		uint32		room = Max(marks_room * 2, FIRST_MARKS);
+
+		if (marks == NULL)
+			marks = MemoryContextAlloc(TopTransactionContext,
+									   room * sizeof(Mark));
+		else
+			marks = repalloc_huge(marks, (Size) room * sizeof(Mark));
+		marks_room = room;
+	}
+	marks[nmarks++] = (Mark) {
+		.deferred = deferred,
+		.subxact = subxact,
+		.outer = deferred->marked,
+		.count = deferred->stored + deferred->set.count
+	};
+	deferred->marked = subxact;
+}
+
+/* The set for an index and the file it has, made if need be. */
+static Deferred *
+find_set(Relation table, Relation index)
+{
+	SetEntry   *entry;
+	bool		found;
+
+	if (last != NULL && is_set_of(last, index))
+		return last;
+	last = search_set(index);
+	if (last != NULL)
+		return last;
+	last = make_set(table, index);
+	if (sets == NULL)
+		sets = sets_create(TopTransactionContext, FIRST_SETS, NULL);
+	entry = sets_insert(sets, set_key_of(last), &found);
+	entry->deferred = last;
+	return last;
+}
+
+/* The same, if this subtransaction is about to change it. */
+static Deferred *
+find_set_to_change(Relation table, Relation index)
+{
+	Deferred   *deferred = find_set(table, index);
+	SubTransactionId subxact = GetCurrentSubTransactionId();
+
+	if (deferred->marked != subxact)
+		mark(deferred, subxact);
+	return deferred;
+}
+
+/*
+ * Have a set's index stay locked, as whoever inserts has it locked now; each of
+ * the first ones once, unless its lock went with a subtransaction.
+ */
+static void
+keep_lock(Deferred *deferred)
+{
+	if (deferred->locks_seen == locks_lost)
+		return;
+	deferred->locks_seen = locks_lost;
+	for (uint32 i = 0; i < nlocks; i++)
+	{
+		if (locks[i].index == deferred->origin.index)
+			return;
+	}
+	if (nlocks == MOST_LOCKED)
+		return;
+	LockRelationOid(deferred->origin.index, RowExclusiveLock);
+	locks[nlocks++] = (KeptLock) {
+		.index = deferred->origin.index,
+		.subxact = GetCurrentSubTransactionId()
+	};
+}
+
+/* Add a hash to an index when the transaction commits, or before. */
+void
+bf_deferred_add(Relation table, Relation index, const BfHashPair *pair)
+{
+	Deferred   *deferred;
+
+	if (is_ending || (may_end_untold() && !compat_insertion_ends(table)))
+	{
+		BfHashPair	copy = *pair;
+		BfPairSet	one = {.pairs = &copy,.count = 1};
+
+		put(index, &one);
+		return;
+	}
+	deferred = find_set_to_change(table, index);
+	keep_lock(deferred);
+	deferred->added_at = ++ticks;
+	kept += bf_pairset_add(&deferred->set, TopTransactionContext, pair);
+	if (kept >= most)
+		store_all();
+}
+
+/* What was inserted in an index is complete: aminsertcleanup, from 17 on. */
+void
+bf_deferred_end_insertion(Relation index)
+{
+	Deferred   *deferred;
+
+	if (!may_end_untold())
+		return;
+	deferred = search_set(index);
+	if (deferred != NULL && deferred->set.count > 0)
+		store_in_file(deferred);
+}
+
+/* Note that an index's file was built, from all rows that there are by now. */
+void
+bf_deferred_note_build(Relation table, Relation index)
+{
+	find_set_to_change(table, index)->built_at = ++ticks;
+}
+
+/* Those of this transaction's sets whose index has not got their file any more. */
+static List *
+find_strays(void)
+{
+	uint64		definitions = bf_definitions();
+	MemoryContext caller;
+	List	   *all;
+	ListCell   *cell;
+
+	if (strays_definitions == definitions)
+		return strays;
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	all = all_sets();
+	list_free(strays);
+	strays = NIL;
+	foreach(cell, all)
+	{
+		Deferred   *deferred = lfirst(cell);
+
+		if (!bf_origin_is_home(&deferred->origin))
+			strays = lappend(strays, deferred);
+	}
+	list_free(all);
+	MemoryContextSwitchTo(caller);
+	strays_definitions = definitions;
+	return strays;
+}
+
+/* Whether this transaction added a hash that is not stored yet. */
+bool
+bf_deferred_contains(Relation index, const BfHashPair *pair)
+{
+	const Deferred *own;
+	ListCell   *cell;
+
+	if (kept == 0)
+		return false;
+	own = search_set(index);
+	if (own != NULL && bf_pairset_contains(&own->set, pair))
+		return true;
+	foreach(cell, find_strays())
+	{
+		Deferred   *stray = lfirst(cell);
+
+		if (bf_pairset_contains(&stray->set, pair) && needs(index, stray))
+			return true;
+	}
+	return false;
+}
+
+/* All hashes of this transaction that are not stored yet. */
+BfHashPair *
+bf_deferred_copy(Relation index, size_t *count)
+{
+	BfHashPair *pairs = palloc_extended((kept + 1) * sizeof(BfHashPair),
+										MCXT_ALLOC_HUGE);
+	List	   *all = all_sets();
+	ListCell   *cell;
+
+	*count = 0;
+	foreach(cell, all)
+	{
+		Deferred   *deferred = lfirst(cell);
+
+		if (!needs(index, deferred))
+			continue;
+		memcpy(pairs + *count, deferred->set.pairs,
+			   deferred->set.count * sizeof(BfHashPair));
+		*count += deferred->set.count;
+	}
+	list_free(all);
+	return pairs;
+}
+
+/* Take a set out of the table of sets, and free it. */
+static void
+drop_set(Deferred *deferred)
+{
+	sets_delete(sets, set_key_of(deferred));
+	if (last == deferred)
+		last = NULL;
+	strays = list_delete_ptr(strays, deferred);
+	bf_pairset_clear(&deferred->set);
+	pfree(deferred);
+}
+
+/* Forget what a subtransaction added, as far as it is not stored. */
+static void
+undo(SubTransactionId subxact)
+{
+	while (nmarks > 0 && marks[nmarks - 1].subxact == subxact)
+	{
+		Mark		last_mark = marks[--nmarks];
+		Deferred   *deferred = last_mark.deferred;
+		uint64		before = Max(last_mark.count, deferred->stored);
+		uint32		count = (uint32) (before - deferred->stored);
+
+		kept -= deferred->set.count - count;
+		bf_pairset_cut(&deferred->set, count);
+		deferred->marked = last_mark.outer;
+		if (deferred->marked == InvalidSubTransactionId)
+			drop_set(deferred);
+	}
+	most = Min(most, kept + MOST_KEPT);
+	while (nlocks > 0 && locks[nlocks - 1].subxact == subxact)
+	{
+		nlocks--;
+		locks_lost++;
+	}
+}
+
+/* Make what a subtransaction added its parent's. */
+static void
+hand_over(SubTransactionId subxact, SubTransactionId parent)
+{
+	uint32		first = nmarks;
+	uint32		stay;
+
+	while (first > 0 && marks[first - 1].subxact == subxact)
+		first--;
+	stay = first;
+	for (uint32 i = first; i < nmarks; i++)
+	{
+		Mark		moved = marks[i];
+
+		moved.deferred->marked = parent;
+		/* The parent has a mark, or needs none as it is the outermost. */
+		if (moved.outer == parent || parent == TopSubTransactionId)
+			continue;
+		moved.subxact = parent;
+		marks[stay++] = moved;
+	}
+	nmarks = stay;
+	for (uint32 i = nlocks; i > 0 && locks[i - 1].subxact == subxact; i--)
+		locks[i - 1].subxact = parent;
+}
+
+/* What a subtransaction kept goes with it, or to its parent. */
+static void
+undo_or_hand_over(SubXactEvent event, SubTransactionId subxact,
+				  SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		undo(subxact);
+	else if (event == SUBXACT_EVENT_COMMIT_SUB)
+		hand_over(subxact, parent);
+}
+
+/* Say that rows were inserted too late for anything to be done about it. */
+static void
+warn_missed(void)
+{
+	ereport(WARNING,
+			(errmsg("live filters miss %llu elements that were inserted while the transaction ended",
+					(unsigned long long) kept),
+			 errhint("Rebuild them with REINDEX, and load bloomext by session_preload_libraries.")));
+}
+
+/* Store what is kept before a commit; afterwards there is nothing to keep. */
+static void
+store_or_drop(XactEvent event, void *arg)
+{
+	is_first = false;
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+		case XACT_EVENT_PARALLEL_PRE_COMMIT:
+		case XACT_EVENT_PRE_PREPARE:
+			is_ending = true;
+			/* Where its files are, the last command may have changed. */
+			if (kept > 0)
+				CommandCounterIncrement();
+			store_all();
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PREPARE:
+			if (!is_ending && kept > 0)
+				warn_missed();
+			pg_fallthrough;
+		case XACT_EVENT_PARALLEL_COMMIT:
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PARALLEL_ABORT:
+			/* The memory goes with the transaction. */
+			sets = NULL;
+			last = NULL;
+			strays = NIL;
+			strays_definitions = 0;
+			marks = NULL;
+			nmarks = marks_room = 0;
+			ticks = 0;
+			kept = 0;
+			most = MOST_KEPT;
+			nlocks = 0;
+			scratch = NULL;
+			is_ending = false;
+			break;
+	}
+}
+
+/* Called once, when the module is loaded. */
+void
+bf_deferred_init(void)
+{
+	is_first = IsTransactionState();
+	RegisterXactCallback(store_or_drop, NULL);
+	RegisterSubXactCallback(undo_or_hand_over, NULL);
+}

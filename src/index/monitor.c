@@ -1,0 +1,408 @@
+/*
+ * monitor.c
+ *	  bf_live_state: a live filter's row in the view bf_live_filters.
+ *
+ * It is for a monitor that asks often, and of all filters, whatever others do
+ * with them.  So it waits for no lock: where the table or the index is locked,
+ * as by REINDEX, or what an expression or another extension's catalog takes, that
+ * is what is told.  Its own locks are given back at once, as what it tells holds
+ * for no statement after this one.  It looks at some pages
+ * of each layer (fill_sample.c), through a ring of few buffers, lest it put the pages
+ * of others out of memory.
+ *
+ * And a filter that cannot be read does not make it fail.  Most reasons for that
+ * are looked for; but of a page that does not pass PostgreSQL's own checks, or a
+ * file that is not there, only an error tells.  So the filter is read in a
+ * subtransaction, and what fails in it is told as the reason: for a REINDEX, where
+ * the file is to blame.
+ *
+ * What it tells are statistics, so they are told to whom pg_stats tells them:
+ * who may read the column, unless policies hide rows; and to pg_read_all_stats,
+ * of which pg_monitor is a member.
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "index/index.h"
+#include "type/arguments.h"
+#include "type/subtransaction.h"
+
+PG_FUNCTION_INFO_V1(bloomext_live_state);
+
+/* The columns of bf_live_state. */
+enum
+{
+	COLUMN, ESTIMATED_COUNT, EXPECTED, FILL, FPP, ESTIMATED_FPP, LAYERS,
+	EXPANSION, BYTES, DUE, MAYBE, REASON, ACTION, COLUMNS
+};
+
+/* What is told of an index. */
+typedef struct State
+{
+	Oid			index;
+	Oid			table;
+	const char *reindex;		/* the statement, as soon as it is known */
+	Datum		values[COLUMNS];
+	bool		nulls[COLUMNS];
+} State;
+
+/* Fill in a column. */
+static void
+tell(State *state, int column, Datum value)
+{
+	state->values[column] = value;
+	state->nulls[column] = false;
+}
+
+/* Fill in a column of text. */
+static void
+tell_text(State *state, int column, const char *text)
+{
+	tell(state, column, CStringGetTextDatum(text));
+}
+
+/* Say what is to be done: a statement, and before it another one, or none. */
+static void
+tell_action(State *state, const char *before, const char *statement)
+{
+	Datum		statements[2];
+	int			count = 0;
+
+	if (before != NULL)
+		statements[count++] = CStringGetTextDatum(before);
+	statements[count++] = CStringGetTextDatum(statement);
+	tell(state, ACTION,
+		 PointerGetDatum(construct_array(statements, count, TEXTOID, -1, false,
+										 TYPALIGN_INT)));
+}
+
+/* Say that the filter is to be rebuilt, and why. */
+static void
+tell_reindex(State *state, const char *reason)
+{
+	tell_text(state, DUE, "REINDEX");
+	tell_text(state, REASON, reason);
+	if (state->reindex != NULL)
+		tell_action(state, NULL, state->reindex);
+}
+
+/* Say what is due because of a filter's fill. */
+static void
+tell_due(State *state, Relation index, const BfLive *live,
+		 const BfLiveFill *fill)
+{
+	double		rows = bf_live_counted_rows(state->table);
+
+	switch (bf_live_due(fill, rows))
+	{
+		case BF_DUE_NOTHING:
+			tell_text(state, DUE, "nothing");
+			break;
+		case BF_DUE_GROWTH:
+			tell_text(state, DUE, "growth");
+			tell_text(state, REASON, "is full, and gets a layer when elements come");
+			break;
+		case BF_DUE_MANY_LAYERS:
+			tell_reindex(state, "has many layers, each of which a lookup asks");
+			break;
+		case BF_DUE_OUTGROWN:
+			tell_reindex(state, "holds far more elements than its table has rows");
+			break;
+		case BF_DUE_OVER_FULL:
+			tell_reindex(state, "is over-full");
+			if (live->plan.header.expansion == 0)
+				tell_action(state,
+							psprintf("ALTER INDEX %s SET (expected = %.0f)",
+									 bf_live_qualified_name(index),
+									 bf_live_enough(fill, bf_live_likely_rows(state->table))),
+							state->reindex);
+			break;
+	}
+}
+
+/* Why the "no" of a filter that stands for its table is not sure; or NULL. */
+static const char *
+maybe_of_index(const State *state, Relation index)
+{
+	const BfPlace *place = bf_rows_place(state->table, false);
+
+	return place->elsewhere != NULL ? bf_rows_maybe(place) : bf_live_maybe(index);
+}
+
+/* The same of a leaf of a partitioned index. */
+static const char *
+maybe_of_leaf(const BfLeaf *leaf)
+{
+	const char *maybe = bf_rows_maybe(&leaf->place);
+	ListCell   *cell;
+
+	if (leaf->place.elsewhere != NULL)
+		return maybe;
+	foreach(cell, leaf->indexes)
+	{
+		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+
+		maybe = bf_live_maybe(index);
+		relation_close(index, NoLock);
+		if (maybe == NULL)
+			break;
+	}
+	return maybe;
+}
+
+/*
+ * Say why every answer is "maybe".  Where no rebuild is due, what is to be done for
+ * that is more than a monitor can tell.
+ */
+static void
+tell_maybe(State *state, const char *maybe)
+{
+	tell_text(state, MAYBE, maybe);
+	if (state->nulls[ACTION])
+	{
+		state->nulls[DUE] = true;
+		tell_text(state, REASON, maybe);
+	}
+}
+
+/* Tell how full a filter is that can be read. */
+static void
+tell_fill(State *state, Relation index)
+{
+	const char *maybe = maybe_of_index(state, index);
+	BfLive		live;
+	BfLiveFill	fill;
+	BfDoubt		doubt;
+
+	/* What follows may raise. */
+	if (maybe != NULL)
+		tell_text(state, MAYBE, maybe);
+	bf_live_open(index, &live);
+	live.ring = GetAccessStrategy(BAS_BULKREAD);
+	bf_live_measure(index, &live, &fill);
+	FreeAccessStrategy(live.ring);
+
+	doubt = bf_live_lasting_doubt(index, &live);
+	if (doubt == BF_SURE)
+		tell_due(state, index, &live, &fill);
+	else
+		tell_reindex(state, bf_doubt_text(doubt));
+	tell(state, ESTIMATED_COUNT, Int64GetDatum(fill.all.count));
+	tell(state, EXPECTED, Int64GetDatum((int64) fill.expected));
+	tell(state, FILL,
+		 Float8GetDatum((double) fill.all.bits_set / (double) fill.all.bits));
+	tell(state, FPP, Float8GetDatum(live.plan.header.fpp));
+	tell(state, ESTIMATED_FPP, Float8GetDatum(fill.all.fpp));
+	tell(state, LAYERS, Int32GetDatum((int32) fill.layers));
+	tell(state, EXPANSION, Int32GetDatum((int32) live.plan.header.expansion));
+	if (maybe != NULL)
+		tell_maybe(state, maybe);
+}
+
+/* Whether this transaction makes, or has made, an index or its file. */
+static bool
+is_new(Relation index)
+{
+	return index->rd_createSubid != InvalidSubTransactionId ||
+		compat_file_subxact(index) != InvalidSubTransactionId;
+}
+
+/* Tell of an index that is open, whether it can be read or not. */
+static void
+tell_index(State *state, Relation index)
+{
+	Form_pg_index form = index->rd_index;
+	BlockNumber blocks;
+
+	state->reindex = psprintf("REINDEX INDEX CONCURRENTLY %s",
+							  bf_live_qualified_name(index));
+	blocks = RelationGetNumberOfBlocks(index);
+	tell(state, BYTES, Int64GetDatum((int64) blocks * BLCKSZ));
+	if (!form->indislive || !form->indisready || !form->indisvalid ||
+		(blocks == 0 && is_new(index)))
+		tell_maybe(state, bf_live_maybe(index));
+	else if (blocks == 0)
+	{
+		tell_reindex(state, "has lost its file's contents");
+		tell_maybe(state, bf_live_maybe(index));
+	}
+	else if (!bf_live_holds_elements(index))
+		tell_text(state, REASON, bf_live_maybe(index));
+	else
+		tell_fill(state, index);
+}
+
+/*
+ * Tell whether the "no" of a partitioned index is sure, as each of its leaves has to
+ * be.  All else is told of the partitions' indexes.
+ */
+static void
+tell_partitioned(State *state)
+{
+	List	   *leaves = bf_resolve_index(state->index);
+	ListCell   *cell;
+
+	foreach(cell, leaves)
+	{
+		const char *maybe = maybe_of_leaf(lfirst(cell));
+
+		CHECK_FOR_INTERRUPTS();
+		if (maybe != NULL)
+		{
+			tell_maybe(state, maybe);
+			return;
+		}
+	}
+	tell_text(state, DUE, "nothing");
+}
+
+/* Look at an index that is locked. */
+static void
+look_at_locked(State *state)
+{
+	Relation	index = try_relation_open(state->index, NoLock);
+
+	if (index == NULL)
+	{
+		tell_text(state, REASON, "was dropped");
+		return;
+	}
+	tell_text(state, COLUMN, bf_subject_name(bf_subject_of(index)));
+	if (index->rd_rel->relkind == RELKIND_INDEX)
+		tell_index(state, index);
+	else
+		tell_partitioned(state);
+	relation_close(index, NoLock);
+}
+
+/* Look at an index, with its table and it locked. */
+static void
+look(void *argument)
+{
+	State	   *state = argument;
+
+	if (!ConditionalLockRelationOid(state->table, AccessShareLock))
+		tell_text(state, REASON, "is of a table that is locked by another session");
+	else if (!ConditionalLockRelationOid(state->index, AccessShareLock))
+		tell_text(state, REASON, "is locked by another session");
+	else
+		look_at_locked(state);
+}
+
+/* Whether an access method is the one of live filters. */
+static bool
+is_of_live_filters(Oid am)
+{
+	const IndexAmRoutine *routine = GetIndexAmRoutineByAmId(am, true);
+
+	return routine != NULL && routine->ambuild == bflive_build;
+}
+
+/* Why nobody could read a filter from here, whatever is locked; or NULL. */
+static const char *
+out_of_reach(Form_pg_class form)
+{
+	if (form->relpersistence == RELPERSISTENCE_TEMP &&
+		!isTempNamespace(form->relnamespace))
+		return "is of a temporary table of another session";
+	if (form->relpersistence != RELPERSISTENCE_PERMANENT && RecoveryInProgress())
+		return "is unlogged, and empty on a standby";
+	return NULL;
+}
+
+/* Tell what the catalogs do; false where the caller is to be told nothing. */
+static bool
+tell_by_catalogs(State *state)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID,
+										ObjectIdGetDatum(state->index));
+	HeapTuple	class_tuple = SearchSysCache1(RELOID,
+											  ObjectIdGetDatum(state->index));
+	AttrNumber	column = InvalidAttrNumber;
+	bool		is_told = false;
+	const char *reason = "was dropped";
+
+	if (HeapTupleIsValid(tuple) && HeapTupleIsValid(class_tuple))
+	{
+		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+		Form_pg_class class_form = (Form_pg_class) GETSTRUCT(class_tuple);
+
+		state->table = form->indrelid;
+		if (heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
+			column = form->indkey.values[0];
+		reason = out_of_reach(class_form);
+		is_told = (class_form->relkind == RELKIND_INDEX ||
+				   class_form->relkind == RELKIND_PARTITIONED_INDEX) &&
+			is_of_live_filters(class_form->relam);
+	}
+	else
+		is_told = !HeapTupleIsValid(class_tuple);
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (HeapTupleIsValid(class_tuple))
+		ReleaseSysCache(class_tuple);
+	if (reason != NULL)
+		tell_text(state, REASON, reason);
+	return is_told && bf_rights_may_see_statistics(state->table, column);
+}
+
+/* Whether an error is of a file that is damaged, or of an older format. */
+static bool
+calls_for_rebuild(const ErrorData *error)
+{
+	switch (error->sqlerrcode)
+	{
+		case ERRCODE_DATA_CORRUPTED:
+		case ERRCODE_INDEX_CORRUPTED:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+			return true;
+		default:
+			return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_SYSTEM_ERROR;
+	}
+}
+
+/* Tell what a look met with. */
+static void
+tell_error(State *state, ErrorData *error)
+{
+	const char *reason = bf_look_reason(error);
+
+	if (state->reindex != NULL && calls_for_rebuild(error))
+		tell_reindex(state, reason);
+	else
+		tell_text(state, REASON, reason);
+}
+
+/* bf_live_state(index): NULL of what is no live filter, or not the caller's */
+Datum
+bloomext_live_state(PG_FUNCTION_ARGS)
+{
+	State		state = {.index = PG_GETARG_OID(0)};
+	ErrorData  *error = NULL;
+
+	memset(state.nulls, true, sizeof(state.nulls));
+	if (!tell_by_catalogs(&state))
+		PG_RETURN_NULL();
+	if (state.nulls[REASON])
+		error = bf_look(look, &state);
+	if (error != NULL)
+		tell_error(&state, error);
+	return bf_row(fcinfo, state.values, state.nulls, COLUMNS);
+}

@@ -1,0 +1,272 @@
+/*
+ * origin.c
+ *	  Which filters are to know rows whose table or index may have another file.
+ *
+ * A row is where its table's file is.  The filter that must know it is that which
+ * has the file of the index that the row went into: SET TABLESPACE and a change of
+ * type copy that, or hand it on, without reading a row; those who swap two tables'
+ * files swap the indexes' as well.  So:
+ *
+ * - The index that has the file is to know the row; and that with the index's
+ *	 OID, whose file may be a copy.
+ * - Where no relation has the file, somebody may have a copy of it.  Others wait for
+ *	 this transaction's locks, so that the copy came into being in this
+ *	 transaction: a filter that takes the same hashes and has such a file may be
+ *	 the one; of the table that has the rows' file, if any has.
+ *
+ * Hashes that a filter need not have cost nothing but room; so where something
+ * cannot be told, the answer is yes.  But no filter is a candidate that would have
+ * to be waited for: those are locked since this transaction gave them their files.
+ *
+ * A file is searched for by pg_class's index, and not by PostgreSQL's function for
+ * it (RelidByRelfilenumber), which from 18 on passes over temporary tables, and
+ * before that takes one for a permanent table whose file has the same number.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/storage.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "index/index.h"
+#include "index/origin.h"
+
+/* Note where a row goes that is inserted now. */
+void
+bf_origin_of(Relation table, Relation index, BfOrigin *origin)
+{
+	const BfLive *live = bf_live_kept(index);
+
+	*origin = (BfOrigin) {
+		.table = RelationGetRelid(table),
+		.index = RelationGetRelid(index),
+		.access_method = index->rd_rel->relam,
+		.table_file = compat_locator_of(table),
+		.index_file = compat_locator_of(index),
+		.is_temporary = RelationUsesLocalBuffers(index),
+		.strategy = live->plan.strategy,
+		.funnel = (BfFunnel) live->plan.header.funnel,
+		.element = index->rd_opcintype[0]
+	};
+}
+
+/* A tablespace as pg_class names it. */
+static Oid
+tablespace_of(RelFileLocator file)
+{
+	return file.compat_spc == MyDatabaseTableSpace ? InvalidOid : file.compat_spc;
+}
+
+/* Whether a relation has a file, by a row of pg_class. */
+static bool
+has_file(HeapTuple tuple, RelFileLocator file)
+{
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+	return form->relfilenode == file.compat_number &&
+		form->reltablespace == tablespace_of(file);
+}
+
+/* The relation that has a file; InvalidOid if there is none. */
+static Oid
+owner_of(RelFileLocator file, bool is_temporary)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			owner = InvalidOid;
+
+	ScanKeyInit(&keys[0], Anum_pg_class_reltablespace, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(tablespace_of(file)));
+	ScanKeyInit(&keys[1], Anum_pg_class_relfilenode, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(file.compat_number));
+	scan = systable_beginscan(catalog, ClassTblspcRelfilenodeIndexId, true,
+							  NULL, 2, keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		/* Temporary files have a name of the session's own, too. */
+		if (is_temporary ? isTempNamespace(form->relnamespace) :
+			form->relpersistence != RELPERSISTENCE_TEMP)
+			owner = form->oid;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return owner;
+}
+
+/* Find out where an origin's files are, if the catalogs may have changed. */
+static void
+trace(BfOrigin *origin)
+{
+	uint64		definitions = bf_definitions();
+	HeapTuple	tuple;
+
+	if (origin->definitions == definitions)
+		return;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(origin->index));
+	origin->is_home = HeapTupleIsValid(tuple) &&
+		has_file(tuple, origin->index_file);
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	origin->owner = origin->is_home ? origin->index :
+		owner_of(origin->index_file, origin->is_temporary);
+	origin->heir = OidIsValid(origin->owner) ? InvalidOid :
+		owner_of(origin->table_file, origin->is_temporary);
+	origin->definitions = definitions;
+}
+
+/* Whether the index has the file yet, so that no other filter is concerned. */
+bool
+bf_origin_is_home(BfOrigin *origin)
+{
+	trace(origin);
+	return origin->is_home;
+}
+
+/* The index that has the file; InvalidOid if there is none. */
+Oid
+bf_origin_owner(BfOrigin *origin)
+{
+	trace(origin);
+	return origin->owner;
+}
+
+/* Whether a filter takes the same hashes. */
+static bool
+is_alike(const BfOrigin *origin, Relation index)
+{
+	const BfLive *live;
+
+	if (!index->rd_index->indisready ||
+		index->rd_opcintype[0] != origin->element)
+		return false;
+	live = bf_live_kept(index);
+	return live->plan.strategy == origin->strategy &&
+		live->plan.header.funnel == origin->funnel;
+}
+
+/*
+ * Whether a file, which is not temporary, was made in this subtransaction or those in it
+ * that ended well: whether it would be removed if this failed.  That is so of the
+ * file itself, whichever relation has it; a relation's own marks (rd_createSubid) are not.
+ */
+bool
+bf_file_is_new(RelFileLocator file)
+{
+	RelFileLocator *files;
+	int			count = smgrGetPendingDeletes(false, &files);
+
+	for (int i = 0; i < count; i++)
+	{
+		if (RelFileLocatorEquals(files[i], file))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether a relation may have got its file in this transaction, which is not known
+ * exactly of temporary ones, nor in a subtransaction.
+ */
+static bool
+may_have_new_file(HeapTuple tuple)
+{
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+		return false;
+	return form->relpersistence == RELPERSISTENCE_TEMP ||
+		GetCurrentTransactionNestLevel() > 1 ||
+		bf_file_is_new(compat_locator(OidIsValid(form->reltablespace) ?
+									  form->reltablespace : MyDatabaseTableSpace,
+									  MyDatabaseId, form->relfilenode));
+}
+
+/* The same of an index that is open. */
+static bool
+may_be_new(Relation index)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID,
+										ObjectIdGetDatum(RelationGetRelid(index)));
+	bool		result = HeapTupleIsValid(tuple) && may_have_new_file(tuple);
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Whether a live filter, which is open, may be one that is to know the rows. */
+bool
+bf_origin_concerns(BfOrigin *origin, Relation index)
+{
+	Oid			oid = RelationGetRelid(index);
+
+	trace(origin);
+	if (oid == origin->index || oid == origin->owner)
+		return true;
+	return !OidIsValid(origin->owner) &&
+		(!OidIsValid(origin->heir) ||
+		 index->rd_index->indrelid == origin->heir) &&
+		may_be_new(index) && is_alike(origin, index);
+}
+
+/*
+ * The indexes of an access method that may have got their files in this transaction,
+ * found once an epoch.
+ */
+static const List *
+new_indexes(Oid access_method)
+{
+	static List *found;
+	static uint64 epoch;
+	uint64		now = bf_epoch();
+	MemoryContext caller;
+	Relation	catalog;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (epoch == now)
+		return found;
+	found = NIL;
+	catalog = table_open(RelationRelationId, AccessShareLock);
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		if (form->relkind == RELKIND_INDEX && form->relam == access_method &&
+			may_have_new_file(tuple))
+			found = lappend_oid(found, form->oid);
+	}
+	MemoryContextSwitchTo(caller);
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	epoch = now;
+	return found;
+}
+
+/* The indexes among which are all filters that may be concerned. */
+List *
+bf_origin_candidates(BfOrigin *origin)
+{
+	List	   *candidates = list_make1_oid(origin->index);
+
+	trace(origin);
+	if (OidIsValid(origin->owner))
+		return list_append_unique_oid(candidates, origin->owner);
+	return list_concat_unique_oid(candidates,
+								  new_indexes(origin->access_method));
+}

@@ -1,0 +1,301 @@
+/*
+ * snapshot.c
+ *	  Read a live filter's image.
+ *
+ * snapshot.h says how to use it and why it is right.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/relation.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+#include "index/index.h"
+#include "index/snapshot.h"
+#include "type/merge.h"
+#include "type/shard.h"
+
+/* Begin to read an index that is resolved and locked already. */
+void
+bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
+{
+	Relation	index = relation_open(oid, NoLock);
+	BfLive	   *live = palloc(sizeof(BfLive));
+
+	/* What is not there yet is read, too, as serializability goes. */
+	PredicateLockRelation(index, GetActiveSnapshot());
+
+	bf_live_open(index, live);
+	/* As a sequential scan does: do not put all else out of shared buffers. */
+	if (bf_live_end(live) > NBuffers / 4)
+		live->ring = GetAccessStrategy(BAS_BULKREAD);
+	*snapshot = (BfLiveSnapshot) {
+		.plan = bf_live_value_plan(live,
+								   palloc(sizeof(BfLayer) * live->nlayers)),
+		.index = index,
+		.live = live
+	};
+}
+
+/* Go on to a layer: its pending hashes, and then its pages. */
+BfHashPair *
+bf_snapshot_layer(BfLiveSnapshot *snapshot, uint32 layer, size_t *count)
+{
+	BfHashPair *pending;
+
+	snapshot->layer = &snapshot->live->layers[layer];
+	pending = bf_pending_copy(snapshot->index, snapshot->live,
+							  snapshot->layer, count);
+	snapshot->sweep = bf_sweep_begin(snapshot->index, snapshot->live,
+									 snapshot->layer);
+	return pending;
+}
+
+/* Copy the layer's next page of bits. */
+bool
+bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
+{
+	uint64		bytes = bf_layer_bytes(snapshot->layer->shape.bits,
+									   BF_CELL_BIT);
+	BlockNumber number;
+	Buffer		buffer = bf_sweep_next(snapshot->sweep, &number);
+
+	if (!BufferIsValid(buffer))
+	{
+		bf_sweep_end(snapshot->sweep);
+		return false;
+	}
+	page->offset = (uint64) number * BF_PAGE_BYTES;
+	page->length = (uint32) Min(BF_PAGE_BYTES, bytes - page->offset);
+	memcpy(page->bytes, PageGetContents(BufferGetPage(buffer)), page->length);
+	UnlockReleaseBuffer(buffer);
+	return true;
+}
+
+/* Done; the locks stay until the transaction ends. */
+void
+bf_snapshot_end(BfLiveSnapshot *snapshot)
+{
+	if (snapshot->live->ring != NULL)
+		FreeAccessStrategy(snapshot->live->ring);
+	pfree(snapshot->live);
+	pfree(snapshot->plan.layers);
+	relation_close(snapshot->index, NoLock);
+}
+
+/* Set the bits of hashes in a layer of a value, and be done with them. */
+static void
+set_pairs(BfValue *value, BfLayer *layer, BfHashPair *pairs, size_t count)
+{
+	static const bool held[BF_BATCH];
+	uint64		room = PG_UINT64_MAX;
+	BfHash		hashes[BF_BATCH];
+
+	for (size_t done = 0; done < count;)
+	{
+		size_t		n = Min(count - done, BF_BATCH);
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < n; i++)
+			hashes[i] = bf_hash_of(&pairs[done + i]);
+		done += bf_layer_add(&value->filter, layer, hashes, n, held, &room);
+	}
+	pfree(pairs);
+}
+
+/* Copy a layer of an index into a value of the same layers. */
+static void
+copy_layer(BfLiveSnapshot *snapshot, BfLayer *layer, BfValue *value)
+{
+	BfLivePage *page = palloc(sizeof(BfLivePage));
+	size_t		count;
+	BfHashPair *pending = bf_snapshot_layer(snapshot, layer->index, &count);
+
+	while (bf_snapshot_next(snapshot, page))
+		memcpy(value->bytes + layer->offset + page->offset, page->bytes,
+			   page->length);
+	set_pairs(value, layer, pending, count);
+	pfree(page);
+}
+
+/* Whether all layers are within a limit. */
+static bool
+layers_fit(const BfPlan *plan, uint64 most)
+{
+	for (uint32 i = 0; i < plan->header.layers; i++)
+	{
+		if (bf_layer_bytes(plan->layers[i].bits, BF_CELL_BIT) > most)
+			return false;
+	}
+	return true;
+}
+
+/* Refuse a filter that does not fit into what is wanted; say what would. */
+pg_noreturn static void
+refuse_large(const BfLiveSnapshot *snapshot, const char *what)
+{
+	const BfPlan *plan = &snapshot->plan;
+	uint64		expected = 0;
+	uint64		bytes = 0;
+	uint64		parts;
+
+	for (uint32 i = 0; i < plan->header.layers; i++)
+	{
+		expected += plan->layers[i].expected;
+		bytes += bf_layer_bytes(plan->layers[i].bits, BF_CELL_BIT);
+	}
+	/* So many that each of them fits into both. */
+	parts = bf_live_parts(bytes, BF_REDIS_MAX_BYTES);
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("live filter \"%s\" does not fit into %s",
+					RelationGetRelationName(snapshot->index), what),
+			 errdetail("It takes %llu bytes; a value holds at most %llu, a Redis key %llu.",
+					   (unsigned long long) bytes,
+					   (unsigned long long) (MaxAllocSize - VARHDRSZ),
+					   (unsigned long long) BF_REDIS_MAX_BYTES),
+			 errhint("%s Mirror each to %s.",
+					 bf_live_divided(snapshot->index, expected,
+									 plan->header.fpp, parts),
+					 bf_shard_suits(plan->strategy, plan->header.funnel) ?
+					 psprintf("a layout that ends in ;shards=%llu/i",
+							  (unsigned long long) parts) :
+					 "a key of its own")));
+}
+
+/*
+ * Make a value of an index, no layer of which has more than so many bytes: what
+ * has no layer yet gets into the newest.
+ */
+static void
+read_index(Oid index, uint64 most, BfValue *value)
+{
+	BfLiveSnapshot snapshot;
+	BfHashPair *own;
+	size_t		nown;
+	BfLayer		newest;
+
+	bf_snapshot_begin(index, &snapshot);
+	if (!bf_value_fits(&snapshot.plan))
+		refuse_large(&snapshot, "a value");
+	if (!layers_fit(&snapshot.plan, most))
+		refuse_large(&snapshot, "a Redis key");
+	bf_value_make(&snapshot.plan, value);
+	own = bf_deferred_copy(snapshot.index, &nown);
+	bf_foreach_layer(layer, &value->filter)
+		copy_layer(&snapshot, &layer, value);
+	newest = bf_filter_layer(&value->filter, snapshot.live->nlayers - 1);
+	set_pairs(value, &newest, own, nown);
+	bf_snapshot_end(&snapshot);
+}
+
+/* The one filter of a leaf. */
+static Oid
+filter_of(const BfLeaf *leaf)
+{
+	if (list_length(leaf->indexes) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+				 errmsg("table \"%s\" has several live filters",
+						get_rel_name(leaf->place.table)),
+				 errhint("Name the index.")));
+	return linitial_oid(leaf->indexes);
+}
+
+/* Tell a filter's layers from those of others, for a message. */
+static char *
+describe_layers(const BfFilter *filter, Oid index)
+{
+	return psprintf("Layers of \"%s\": %u, the first of %llu bits.",
+					get_rel_name(index), filter->plan.header.layers,
+					(unsigned long long) filter->plan.first.bits);
+}
+
+/*
+ * Refuse filters that have grown apart, or were made for unlike numbers of
+ * elements.
+ */
+static void
+check_alike(const BfFilter *left, Oid left_index,
+			const BfFilter *right, Oid right_index, Oid rel)
+{
+	if (left->plan.strategy == right->plan.strategy &&
+		!bf_value_same_shape(left, right))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("live filters of \"%s\" have unlike layers",
+						get_rel_name(rel)),
+				 errdetail("%s %s",
+						   describe_layers(left, left_index),
+						   describe_layers(right, right_index)),
+				 errhint("Give all of them one size: ALTER INDEX ... SET (expected = N, fpp = P), then REINDEX INDEX CONCURRENTLY. Or name the tables below it, one by one.")));
+}
+
+/* Refuse an index whose predicate says that it is another shard. */
+static void
+check_shard(Oid oid, int shards, int number)
+{
+	Relation	index = index_open(oid, AccessShareLock);
+	ListCell   *cell;
+	int			said_shards;
+	int			said_number;
+
+	foreach(cell, RelationGetIndexPredicate(index))
+	{
+		if (bf_shard_is_said(lfirst(cell), &said_shards, &said_number) &&
+			(said_shards != shards || said_number != number))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("live filter \"%s\" is not shard %d of %d",
+							RelationGetRelationName(index), number, shards),
+					 errdetail("By its predicate it is shard %d of %d.",
+							   said_number, said_shards),
+					 errhint("Mirror it to a layout that ends in ;shards=%d/%d.",
+							 said_shards, said_number)));
+	}
+	index_close(index, AccessShareLock);
+}
+
+/*
+ * Refuse to take the filters that a table or an index stands for as a shard where
+ * they are another one.  Those that say nothing of shards may be what they like.
+ */
+void
+bf_snapshot_check_shard(Oid rel, int shards, int number)
+{
+	ListCell   *cell;
+
+	foreach(cell, bf_resolve_sure(rel))
+		check_shard(filter_of(lfirst(cell)), shards, number);
+}
+
+/*
+ * Make a value of all filters that a table or an index stands for, with layers
+ * that Redis can hold where that is what it is for.
+ */
+void
+bf_snapshot_value(Oid rel, bool for_redis, BfValue *value)
+{
+	List	   *leaves = bf_resolve_sure(rel);
+	Oid			first = filter_of(linitial(leaves));
+	uint64		most = for_redis ? BF_REDIS_MAX_BYTES : MaxAllocSize;
+	BfValue		other;
+
+	read_index(first, most, value);
+	for (int i = 1; i < list_length(leaves); i++)
+	{
+		Oid			index = filter_of(list_nth(leaves, i));
+
+		read_index(index, most, &other);
+		check_alike(&value->filter, first, &other.filter, index, rel);
+		bf_value_merge(value, &other.filter, &bf_merge_union);
+		pfree(other.varlena);
+	}
+}

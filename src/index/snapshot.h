@@ -1,0 +1,64 @@
+/*
+ * snapshot.h
+ *	  Read a live filter's image.
+ *
+ * bf_snapshot_value() is all that code outside this folder needs.  Within it:
+ *
+ *	  BfLiveSnapshot snapshot;
+ *	  BfLivePage page;
+ *
+ *	  bf_snapshot_begin(index, &snapshot);
+ *	  for each of snapshot.plan.header.layers:
+ *		  pairs = bf_snapshot_layer(&snapshot, layer, &count);
+ *		  while (bf_snapshot_next(&snapshot, &page))
+ *			  ... page.bytes are bytes page.offset ff. of the layer's bits
+ *		  ... then set the bits of the pairs in the copy
+ *	  bf_snapshot_end(&snapshot);
+ *
+ * The bits are in the order that a value stores them (core/bits.h); those of a
+ * pair are at strategy->positions().
+ *
+ * What a filter holds of committed rows is in the image: bits and pending
+ * hashes together.  It is of the layers that there were at the beginning: what
+ * others add to later ones was not committed then.  A hash that waits for its
+ * bits gets them in the layer that it waits in; so that layer's pending hashes
+ * must be asked for before its pages, or an element could escape that moves
+ * from there to its bits.  The image may hold rows that were not, or never,
+ * committed.  What this transaction inserted itself is in the value, but in
+ * pages and pairs only if it was stored.
+ */
+#ifndef BLOOMEXT_SNAPSHOT_H
+#define BLOOMEXT_SNAPSHOT_H
+
+#include "storage/block.h"
+#include "utils/relcache.h"
+
+#include "pages/pair.h"
+#include "type/value.h"
+
+typedef struct BfLiveSnapshot
+{
+	BfPlan		plan;			/* with all its layers */
+	Relation	index;
+	struct BfLive *live;		/* as it was at the beginning */
+	const struct BfLiveLayer *layer;	/* that is being read */
+	struct BfSweep *sweep;		/* over its data pages */
+} BfLiveSnapshot;
+
+/* Part of a layer's bits; a page of zeros only is not handed out. */
+typedef struct BfLivePage
+{
+	uint64		offset;			/* of the first byte, in the layer's bits */
+	uint32		length;
+	uint8		bytes[BLCKSZ];
+} BfLivePage;
+
+extern void bf_snapshot_begin(Oid index, BfLiveSnapshot *snapshot);
+extern BfHashPair *bf_snapshot_layer(BfLiveSnapshot *snapshot, uint32 layer,
+									 size_t *count);
+extern bool bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page);
+extern void bf_snapshot_end(BfLiveSnapshot *snapshot);
+extern void bf_snapshot_check_shard(Oid rel, int shards, int number);
+extern void bf_snapshot_value(Oid rel, bool for_redis, BfValue *value);
+
+#endif							/* BLOOMEXT_SNAPSHOT_H */

@@ -1,0 +1,141 @@
+/*
+ * vacuum.c
+ *	  VACUUM of a live filter: pending elements get their bits, and the fill is
+ *	  reported.
+ *
+ * A filter cannot forget: deleted rows leave their bits until it is rebuilt.
+ * There are no row pointers to remove, either, so bulk deletion finds nothing;
+ * for the same reason the validation phase of CREATE INDEX CONCURRENTLY
+ * inserts every row again, most of which finds its bits set.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "commands/defrem.h"
+#include "commands/vacuum.h"
+#include "storage/bufmgr.h"
+#include "tcop/pquery.h"
+#include "utils/inval.h"
+#include "utils/snapmgr.h"
+
+#include "index/index.h"
+
+/*
+ * ambulkdelete: nothing points to rows.  But this is also how the validation of
+ * a concurrent build begins.  Rows that came after the build's snapshot and are
+ * gone by now are in no filter.  Snapshots of this server that can see them are
+ * waited for, but one may be imported meanwhile that is as old; a standby's are
+ * not.  So the horizon moves, and the validation's own snapshot is noted.
+ */
+IndexBulkDeleteResult *
+bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+				  IndexBulkDeleteCallback callback, void *state)
+{
+	if (!info->index->rd_index->indisvalid)
+	{
+		BfLive		live;
+
+		bf_live_lock(info->index, true, &live);
+		live.horizon = ReadNextFullTransactionId();
+		live.validated = live.horizon;
+		live.validated_running = 0;
+		if (ActiveSnapshotSet())
+		{
+			live.validated = bf_full_xid(GetActiveSnapshot()->xmax);
+			live.validated_running = GetActiveSnapshot()->xcnt;
+		}
+		bf_meta_write(info->index, MAIN_FORKNUM, &live);
+		bf_live_unlock(info->index);
+	}
+	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
+}
+
+/* Say what keeps a filter's "no" from ever being sure; false if nothing does. */
+static bool
+report_doubt(Relation index, const BfLive *live)
+{
+	BfDoubt		doubt = bf_live_lasting_doubt(index, live);
+
+	if (doubt == BF_SURE)
+		return false;
+	ereport(WARNING,
+			(errmsg("live filter \"%s\" %s",
+					RelationGetRelationName(index), bf_doubt_text(doubt)),
+			 errdetail("All that it can say of an element is \"maybe\"."),
+			 errhint("%s", bf_doubt_hint(doubt))));
+	return true;
+}
+
+/*
+ * Whether it was VACUUM (VERBOSE) that was asked for.  From 15 on, vacuum no
+ * longer tells index access methods, so we look at the statement being run.
+ * Autovacuum runs none.
+ */
+static bool
+is_verbose(void)
+{
+	ListCell   *cell;
+
+	if (ActivePortal == NULL)
+		return false;
+	foreach(cell, ActivePortal->stmts)
+	{
+		Node	   *statement = lfirst_node(PlannedStmt, cell)->utilityStmt;
+		ListCell   *option;
+
+		if (statement == NULL || !IsA(statement, VacuumStmt))
+			continue;
+		foreach(option, ((VacuumStmt *) statement)->options)
+		{
+			DefElem    *element = lfirst_node(DefElem, option);
+
+			if (strcmp(element->defname, "verbose") == 0)
+				return defGetBoolean(element);
+		}
+	}
+	return false;
+}
+
+/* Take the mark of a build in place away, if that was not undone. */
+static void
+settle(Relation index, Relation table, BfLive *live)
+{
+	if (!FullTransactionIdIsValid(live->emptied_by) ||
+		bf_live_was_undone(table, live))
+		return;
+	live->emptied_by = InvalidFullTransactionId;
+	bf_meta_write(index, MAIN_FORKNUM, live);
+	CacheInvalidateRelcache(index);
+}
+
+/* amvacuumcleanup: flush, count, report; with VACUUM's own few buffers. */
+IndexBulkDeleteResult *
+bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	Relation	index = info->index;
+	Relation	table;
+	BfLive		live;
+
+	if (info->analyze_only)
+		return stats;
+	table = table_open(index->rd_index->indrelid, NoLock);
+	bf_live_lock(index, true, &live);
+	live.ring = info->strategy;
+	bf_pending_flush(index, &live, bf_newest_layer(&live));
+	bf_live_seal(index, &live);
+	settle(index, table, &live);
+	bf_live_unlock(index);
+	table_close(table, NoLock);
+	if (!report_doubt(index, &live))
+		bf_live_report_fill(index, &live, info->num_heap_tuples,
+							is_verbose() ? INFO : info->message_level);
+
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	stats->num_pages = RelationGetNumberOfBlocks(index);
+	stats->num_index_tuples = info->num_heap_tuples;
+	stats->estimated_count = info->estimated_count;
+	return stats;
+}

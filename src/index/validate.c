@@ -1,0 +1,138 @@
+/*
+ * validate.c
+ *	  amvalidate: is an operator class one that the access method can mean?
+ *
+ * The filter hashes bytes by the type, as the input type tells; so an operator
+ * class is no more than a type that can be an element, with the equality for
+ * which "surely no row" is true.  That must be the type's own equality, by
+ * which equal values have equal bytes.  There are no support functions, and
+ * nothing in the family that is not of this one class: what a column of its
+ * type may be equal to besides is of types that hash alike, as integers of all
+ * widths do.
+ *
+ * The class of anyelement catches all other types, so that it is us who refuse
+ * them, and tell what to do instead; its operator is there for the syntax.
+ */
+#include "postgres.h"
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "index/index.h"
+
+#define EQUALITY	1
+
+/* What is being validated, for messages. */
+typedef struct Class
+{
+	const char *name;
+	Oid			type;			/* what its operators have on their left */
+	bool		has_own;		/* is it on the right of one, too? */
+	bool		valid;
+} Class;
+
+/* Say what is wrong with an operator class. */
+static void
+complain(Class *class, const char *what)
+{
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method bloomfilter %s",
+					class->name, what)));
+	class->valid = false;
+}
+
+/* Whether values of two types, where they are equal, hash alike. */
+static bool
+hash_alike(Oid type, Oid other_type)
+{
+	BfElementType element;
+	BfElementType other;
+
+	if (type == other_type)
+		return true;
+	if (!bf_type_can_be_element(type) || !bf_type_can_be_element(other_type))
+		return false;
+	bf_element_type(type, InvalidOid, &element);
+	bf_element_type(other_type, InvalidOid, &other);
+	return bf_element_is_alike(&element, &other);
+}
+
+/* Whether an operator is the equality that btrees of the type know. */
+static bool
+is_equality(Class *class, Form_pg_amop member)
+{
+	TypeCacheEntry *type = lookup_type_cache(class->type,
+											 TYPECACHE_BTREE_OPFAMILY);
+
+	return member->amopopr == get_opfamily_member(type->btree_opf, class->type,
+												  member->amoprighttype,
+												  BTEqualStrategyNumber) &&
+		check_amop_signature(member->amopopr, BOOLOID, class->type,
+							 member->amoprighttype);
+}
+
+/* Check that an operator is an equality of the type. */
+static void
+check_operator(Class *class, Form_pg_amop member)
+{
+	class->has_own |= member->amoprighttype == class->type;
+	if (member->amopstrategy != EQUALITY ||
+		member->amoppurpose != AMOP_SEARCH ||
+		member->amoplefttype != class->type ||
+		!hash_alike(class->type, member->amoprighttype))
+		complain(class, psprintf("contains operator %s, which does not search its type",
+								 format_operator(member->amopopr)));
+	else if (!is_equality(class, member))
+		complain(class, psprintf("contains operator %s, which is not the type's own equality",
+								 format_operator(member->amopopr)));
+}
+
+/* amvalidate */
+bool
+bflive_validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass form;
+	CatCList   *operators;
+	CatCList   *functions;
+	Class		class = {.valid = true};
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	form = (Form_pg_opclass) GETSTRUCT(tuple);
+	class.name = pstrdup(NameStr(form->opcname));
+	class.type = form->opcintype == ANYELEMENTOID ? TEXTOID : form->opcintype;
+	operators = SearchSysCacheList1(AMOPSTRATEGY,
+									ObjectIdGetDatum(form->opcfamily));
+	functions = SearchSysCacheList1(AMPROCNUM,
+									ObjectIdGetDatum(form->opcfamily));
+
+	if (!bf_type_can_be_element(class.type))
+		complain(&class, psprintf("is for type %s, which cannot be an element",
+								  format_type_be(class.type)));
+	if (OidIsValid(form->opckeytype))
+		complain(&class, "has a storage type");
+	if (functions->n_members > 0)
+		complain(&class, "contains support functions");
+	for (int i = 0; i < operators->n_members; i++)
+		check_operator(&class,
+					   (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
+	if (!class.has_own)
+		complain(&class, "lacks the equality of its type");
+
+	ReleaseCatCacheList(functions);
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(tuple);
+	return class.valid;
+}

@@ -1,0 +1,168 @@
+/*
+ * layer.c
+ *	  Does a layer of a live filter hold an element?
+ *
+ * The order of asking is that of an element's way into the filter (live.h): the
+ * pending page, then the bits, up to the first that is not set.  Two positions
+ * are derived first, the others only if both are set.
+ *
+ * Each bit is on another page, and a question to a large filter is mostly
+ * waiting for memory.  So what it will look at is requested before: of the
+ * first positions before the pending page is asked, of the others all at once.
+ *
+ * A bit that is set is believed as it is found, on a page that is pinned and not
+ * locked: it can say no more than "maybe", which is never wrong.  One that is
+ * not set is looked at again, on the page locked and checked.  So a "no" does not
+ * depend on how others change pages, or replay restores them, meanwhile.
+ */
+#include "postgres.h"
+
+#include "storage/bufmgr.h"
+
+#include "pages/layers.h"
+
+/* Positions derived first. */
+#define FIRST_POSITIONS	2
+
+/* Where a bit is. */
+typedef struct BitPlace
+{
+	BlockNumber block;
+	uint32		offset;			/* of its byte, from the page's first */
+	uint8		mask;
+} BitPlace;
+
+/* Find where so many bits of an element are, from the first of them on. */
+static void
+locate_bits(const BfStrategy *strategy, const BfLiveLayer *layer,
+			const BfHash *hash, uint32 first, uint32 count, BitPlace *places)
+{
+	uint64		positions[BF_MAX_HASHES];
+
+	strategy->positions(hash, layer->shape.bits, first, count, positions);
+	for (uint32 i = 0; i < count; i++)
+	{
+		BlockNumber page = (BlockNumber) (positions[i] / BF_PAGE_BITS);
+		uint64		bit = positions[i] - page * BF_PAGE_BITS;
+
+		places[i] = (BitPlace) {
+			.block = bf_data_block(layer, page),
+			.offset = MAXALIGN(SizeOfPageHeaderData) +
+				(uint32) bf_bit_byte(bit),
+			.mask = bf_bit_mask(bit)
+		};
+	}
+}
+
+/* Whether a bit is set on its page. */
+static bool
+is_set(Buffer buffer, const BitPlace *place)
+{
+	const uint8 *bytes = (const uint8 *) BufferGetPage(buffer);
+
+	return (bytes[place->offset] & place->mask) != 0;
+}
+
+/* Whether a bit is set. */
+static bool
+test_bit(Relation index, BfLive *live, const BitPlace *place)
+{
+	Buffer		buffer = bf_page_pin(index, live, place->block, BF_PAGE_DATA);
+	bool		set;
+
+	if (!BufferIsValid(buffer))
+		return false;
+	if (is_set(buffer, place))
+	{
+		ReleaseBuffer(buffer);
+		return true;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	set = bf_page_check(index, buffer, BF_PAGE_DATA) && is_set(buffer, place);
+	UnlockReleaseBuffer(buffer);
+	return set;
+}
+
+/* Whether bits are set. */
+static bool
+test_bits(Relation index, BfLive *live, const BitPlace *places, uint32 count)
+{
+	for (uint32 i = 0; i < count; i++)
+	{
+		if (!test_bit(index, live, &places[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Request what is looked at first of a hash in a layer from memory. */
+void
+bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
+				  const BfHashPair *pair)
+{
+	BfHash		hash = bf_hash_of(pair);
+	uint32		count = Min(layer->shape.hashes, FIRST_POSITIONS);
+	BitPlace	places[FIRST_POSITIONS];
+
+	locate_bits(live->plan.strategy, layer, &hash, 0, count, places);
+	for (uint32 i = 0; i < count; i++)
+		bf_page_prefetch(live->file, places[i].block, places[i].offset);
+}
+
+/* Whether a layer holds a hash: waiting, or by its bits. */
+bool
+bf_live_layer_contains(Relation index, BfLive *live,
+					   const BfLiveLayer *layer, const BfHashPair *pair)
+{
+	BfHash		hash = bf_hash_of(pair);
+	uint32		first = Min(layer->shape.hashes, FIRST_POSITIONS);
+	uint32		rest = layer->shape.hashes - first;
+	BitPlace	places[BF_MAX_HASHES];
+
+	locate_bits(live->plan.strategy, layer, &hash, 0, first, places);
+	for (uint32 i = 0; i < first; i++)
+		bf_page_prefetch(live->file, places[i].block, places[i].offset);
+	if (bf_pending_contains(index, live, layer, pair))
+		return true;
+	if (!test_bits(index, live, places, first))
+		return false;
+
+	locate_bits(live->plan.strategy, layer, &hash, first, rest, places);
+	for (uint32 i = 0; i < rest; i++)
+		bf_recent_prefetch(live->file, places[i].block, places[i].offset);
+	return test_bits(index, live, places, rest);
+}
+
+/* Note what the next question to a filter will look at first. */
+void
+bf_layer_note_asked(BfLastAsked *last, const BfLive *live)
+{
+	const BfLiveLayer *newest = bf_newest_layer(live);
+
+	if (last->strategy == NULL || last->layer.start != newest->start ||
+		!RelFileLocatorEquals(last->file, live->file))
+		*last = (BfLastAsked) {
+			.file = live->file,
+			.grows = live->plan.header.expansion != 0,
+			.strategy = live->plan.strategy,
+			.layer = *newest
+		};
+}
+
+/*
+ * Request what a question is likely to look at from memory, a while before it is
+ * asked: the metapage, and the page of the first bit.
+ */
+void
+bf_layer_look_ahead(const BfLastAsked *last, const BfHashPair *pair)
+{
+	BfHash		hash = bf_hash_of(pair);
+	BitPlace	place;
+
+	if (last->strategy == NULL)
+		return;
+	locate_bits(last->strategy, &last->layer, &hash, 0, 1, &place);
+	bf_page_prefetch(last->file, place.block, place.offset);
+	if (last->grows)
+		bf_meta_prefetch(last->file);
+}

@@ -1,0 +1,120 @@
+/*
+ * layers.h
+ *	  What is done to the layers of a live filter: elements stored, looked up,
+ *	  counted.
+ *
+ * store.c takes hashed elements.  It leaves out what a layer holds already
+ * (held.c), and has a further layer added (grow.c) for the rest where the newest
+ * is full (fill_sample.c).  By cost it chooses between
+ *
+ *	  pending.c		appending the hashes to a pending page, and
+ *	  set_bits.c	setting their bits in ascending order of pages.
+ *
+ * A lookup reads the pending pages of a layer, then its bits (layer.c).  An entry
+ * moves in that direction only, and is where it goes to before it leaves where it
+ * was, so no lookup can miss one that moves.
+ *
+ * An element that no layer holds goes into the newest one, and stays in the layer
+ * that it went into: if it waits there, it gets its bits there.  So a list of
+ * layers that was read before a lookup still holds the element that was added
+ * before it, whatever others add meanwhile.  But which layers there are must be
+ * read again for each lookup.
+ */
+#ifndef BLOOMEXT_LAYERS_H
+#define BLOOMEXT_LAYERS_H
+
+#include "pages/page.h"
+#include "pages/pair.h"
+
+/* store.c */
+extern void bf_live_store(Relation index, BfHashPair *pairs, size_t count);
+
+/* held.c */
+extern size_t bf_live_leave_out(Relation index, BfLive *live, uint32 first,
+								uint32 end, BfHashPair *pairs, size_t count);
+
+/* fill_sample.c */
+extern uint64 bf_layer_sample(Relation index, BfLive *live,
+							  const BfLiveLayer *layer);
+
+/* grow.c */
+extern bool bf_live_can_grow(const BfLive *live);
+extern double bf_live_capacity(const BfLive *live);
+extern bool bf_live_is_full(const BfLive *live, uint64 set);
+extern size_t bf_live_room(Relation index, BfLive *live, size_t count);
+extern size_t bf_live_extend(Relation index, BfLive *live, size_t count);
+extern void bf_live_seal(Relation index, BfLive *live);
+
+/* pending.c */
+extern size_t bf_pending_add(Relation index, BfLive *live,
+							 const BfLiveLayer *layer, BfHashPair *pairs,
+							 size_t count);
+extern bool bf_pending_contains(Relation index, BfLive *live,
+								const BfLiveLayer *layer,
+								const BfHashPair *pair);
+extern uint32 bf_pending_count(Relation index, BfLive *live,
+							   const BfLiveLayer *layer, BlockNumber page);
+extern BfHashPair *bf_pending_copy(Relation index, BfLive *live,
+								   const BfLiveLayer *layer, size_t *count);
+extern void bf_pending_flush(Relation index, BfLive *live,
+							 const BfLiveLayer *layer);
+
+/* set_bits.c */
+extern void bf_direct_add(Relation index, BfLive *live,
+						  const BfLiveLayer *layer, const BfHashPair *pairs,
+						  size_t count);
+
+/* layer.c */
+
+/* What a question to a filter looked at first: a hint of what the next will. */
+typedef struct BfLastAsked
+{
+	RelFileLocator file;
+	bool		grows;
+	const BfStrategy *strategy; /* NULL: it was not asked yet */
+	BfLiveLayer layer;
+} BfLastAsked;
+
+extern void bf_layer_note_asked(BfLastAsked *last, const BfLive *live);
+extern void bf_layer_look_ahead(const BfLastAsked *last,
+								const BfHashPair *pair);
+extern void bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
+							  const BfHashPair *pair);
+extern bool bf_live_layer_contains(Relation index, BfLive *live,
+								   const BfLiveLayer *layer,
+								   const BfHashPair *pair);
+
+/* sweep.c */
+typedef struct BfSweep BfSweep;
+
+extern BfSweep *bf_sweep_begin(Relation index, BfLive *live,
+							   const BfLiveLayer *layer);
+extern Buffer bf_sweep_next(BfSweep *sweep, BlockNumber *page);
+extern void bf_sweep_end(BfSweep *sweep);
+
+/* spool.c */
+typedef struct BfParts BfParts;
+
+/* The most bits of a part: positions in it have 32. */
+#define BF_PART_BITS	(UINT64CONST(1) << 32)
+
+extern BfParts *bf_parts_create(uint64 bits, uint64 part_bits);
+extern void bf_parts_add(BfParts *parts, const uint64 *positions,
+						 uint32 count);
+extern void bf_parts_rewind(BfParts *parts);
+extern size_t bf_parts_read(BfParts *parts, uint32 part, uint32 *positions,
+							size_t room);
+
+/* keys.c */
+typedef struct BfKeys
+{
+	uint64	   *keys;
+	uint64	   *scratch;
+	size_t		count;
+} BfKeys;
+
+extern void bf_keys_allocate(BfKeys *keys, size_t room);
+extern void bf_keys_free(BfKeys *keys);
+extern void bf_keys_sort(BfKeys *keys, int shift, uint64 maximum);
+
+#endif							/* BLOOMEXT_LAYERS_H */

@@ -1,0 +1,486 @@
+/*
+ * meta.c
+ *	  The metapage of a live filter, and what is kept of it.
+ *
+ * The metapage says what the filter is, frozen when it was built but for the
+ * layers that were added since, and whose answers it is good for (visibility.c).  It is
+ * written by a build, by the validation of a concurrent build, by a VACUUM that
+ * finds that a build in place was committed, and when the filter grows.
+ *
+ * It is read once per backend and kept in the relation cache.  A rebuild gives
+ * the index another file, and who changes a metapage invalidates what is kept.
+ *
+ * Growth does not: invalidations are sent at commit, to primaries only where
+ * the transaction commits, and a layer is there at once.  So where a filter can
+ * grow, what is kept is compared with the metapage for each question: with one
+ * number that only ever grows, and so slowly that it changes in one byte.  It is
+ * read without the page's lock.  Who must find an element knows that it is there
+ * from something that was made known after the metapage was written: a commit, in
+ * a snapshot; the lock on a pending page.  If the number is seen on its way, it
+ * differs, and the metapage is read, locked.
+ *
+ * The other exception are builds in place, by TRUNCATE of a table whose file is new in
+ * the subtransaction and by ON COMMIT DELETE ROWS: if that is rolled back, no
+ * invalidation of the relation comes to others.  But one of its storage does, as
+ * the file was cut; so what is kept is believed as long as the storage manager
+ * keeps a mark of ours, for which we use the target block, which no index has
+ * another use for.
+ *
+ * Nothing that it says is believed before it is checked, first by its CRC-32C.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+
+#include "pages/page.h"
+#include "type/value.h"
+
+#define META_MAGIC		0x62664c76	/* "bfLv" */
+
+#define META_PRUNED_EARLY	0x01
+
+/* A layer, as the metapage has it. */
+typedef struct MetaLayer
+{
+	uint64		bits;
+	uint64		expected;
+	double		fpp;
+	uint32		hashes;
+	uint32		start;
+	uint32		pending;
+	uint32		pages;
+	uint32		sealed;
+	uint32		unused;
+} MetaLayer;
+
+/* The metapage's contents. */
+typedef struct Meta
+{
+	uint32		magic;
+	uint8		version;
+	uint8		strategy;
+	uint8		funnel;
+	uint8		flags;
+	uint64		expected;
+	double		fpp;
+	uint64		horizon;
+	uint64		validated;
+	uint32		validated_running;
+	uint32		expansion;
+	uint64		emptied_by;
+	uint32		emptied_with[3];	/* tablespace, database, file of the table */
+	uint32		nlayers;
+	MetaLayer	layers[BF_LIVE_LAYERS];
+	uint32		growth;			/* read without a lock */
+	pg_crc32c	crc;			/* of all before it */
+} Meta;
+
+StaticAssertDecl(sizeof(Meta) <= BF_PAGE_BYTES, "a metapage has room for all layers");
+
+/* The plan of a value that holds all layers, which are put into an array. */
+BfPlan
+bf_live_value_plan(const BfLive *live, BfLayer *layers)
+{
+	BfPlan		plan = live->plan;
+
+	plan.header.layers = live->nlayers;
+	plan.layers = layers;
+	for (uint32 i = 0; i < live->nlayers; i++)
+		layers[i] = live->layers[i].shape;
+	return plan;
+}
+
+/* How often a filter grew: by a layer, or by what is known of one. */
+static uint32
+growth(const BfLive *live)
+{
+	uint32		changes = live->nlayers;
+
+	for (uint32 i = 0; i < live->nlayers; i++)
+		changes += live->layers[i].sealed;
+	return changes;
+}
+
+/* What is used of what a live filter is. */
+static inline Size
+live_size(const BfLive *live)
+{
+	return offsetof(BfLive, layers) + live->nlayers * sizeof(BfLiveLayer);
+}
+
+/* The checksum of a metapage, but for the checksum. */
+static pg_crc32c
+meta_crc(const Meta *meta)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, meta, offsetof(Meta, crc));
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+/*
+ * A layer that a metapage has, which starts at a block; false where no filter
+ * can have such a layer.
+ */
+static bool
+layer_of_meta(const MetaLayer *stored, const BfStrategy *strategy,
+			  BlockNumber start, BfLiveLayer *layer)
+{
+	BfPlan		plan;
+	BfError		error;
+
+	if (!bf_file_has_room(stored->bits, start) ||
+		!(stored->fpp > 0 && stored->fpp < 1) ||
+		!bf_plan_bits(strategy, (int64) stored->bits, (int32) stored->hashes,
+					  BF_FUNNEL_UNBOUND, &plan, &error) ||
+		plan.first.bits != stored->bits)
+		return false;
+	plan.first.expected = stored->expected;
+	plan.first.fpp = stored->fpp;
+	bf_live_lay_out(layer, &plan.first, start);
+	layer->sealed = stored->sealed != 0;
+	return (layer->sealed || layer->pending > 0) &&
+		stored->start == layer->start && stored->pages == layer->pages &&
+		stored->pending == layer->pending;
+}
+
+/* The same of all layers. */
+static bool
+layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
+{
+	BlockNumber start = BF_FIRST_BLOCK;
+
+	if (meta->nlayers < 1 || meta->nlayers > BF_LIVE_LAYERS ||
+		(meta->nlayers > 1 && meta->expansion == 0))
+		return false;
+	for (live->nlayers = 0; live->nlayers < meta->nlayers;)
+	{
+		if (!layer_of_meta(&meta->layers[live->nlayers], strategy, start,
+						   &live->layers[live->nlayers]))
+			return false;
+		live->nlayers++;
+		start = bf_live_end(live);
+	}
+	/* Elements may wait in the newest, if it has pages for them. */
+	return bf_newest_layer(live)->sealed ==
+		(bf_newest_layer(live)->pending == 0);
+}
+
+/*
+ * What a metapage says that the filter is; false where no live filter of such
+ * elements can have such a metapage.
+ */
+static bool
+live_of_meta(const Meta *meta, BfLive *live)
+{
+	const BfStrategy *strategy = bf_strategy_by_id(meta->strategy);
+	uint64		length;
+	BfError		error;
+
+	if (meta->crc != meta_crc(meta) ||
+		strategy == NULL || !strategy->can_be_live ||
+		meta->funnel > BF_FUNNEL_LAST ||
+		!bf_element_fits(strategy, (BfFunnel) meta->funnel, &live->element) ||
+		meta->expansion > BF_MAX_EXPANSION ||
+		!(meta->fpp > 0 && meta->fpp < 1) ||
+		!layers_of_meta(meta, strategy, live) ||
+		meta->growth != growth(live))
+		return false;
+	live->plan = (BfPlan) {
+		.strategy = strategy,
+		.header = {
+			.layers = 1,
+			.strategy = meta->strategy,
+			.funnel = meta->funnel,
+			.cell_bits = BF_CELL_BIT,
+			.meaning = live->element.meaning,
+			.expansion = meta->expansion,
+			.expected = meta->expected,
+			.fpp = meta->fpp
+		},
+		.first = live->layers[0].shape
+	};
+	return bf_plan_measure(&live->plan, &length, &error);
+}
+
+/* Raise where a relation's pages cannot be looked at from here. */
+static void
+refuse_unreadable(Relation index)
+{
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary tables of other sessions")));
+	if (RecoveryInProgress() && !RelationIsPermanent(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary or unlogged relations during recovery")));
+}
+
+/* Whether an index's build has come so far that there is a metapage. */
+bool
+bf_live_is_built(Relation index)
+{
+	if (index->rd_amcache != NULL)
+		return true;
+	refuse_unreadable(index);
+	return RelationGetNumberOfBlocks(index) > 0;
+}
+
+/* Whether a filter that is built has a metapage of the format that we know. */
+bool
+bf_live_has_known_format(Relation index)
+{
+	Buffer		buffer;
+	bool		known;
+
+	if (index->rd_amcache != NULL)
+		return true;
+	buffer = ReadBuffer(index, BF_META_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	known = bf_page_check(index, buffer, BF_PAGE_META) &&
+		((Meta *) PageGetContents(BufferGetPage(buffer)))->version == BF_LIVE_FORMAT;
+	UnlockReleaseBuffer(buffer);
+	return known;
+}
+
+/* Read and check the metapage of a filter of such elements. */
+static void
+read_meta(Relation index, const BfElementType *element, BfLive *live)
+{
+	Buffer		buffer;
+	Meta		meta;
+
+	refuse_unreadable(index);
+	buffer = ReadBuffer(index, BF_META_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!bf_page_check(index, buffer, BF_PAGE_META))
+		bf_page_corrupted(index, BF_META_BLOCK);
+	memcpy(&meta, PageGetContents(BufferGetPage(buffer)), sizeof(meta));
+	UnlockReleaseBuffer(buffer);
+	if (meta.magic != META_MAGIC)
+		bf_page_corrupted(index, BF_META_BLOCK);
+	if (meta.version != BF_LIVE_FORMAT)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("live filter \"%s\" has format %u, and this bloomext knows %u",
+						RelationGetRelationName(index), meta.version,
+						BF_LIVE_FORMAT),
+				 errhint("Rebuild it with REINDEX INDEX.")));
+
+	memset(live, 0, offsetof(BfLive, layers));
+	live->element = *element;
+	if (!live_of_meta(&meta, live))
+		bf_page_corrupted(index, BF_META_BLOCK);
+	live->file = compat_locator_of(index);
+	live->horizon = FullTransactionIdFromU64(meta.horizon);
+	live->validated = FullTransactionIdFromU64(meta.validated);
+	live->validated_running = meta.validated_running;
+	live->emptied_by = FullTransactionIdFromU64(meta.emptied_by);
+	live->emptied_with = compat_locator(meta.emptied_with[0],
+										meta.emptied_with[1],
+										meta.emptied_with[2]);
+	live->pruned_early = (meta.flags & META_PRUNED_EARLY) != 0;
+	live->growth = meta.growth;
+}
+
+/* Request what bf_live_is_current() looks at from memory. */
+void
+bf_meta_prefetch(RelFileLocator file)
+{
+	bf_recent_prefetch(file, BF_META_BLOCK,
+					   MAXALIGN(SizeOfPageHeaderData) + offsetof(Meta, growth));
+}
+
+/* Whether a filter, whose file is the index's, has no layers but those known. */
+bool
+bf_live_is_current(Relation index, const BfLive *live)
+{
+	Buffer		buffer;
+	Meta	   *meta;
+	uint32		now;
+
+	if (live->plan.header.expansion == 0)
+		return true;
+	buffer = bf_recent_pin(index, BF_META_BLOCK);
+	if (!BufferIsValid(buffer))
+		buffer = bf_recent_read(index, BF_META_BLOCK, NULL);
+	meta = (Meta *) PageGetContents(BufferGetPage(buffer));
+	now = *(volatile uint32 *) &meta->growth;
+	ReleaseBuffer(buffer);
+	return now == live->growth;
+}
+
+/*
+ * Read what a live filter is, and keep it in the relation cache.  That accesses
+ * no catalogs, as what type its elements are of is known.
+ */
+static BfLive *
+keep_meta(Relation index, BfElementType element)
+{
+	BfLive	   *kept;
+	BfLive		live;
+
+	bf_live_forget(index);
+	read_meta(index, &element, &live);
+	kept = MemoryContextAlloc(index->rd_indexcxt, live_size(&live));
+	memcpy(kept, &live, live_size(&live));
+	index->rd_amcache = kept;
+	RelationSetTargetBlock(index, BF_META_BLOCK);
+	return kept;
+}
+
+/*
+ * What a live filter is, as the relation cache keeps it, where any access to the
+ * catalogs may free it.  Layers may have been added meanwhile.
+ */
+BfLive *
+bf_live_kept(Relation index)
+{
+	BfLive	   *kept = index->rd_amcache;
+	BfElementType element;
+
+	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
+		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
+		return kept;
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
+	return keep_meta(index, element);
+}
+
+/* The same, with all layers that there are. */
+BfLive *
+bf_live_current(Relation index)
+{
+	BfLive	   *kept = bf_live_kept(index);
+
+	return bf_live_is_current(index, kept) ? kept :
+		keep_meta(index, kept->element);
+}
+
+/* The same, copied out. */
+void
+bf_live_open(Relation index, BfLive *live)
+{
+	const BfLive *current = bf_live_current(index);
+
+	memcpy(live, current, live_size(current));
+}
+
+/*
+ * Take the page lock on the metapage, and read anew what is to be written back:
+ * only layers make what is kept differ from the metapage at once; all else that
+ * others wrote is known at their commit.  Nothing but buffers, and the right to
+ * extend the file, may be locked while this lock is held; so catalogs are not to
+ * be accessed then.  If not to wait, false where others hold it.
+ */
+bool
+bf_live_lock(Relation index, bool wait, BfLive *live)
+{
+	BfElementType element = bf_live_kept(index)->element;
+	const BfLive *kept;
+
+	if (wait)
+		LockPage(index, BF_META_BLOCK, ExclusiveLock);
+	else if (!ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
+		return false;
+	kept = keep_meta(index, element);
+	memcpy(live, kept, live_size(kept));
+	return true;
+}
+
+/* Give the page lock on the metapage back. */
+void
+bf_live_unlock(Relation index)
+{
+	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
+}
+
+/* Forget what is kept of a filter that is about to be written anew. */
+void
+bf_live_forget(Relation index)
+{
+	if (index->rd_amcache != NULL)
+		pfree(index->rd_amcache);
+	index->rd_amcache = NULL;
+}
+
+/* A layer as the metapage has it. */
+static MetaLayer
+meta_of_layer(const BfLiveLayer *layer)
+{
+	return (MetaLayer) {
+		.bits = layer->shape.bits,
+		.expected = layer->shape.expected,
+		.fpp = layer->shape.fpp,
+		.hashes = layer->shape.hashes,
+		.start = layer->start,
+		.pending = layer->pending,
+		.pages = layer->pages,
+		.sealed = layer->sealed
+	};
+}
+
+/* A filter as the metapage has it. */
+static Meta
+meta_of_live(const BfLive *live)
+{
+	Meta		meta = {
+		.magic = META_MAGIC,
+		.version = BF_LIVE_FORMAT,
+		.strategy = live->plan.strategy->id,
+		.funnel = live->plan.header.funnel,
+		.flags = live->pruned_early ? META_PRUNED_EARLY : 0,
+		.expected = live->plan.header.expected,
+		.fpp = live->plan.header.fpp,
+		.horizon = U64FromFullTransactionId(live->horizon),
+		.validated = U64FromFullTransactionId(live->validated),
+		.validated_running = live->validated_running,
+		.expansion = live->plan.header.expansion,
+		.emptied_by = U64FromFullTransactionId(live->emptied_by),
+		.emptied_with = {
+			live->emptied_with.compat_spc,
+			live->emptied_with.compat_db,
+			live->emptied_with.compat_number
+		},
+		.nlayers = live->nlayers,
+		.growth = live->growth
+	};
+
+	for (uint32 i = 0; i < live->nlayers; i++)
+		meta.layers[i] = meta_of_layer(&live->layers[i]);
+	meta.crc = meta_crc(&meta);
+	return meta;
+}
+
+/* Write the metapage, the first page of a fork, and log it. */
+void
+bf_meta_write(Relation index, ForkNumber fork, BfLive *live)
+{
+	bool		is_new = RelationGetNumberOfBlocksInFork(index, fork) == 0;
+	Buffer		buffer = ReadBufferExtended(index, fork,
+											is_new ? P_NEW : BF_META_BLOCK,
+											RBM_ZERO_AND_LOCK, NULL);
+	Page		page = BufferGetPage(buffer);
+	Meta		meta;
+
+	live->growth = growth(live);
+	meta = meta_of_live(live);
+	START_CRIT_SECTION();
+	bf_page_init(page, BF_PAGE_META);
+	memcpy(PageGetContents(page), &meta, sizeof(meta));
+	MarkBufferDirty(buffer);
+	/* The init fork of an unlogged index is logged, its main fork is not. */
+	if (fork == INIT_FORKNUM || bf_needs_wal(index))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+	bf_live_forget(index);
+}

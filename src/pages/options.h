@@ -1,0 +1,46 @@
+/*
+ * options.h
+ *	  The options of an index that is a live filter, WITH (...), and how such an
+ *	  index is recognized.
+ */
+#ifndef BLOOMEXT_INDEX_OPTIONS_H
+#define BLOOMEXT_INDEX_OPTIONS_H
+
+#include "utils/rel.h"
+
+#include "type/element_type.h"
+
+/* What rd_options of such an index points to. */
+typedef struct BfLiveOptions
+{
+	int32		vl_len_;
+	double		expected;		/* 0: the rows that there are */
+	double		fpp;
+	int			expansion;		/* -1: as expected says */
+	int			strategy;		/* offset of a string */
+	int			funnel;			/* offset of a string */
+	bool		plans;			/* may plans ask it? */
+	double		absent;			/* share of their questions; -1: unknown */
+} BfLiveOptions;
+
+#define BF_LIVE_STRATEGY	"guava"
+/*
+ * Where the options do not say: a filter that is asked whether a row is there
+ * loses what it calls there, so it is asked for less than Guava's 0.03.
+ */
+#define BF_LIVE_FPP		0.0001
+#define BF_LIVE_EXPANSION	3		/* likewise, where expected is not given */
+#define BF_MOST_EXPECTED	9007199254740992.0	/* 2^53: whole in a float8 */
+
+/* options.c */
+extern void bf_options_init(void);
+extern bytea *bflive_options(Datum reloptions, bool validate);
+extern bool bf_is_live_filter(Relation index);
+extern bool bf_is_partial(Relation index);
+extern const BfStrategy *bf_live_strategy(Relation index);
+extern BfFunnel bf_live_funnel(Relation index, const BfStrategy *strategy,
+							   const BfElementType *element);
+extern bool bf_live_is_for_plans(Relation index);
+extern double bf_live_absent(Relation index);
+
+#endif							/* BLOOMEXT_INDEX_OPTIONS_H */

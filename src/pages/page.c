@@ -1,0 +1,263 @@
+/*
+ * page.c
+ *	  Find, check and lock the pages of a live filter.
+ *
+ * The file is as long as the last page that was ever written.  The first
+ * write beyond its end gives it its full length at once, as a sparse file:
+ * pages that nobody writes to take no space, and writers need not queue for
+ * the extension lock again.  None of that is in WAL; replay extends the file
+ * as it comes to pages, and zeros mean the same on either side.
+ *
+ * Nothing that a page says is believed before it is checked, each time that it
+ * is locked.  Who only pins a page may find it damaged since, and believe no more
+ * than a "maybe" (layer.c).
+ */
+#include "postgres.h"
+
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/smgr.h"
+
+#include "pages/options.h"
+#include "pages/page.h"
+#include "pages/pair.h"
+
+#define TAIL_OFFSET		(BLCKSZ - MAXALIGN(sizeof(BfPageTail)))
+
+/* Say what to do about a damaged page. */
+static int
+hint_to_rebuild(Relation index)
+{
+	if (bf_live_is_for_plans(index))
+		return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, queries do without it after SET bloomext.enable_gate = off.");
+	return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY.");
+}
+
+/* Raise XX002: a page that cannot be one of a live filter's. */
+void
+bf_page_corrupted(Relation index, BlockNumber block)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("block %u of live filter \"%s\" is corrupted",
+					block, RelationGetRelationName(index)),
+			 hint_to_rebuild(index)));
+}
+
+/* Make an empty page.  Only pending pages have a hole, which grows smaller. */
+void
+bf_page_init(Page page, BfPageKind kind)
+{
+	BfPageTail *tail;
+
+	PageInit(page, BLCKSZ, sizeof(BfPageTail));
+	if (kind != BF_PAGE_PENDING)
+		((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
+	tail = (BfPageTail *) PageGetSpecialPointer(page);
+	tail->kind = kind;
+	tail->unused = 0;
+	tail->page_id = BF_PAGE_ID;
+}
+
+/*
+ * Whether a pending page ends its entries where pd_lower says: what follows is
+ * zeros, as whoever writes to the page keeps it.
+ */
+static bool
+entries_end(Page page)
+{
+	static const BfHashPair none;
+	uint32		used = ((PageHeader) page)->pd_lower - SizeOfPageHeaderData;
+	uint32		room = BF_PAGE_PAIRS * sizeof(BfHashPair);
+
+	return used <= room && used % sizeof(BfHashPair) == 0 &&
+		(used == room ||
+		 memcmp((char *) page + ((PageHeader) page)->pd_lower, &none,
+				sizeof(none)) == 0);
+}
+
+/*
+ * Check the pointers in a page's header, by which whoever writes to the page
+ * next, or replays that, will zero what is between them: XX001.
+ */
+static void
+check_pointers(Relation index, Buffer buffer, BfPageKind kind)
+{
+	Page		page = BufferGetPage(buffer);
+	PageHeader	header = (PageHeader) page;
+
+	if (header->pd_special == TAIL_OFFSET && header->pd_upper == TAIL_OFFSET &&
+		(kind == BF_PAGE_PENDING ? entries_end(page) :
+		 header->pd_lower == TAIL_OFFSET))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("block %u of live filter \"%s\" has corrupted page pointers: lower = %u, upper = %u, special = %u",
+					BufferGetBlockNumber(buffer),
+					RelationGetRelationName(index), header->pd_lower,
+					header->pd_upper, header->pd_special),
+			 hint_to_rebuild(index)));
+}
+
+/* Check a locked page; false where it is a new one, all zeros. */
+bool
+bf_page_check(Relation index, Buffer buffer, BfPageKind kind)
+{
+	Page		page = BufferGetPage(buffer);
+	BfPageTail *tail;
+
+	tail = (BfPageTail *) ((char *) page + TAIL_OFFSET);
+	if (PageIsNew(page))
+	{
+		/* Not one that merely lost a field. */
+		if (((PageHeader) page)->pd_lower != 0 || tail->page_id != 0)
+			check_pointers(index, buffer, kind);
+		return false;
+	}
+	if (tail->page_id != BF_PAGE_ID || tail->kind != kind)
+		bf_page_corrupted(index, BufferGetBlockNumber(buffer));
+	check_pointers(index, buffer, kind);
+	return true;
+}
+
+/* Remember that the file has all its blocks. */
+void
+bf_live_note_complete(Relation index, BfLive *live)
+{
+	BfLive	   *kept = index->rd_amcache;
+
+	live->complete = true;
+	if (kept != NULL && RelFileLocatorEquals(kept->file, live->file) &&
+		kept->nlayers == live->nlayers)
+		kept->complete = true;
+}
+
+/*
+ * The first block that the file does not have: as a rule that after a filter's
+ * last one, as it has all of them once it was extended.
+ */
+BlockNumber
+bf_file_end(Relation index, BfLive *live)
+{
+	BlockNumber blocks;
+
+	if (live->complete)
+		return bf_live_end(live);
+	blocks = RelationGetNumberOfBlocks(index);
+	if (blocks >= bf_live_end(live))
+		bf_live_note_complete(index, live);
+	return blocks;
+}
+
+/* Whether the file has a block. */
+static bool
+has_block(Relation index, BfLive *live, BlockNumber block)
+{
+	return block < bf_file_end(index, live);
+}
+
+/* Make a file as long as so many blocks, if it is shorter. */
+void
+bf_file_extend_to(Relation index, BlockNumber blocks)
+{
+	static const CompatBlock zeros;
+
+	LockRelationForExtension(index, ExclusiveLock);
+	if (RelationGetNumberOfBlocks(index) < blocks)
+		smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, blocks - 1,
+				   (char *) zeros.data, false);
+	UnlockRelationForExtension(index, ExclusiveLock);
+}
+
+/*
+ * Give the file its full length, if it has not got it yet: to be done before
+ * the first page is locked, as it waits for a heavyweight lock.
+ */
+void
+bf_file_extend(Relation index, BfLive *live)
+{
+	BlockNumber wanted = bf_live_end(live);
+
+	if (has_block(index, live, wanted - 1))
+		return;
+	bf_file_extend_to(index, wanted);
+	bf_live_note_complete(index, live);
+}
+
+/*
+ * Pin a page, and tell whether it is not where it was last, so that nobody has
+ * checked it.  InvalidBuffer where there is none yet, so that it is empty.
+ */
+static Buffer
+pin_unchecked(Relation index, BfLive *live, BlockNumber block, bool *is_unseen)
+{
+	Buffer		buffer = bf_recent_pin(index, block);
+
+	*is_unseen = !BufferIsValid(buffer) && has_block(index, live, block);
+	return *is_unseen ? bf_recent_read(index, block, live->ring) : buffer;
+}
+
+/* The same for who will not lock it: one that nobody has checked is checked. */
+Buffer
+bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
+{
+	bool		is_unseen;
+	Buffer		buffer = pin_unchecked(index, live, block, &is_unseen);
+
+	if (is_unseen)
+	{
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		bf_page_check(index, buffer, kind);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
+	return buffer;
+}
+
+/* Request a byte of a page from memory, and what bf_page_check() looks at. */
+void
+bf_page_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
+{
+	const char *page = bf_recent_prefetch(file, block, offset);
+
+	if (page == NULL)
+		return;
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + TAIL_OFFSET);
+}
+
+/*
+ * Read and share-lock a page.  InvalidBuffer where there is none yet, so that
+ * it is empty.
+ */
+Buffer
+bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
+				 BfPageKind kind)
+{
+	bool		is_unseen;
+	Buffer		buffer = pin_unchecked(index, live, block, &is_unseen);
+
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (bf_page_check(index, buffer, kind))
+		return buffer;
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
+}
+
+/*
+ * Read and exclusively lock a page that is perhaps to be written to, of a file
+ * that has its full length.  It may be a new page, which bf_record_page()
+ * takes care of.
+ */
+Buffer
+bf_page_for_write(Relation index, const BfLive *live, BlockNumber block,
+				  BfPageKind kind)
+{
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
+											RBM_NORMAL, live->ring);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	bf_page_check(index, buffer, kind);
+	return buffer;
+}

@@ -1,0 +1,509 @@
+/*
+ * element_type.c
+ *	  Which kind of elements SQL values are, and which filters take them.
+ *
+ * The kind follows from the argument's type, domains looked through.  A filter
+ * is bound to one funnel; the kinds that a funnel takes are told here, and a
+ * value of another kind is an error, never a silent miss.
+ *
+ * A strategy knows kinds only, as other implementations do: a date is the
+ * integer that Java's toEpochDay() gives, and so on.  That it is a date, and
+ * neither an integer nor the timestamp that equals it, a filter made in SQL
+ * knows by its meaning, from its first element on.  One that comes from
+ * elsewhere does not, ever: it is asked for, and added to, whatever goes by its
+ * funnel.  A live filter knows by its column.
+ *
+ * Values that are equal have the same bytes, or their type is no element.
+ * Text whose equality is not that of its bytes (citext, a nondeterministic
+ * collation) is refused: 'A' added and 'a' asked for would be a false
+ * negative.  So functions take elements as anycompatible only: a form over text
+ * beside it would have the parser cast a citext to text, and nobody could tell.
+ *
+ * A type whose values cannot be elements may still be used by an expression that
+ * can, and by which equal values stay equal: errors hint at it.  For an index it
+ * is IMMUTABLE, and may contain OIDs of objects, as the hash of an enum does: when
+ * a dump that is restored gives them others, the index is built again.  A stored
+ * filter is not, so for that they may not.
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "compat.h"
+#include "type/element_type.h"
+#include "type/value.h"
+
+/* The types that can be elements. */
+static const struct ElementRow
+{
+	Oid			type;
+	BfKind		kind;			/* what strategies take it for */
+	BfForm		form;
+	BfMeaning	meaning;		/* what those that may be equal share */
+}			elements[] = {
+	{TEXTOID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
+	{VARCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
+	{BPCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_BPCHAR},
+	{NAMEOID, BF_KIND_TEXT, BF_FORM_NAME, BF_MEANING_TEXT},
+	{BYTEAOID, BF_KIND_BYTEA, BF_FORM_BYTEA, BF_MEANING_BYTEA},
+	{UUIDOID, BF_KIND_UUID, BF_FORM_UUID, BF_MEANING_UUID},
+	{MACADDROID, BF_KIND_BYTEA, BF_FORM_MACADDR, BF_MEANING_MACADDR},
+	{INETOID, BF_KIND_BYTEA, BF_FORM_INET, BF_MEANING_INET},
+	{CIDROID, BF_KIND_BYTEA, BF_FORM_INET, BF_MEANING_INET},
+	{BOOLOID, BF_KIND_INT2, BF_FORM_BOOL, BF_MEANING_BOOLEAN},
+	{CHAROID, BF_KIND_INT2, BF_FORM_CHAR, BF_MEANING_CHAR},
+	{INT2OID, BF_KIND_INT2, BF_FORM_INT2, BF_MEANING_INTEGER},
+	{INT4OID, BF_KIND_INT4, BF_FORM_INT4, BF_MEANING_INTEGER},
+	{INT8OID, BF_KIND_INT8, BF_FORM_INT8, BF_MEANING_INTEGER},
+	{OIDOID, BF_KIND_INT8, BF_FORM_OID, BF_MEANING_OID},
+	{DATEOID, BF_KIND_INT4, BF_FORM_DATE, BF_MEANING_DATE},
+	{TIMESTAMPOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, BF_MEANING_TIMESTAMP},
+	{TIMESTAMPTZOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, BF_MEANING_TIMESTAMPTZ}
+};
+
+/* Kinds by what they have in common. */
+#define IS_INTEGER(kind) \
+	((kind) == BF_KIND_INT2 || (kind) == BF_KIND_INT4 || (kind) == BF_KIND_INT8)
+#define IS_BYTES(kind) \
+	((kind) == BF_KIND_BYTEA || (kind) == BF_KIND_UUID)
+
+/* What a funnel holds, in SQL's words. */
+static const char *
+funnel_holds(BfFunnel funnel)
+{
+	switch (funnel)
+	{
+		case BF_FUNNEL_UTF8:
+		case BF_FUNNEL_UTF16:
+			return "text";
+		case BF_FUNNEL_BYTES:
+			return "bytea";
+		case BF_FUNNEL_INT:
+			return "integer";
+		case BF_FUNNEL_LONG:
+			return "bigint";
+		case BF_FUNNEL_UNBOUND:
+			break;
+	}
+	return "no";
+}
+
+/* The row of a type that is no domain; NULL if it cannot be an element. */
+static const struct ElementRow *
+find_element(Oid type)
+{
+	for (int i = 0; i < lengthof(elements); i++)
+	{
+		if (elements[i].type == type)
+			return &elements[i];
+	}
+	return NULL;
+}
+
+/* Whether values of a base type can be elements. */
+bool
+bf_type_can_be_element(Oid type)
+{
+	return find_element(type) != NULL;
+}
+
+/* Raise that a type cannot be an element; the hint says what can. */
+pg_noreturn static void
+refuse(Oid type, bool indexed)
+{
+	bool		is_array = OidIsValid(get_element_type(getBaseType(type)));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("type %s cannot be an element of a bloom filter",
+					format_type_be(type)),
+			 is_array && !indexed ?
+			 errhint("Use the function for arrays: bf_add_all, bf_contains_each, bf_live_contains_each, bf_redis_add_each, bf_redis_contains_each; or unnest it.") :
+			 type == RECORDOID ?
+			 errhint("Use the columns of the row, one by one.") :
+			 errhint("Use an expression of text, bytea, integer or another type that can be one, equal for equal values, e.g. %s.",
+					 bf_expression_instead(type, indexed, "..."))));
+}
+
+/* Describe an element type, or raise that it cannot be one. */
+static void
+describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
+{
+	Oid			base = getBaseType(type);
+	const struct ElementRow *row = find_element(base);
+
+	if (row == NULL)
+		refuse(type, indexed);
+	element->type = type;
+	element->kind = row->kind;
+	element->form = row->form;
+	element->meaning = row->meaning;
+	bf_element_go_into(element, row->meaning);
+	if (element->kind == BF_KIND_TEXT && OidIsValid(collation) &&
+		!get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nondeterministic collations are not supported for bloom filters"),
+				 errdetail("Texts that are equal under such a collation have different bytes, and so different bits."),
+				 errhint("Use ...::text COLLATE \"C\", after whatever normalization makes equal texts the same.")));
+	get_typlenbyvalalign(type, &element->typlen, &element->typbyval,
+						 &element->typalign);
+}
+
+/* Describe what is in a live filter. */
+void
+bf_element_type(Oid type, Oid collation, BfElementType *element)
+{
+	describe_type(type, collation, true, element);
+}
+
+/* The type of an element, or, of an array of them, of its elements. */
+static Oid
+type_of_elements(Oid type)
+{
+	Oid			of_array = get_element_type(getBaseType(type));
+
+	return OidIsValid(of_array) ? of_array : type;
+}
+
+/*
+ * Describe an element by its type and the expression that gives it, or an array
+ * of it; or NULL.
+ *
+ * The collation is the expression's own.  That of the call, which is taken where
+ * there is no expression, is none where another argument, such as a name, has
+ * another one.
+ */
+void
+bf_element_type_of(Oid type, Node *expression, Oid collation,
+				   BfElementType *element)
+{
+	describe_type(type, expression == NULL ? collation : exprCollation(expression),
+				  false, element);
+}
+
+/*
+ * Describe the element, or array of elements, that a function is called with.
+ */
+void
+bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
+							BfElementType *element)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argument);
+	Node	   *call = (Node *) fcinfo->flinfo->fn_expr;
+	List	   *arguments = NIL;
+
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("could not determine the type of an element"),
+				 errdetail("The function is not called by an expression of a query, as happens to an operator's function when its selectivity is estimated, or by the protocol's function call."),
+				 errhint("Call it in a query, and by operators that have no estimator like matchingsel.")));
+	if (array)
+	{
+		/* The values of a column of pg_stats are of any type. */
+		if (IsPolymorphicType(getBaseType(type)))
+			refuse(type, false);
+		type = type_of_elements(type);
+	}
+	if (IsA(call, FuncExpr))
+		arguments = ((FuncExpr *) call)->args;
+	else if (IsA(call, OpExpr))
+		arguments = ((OpExpr *) call)->args;
+	else if (IsA(call, ScalarArrayOpExpr))
+		arguments = ((ScalarArrayOpExpr *) call)->args;
+	else if (IsA(call, WindowFunc))
+		arguments = ((WindowFunc *) call)->args;
+	Assert(argument >= 0);
+	bf_element_type_of(type,
+					   argument < list_length(arguments) ?
+					   list_nth(arguments, argument) : NULL,
+					   PG_GET_COLLATION(), element);
+}
+
+/*
+ * Whether elements of two meanings may be equal, and have equal bytes if they
+ * are: texts go with char(n), both without trailing blanks.
+ */
+static bool
+goes_with(BfMeaning left, BfMeaning right)
+{
+	return left == right ||
+		(left == BF_MEANING_TEXT && right == BF_MEANING_BPCHAR) ||
+		(left == BF_MEANING_BPCHAR && right == BF_MEANING_TEXT);
+}
+
+/* Whether elements may be equal, and have equal bytes if they are. */
+bool
+bf_element_is_alike(const BfElementType *left, const BfElementType *right)
+{
+	return goes_with(left->meaning, right->meaning);
+}
+
+/* Whether elements of a kind can be in a filter of a (bound) funnel. */
+static bool
+funnel_takes(const BfStrategy *strategy, BfFunnel funnel, BfKind kind)
+{
+	switch (funnel)
+	{
+		case BF_FUNNEL_UTF8:
+		case BF_FUNNEL_UTF16:
+			/* Where integers go as text, they go wherever text goes. */
+			return kind == BF_KIND_TEXT ||
+				(IS_INTEGER(kind) && strategy->funnels[kind] == funnel);
+		case BF_FUNNEL_BYTES:
+			return IS_BYTES(kind) && strategy->funnels[kind] == funnel;
+		case BF_FUNNEL_INT:
+		case BF_FUNNEL_LONG:
+			return IS_INTEGER(kind);
+		case BF_FUNNEL_UNBOUND:
+			break;
+	}
+	return false;
+}
+
+/* Whether a filter of a strategy may be bound to a funnel of such elements. */
+bool
+bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
+				const BfElementType *element)
+{
+	return bf_strategy_takes_funnel(strategy, funnel) &&
+		funnel_takes(strategy, funnel, element->kind);
+}
+
+/* Whether a filter takes elements by what its own are, where it knows that. */
+bool
+bf_element_has_meaning(const BfElementType *element, const BfHeader *header)
+{
+	return header->meaning == BF_MEANING_UNKNOWN ||
+		header->meaning == BF_MEANING_OPEN ||
+		goes_with((BfMeaning) header->meaning, element->meaning);
+}
+
+/*
+ * What a filter's elements are once one that it takes is added: what they were,
+ * and for the first of all what that is.  What is not known stays so: nobody
+ * knows what the others are.
+ */
+BfMeaning
+bf_element_meaning_in(const BfElementType *element, const BfHeader *header)
+{
+	return header->meaning == BF_MEANING_OPEN ||
+		header->funnel == BF_FUNNEL_UNBOUND ?
+		element->meaning : (BfMeaning) header->meaning;
+}
+
+/* Have elements go into, or be asked of, a filter of that meaning. */
+void
+bf_element_go_into(BfElementType *element, BfMeaning meaning)
+{
+	element->ignores_blanks = element->meaning == BF_MEANING_BPCHAR ||
+		meaning == BF_MEANING_BPCHAR;
+}
+
+/* Raise that a filter holds other elements than those given. */
+pg_noreturn static void
+refuse_kind(const char *held, const BfElementType *element)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("filter holds %s elements, not %s", held,
+					format_type_be(getBaseType(element->type))),
+			 errhint("Cast the element, or build the filter of the other kind.")));
+}
+
+/*
+ * The funnel by which elements of this type go into, or are looked up in, a
+ * filter: the one it is bound to, or else the kind's own.  Raises 22023 where
+ * the filter holds another kind.
+ */
+BfFunnel
+bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
+				const BfElementType *element)
+{
+	if (funnel == BF_FUNNEL_UNBOUND)
+	{
+		funnel = strategy->funnels[element->kind];
+		if (funnel == BF_FUNNEL_UNBOUND)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("strategy \"%s\" does not take %s elements",
+							strategy->name,
+							format_type_be(getBaseType(element->type))),
+					 errhint("Pass the %s that other programs make of it, e.g. ...::text.",
+							 strategy->funnels[BF_KIND_BYTEA] == BF_FUNNEL_UNBOUND ?
+							 "text" : "text or bytea")));
+	}
+	else if (!funnel_takes(strategy, funnel, element->kind))
+		refuse_kind(funnel_holds(funnel), element);
+	return funnel;
+}
+
+/* The same for a filter that may know more than its funnel. */
+BfFunnel
+bf_element_bind_to(const BfPlan *plan, BfElementType *element)
+{
+	const BfHeader *header = &plan->header;
+
+	if (!bf_element_has_meaning(element, header))
+		refuse_kind(bf_meaning_name(header->meaning), element);
+	bf_element_go_into(element, (BfMeaning) header->meaning);
+	return bf_element_bind(plan->strategy, (BfFunnel) header->funnel, element);
+}
+
+/* ---- What to use instead ---- */
+
+/*
+ * What stands for an object that a value names by its OID.  Its text depends on
+ * search_path.
+ */
+static const char *
+identity_instead(Oid type, const char *value)
+{
+	static const struct
+	{
+		Oid			type;
+		const char *catalog;
+	}			catalogs[] = {
+		{REGCLASSOID, "pg_class"},
+		{REGCOLLATIONOID, "pg_collation"},
+		{REGCONFIGOID, "pg_ts_config"},
+		{REGDICTIONARYOID, "pg_ts_dict"},
+		{REGNAMESPACEOID, "pg_namespace"},
+		{REGOPEROID, "pg_operator"},
+		{REGOPERATOROID, "pg_operator"},
+		{REGPROCOID, "pg_proc"},
+		{REGPROCEDUREOID, "pg_proc"},
+		{REGROLEOID, "pg_authid"},
+		{REGTYPEOID, "pg_type"}
+	};
+
+	for (int i = 0; i < lengthof(catalogs); i++)
+	{
+		if (catalogs[i].type == type)
+			return psprintf("(pg_identify_object('%s'::regclass, %s, 0)).identity",
+							catalogs[i].catalog, value);
+	}
+	return NULL;
+}
+
+/*
+ * Whether a type's values have OIDs of objects in them, which a dump that is
+ * restored gives others.
+ */
+static bool
+has_oids_of_objects(Oid type)
+{
+	TypeCacheEntry *entry;
+	bool		has = false;
+
+	check_stack_depth();
+	type = getBaseType(type);
+	if (OidIsValid(get_element_type(type)))
+		return has_oids_of_objects(get_element_type(type));
+	if (type_is_enum(type) || type == ACLITEMOID ||
+		identity_instead(type, "...") != NULL)
+		return true;
+	if (type_is_multirange(type))
+		type = get_multirange_range(type);
+	if (type_is_range(type))
+		return has_oids_of_objects(get_range_subtype(type));
+	entry = lookup_type_cache(type, TYPECACHE_TUPDESC);
+	for (int i = 0; entry->tupDesc != NULL && i < entry->tupDesc->natts; i++)
+		has = has || (!TupleDescAttr(entry->tupDesc, i)->attisdropped &&
+					  has_oids_of_objects(TupleDescAttr(entry->tupDesc, i)->atttypid));
+	return has;
+}
+
+/*
+ * Whether the function that a type is hashed by can be called for its values: that
+ * of xid is one for integers, which no xid becomes.
+ */
+static bool
+can_be_called(Oid function, Oid type)
+{
+	Oid		   *arguments;
+	int			count;
+
+	if (!OidIsValid(function))
+		return false;
+	(void) get_func_signature(function, &arguments, &count);
+	return can_coerce_type(1, &type, arguments, COERCION_IMPLICIT);
+}
+
+/* A function's name, by which it is found. */
+static const char *
+callable_name(Oid function)
+{
+	return quote_qualified_identifier(FunctionIsVisible(function) ? NULL :
+									  get_namespace_name(get_func_namespace(function)),
+									  get_func_name(function));
+}
+
+/*
+ * An expression of the first element, the lower bound, or the first column,
+ * which are equal where the whole is; or else the text.
+ */
+static const char *
+part_instead(Oid type, bool indexed, const char *value)
+{
+	TupleDesc	columns = lookup_type_cache(type, TYPECACHE_TUPDESC)->tupDesc;
+
+	if (OidIsValid(get_element_type(type)))
+		return bf_expression_instead(get_element_type(type), indexed,
+									 psprintf("(%s)[1]", value));
+	if (type_is_multirange(type))
+		type = get_multirange_range(type);
+	if (type_is_range(type))
+		return bf_expression_instead(get_range_subtype(type), indexed,
+									 psprintf("lower(%s)", value));
+	for (int i = 0; columns != NULL && i < columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+
+		if (!column->attisdropped)
+			return bf_expression_instead(column->atttypid, indexed,
+										 psprintf("(%s).%s", value,
+												  quote_identifier(NameStr(column->attname))));
+	}
+	return psprintf("%s::text", value);
+}
+
+/* What to use instead of an expression of that type. */
+const char *
+bf_expression_instead(Oid type, bool indexed, const char *value)
+{
+	TypeCacheEntry *entry;
+	Oid			base = getBaseType(type);
+	const char *identity;
+
+	if (bf_type_can_be_element(base))
+		return value;
+	if (base != type)
+		return bf_expression_instead(base, indexed,
+									 psprintf("%s::%s", value, format_type_be(base)));
+	if (type == NUMERICOID)
+		return psprintf("trim_scale(%s)::text", value);
+	if (type == CASHOID)
+		return psprintf("cash_send(%s)", value);
+	if (IsBinaryCoercible(type, TEXTOID))
+		return psprintf("lower(%s::text)", value);
+	if (IsPolymorphicType(type))
+		return psprintf("%s::text::text[]", value);
+	identity = identity_instead(type, value);
+	if (identity != NULL)
+		return indexed ? psprintf("%s::oid", value) : identity;
+	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
+	if (can_be_called(entry->hash_extended_proc, type) &&
+		(indexed || !has_oids_of_objects(type)))
+		return psprintf("%s(%s, 0)", callable_name(entry->hash_extended_proc),
+						value);
+	return part_instead(type, indexed, value);
+}

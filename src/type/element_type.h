@@ -1,0 +1,71 @@
+/*
+ * element_type.h
+ *	  Which kind of elements SQL values are, and which filters take them.
+ */
+#ifndef BLOOMEXT_ELEMENT_TYPE_H
+#define BLOOMEXT_ELEMENT_TYPE_H
+
+#include "fmgr.h"
+#include "nodes/nodes.h"
+
+#include "compat.h"
+#include "strategy/filter.h"
+
+/* How the datum of an element becomes what its kind says. */
+typedef enum BfForm
+{
+	BF_FORM_TEXT,
+	BF_FORM_NAME,
+	BF_FORM_BYTEA,
+	BF_FORM_UUID,
+	BF_FORM_MACADDR,
+	BF_FORM_INET,
+	BF_FORM_BOOL,
+	BF_FORM_CHAR,
+	BF_FORM_INT2,
+	BF_FORM_INT4,
+	BF_FORM_INT8,
+	BF_FORM_OID,
+	BF_FORM_DATE,
+	BF_FORM_TIMESTAMP
+} BfForm;
+
+/*
+ * What a call site knows of its element argument, found out once and kept in
+ * fn_extra.
+ */
+typedef struct BfElementType
+{
+	Oid			type;			/* as declared, for messages */
+	BfKind		kind;
+	BfForm		form;
+	BfMeaning	meaning;		/* of a filter whose first element it is */
+	bool		ignores_blanks; /* as the filter has it: no trailing blanks */
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+} BfElementType;
+
+extern void bf_element_type(Oid type, Oid collation, BfElementType *element);
+extern void bf_element_type_of(Oid type, Node *expression, Oid collation,
+							   BfElementType *element);
+extern void bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
+										bool array, BfElementType *element);
+extern bool bf_element_is_alike(const BfElementType *left,
+								const BfElementType *right);
+extern bool bf_type_can_be_element(Oid type);
+extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
+							const BfElementType *element);
+extern bool bf_element_has_meaning(const BfElementType *element,
+								   const BfHeader *header);
+extern BfMeaning bf_element_meaning_in(const BfElementType *element,
+									   const BfHeader *header);
+extern void bf_element_go_into(BfElementType *element, BfMeaning meaning);
+extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
+								const BfElementType *element);
+extern BfFunnel bf_element_bind_to(const BfPlan *plan,
+								   BfElementType *element);
+extern const char *bf_expression_instead(Oid type, bool indexed,
+										 const char *value);
+
+#endif							/* BLOOMEXT_ELEMENT_TYPE_H */

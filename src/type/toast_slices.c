@@ -1,0 +1,138 @@
+/*
+ * toast_slices.c
+ *	  Filters that lie in a table, read by parts.
+ *
+ * What is stored out of line can be read by slices: to look at a byte, or to go
+ * through all of it without having all of it in memory.  What is compressed
+ * would be decompressed from its start for each of them.
+ *
+ * That is also how all of it is best read: the server's own way is one call that
+ * nobody can cancel, into memory in small pages (measured at 120 MB: 1.3 times
+ * the time).
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "miscadmin.h"
+
+#include "type/toast_slices.h"
+
+/* Whether a filter lies in a table in such a way that slices of it can be read. */
+bool
+bf_slices_are_stored(Datum datum)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	struct varatt_external pointer;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
+	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+}
+
+/* Read part of a stored filter. */
+struct varlena *
+bf_slice_read(Datum datum, uint64 offset, int32 length)
+{
+	struct varlena *slice = PG_DETOAST_DATUM_SLICE(datum, (int32) offset,
+												   length);
+
+	if (VARSIZE_ANY_EXHDR(slice) != length)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored bloom filter is shorter than it says")));
+	return slice;
+}
+
+/*
+ * Read the prefix of a stored filter, check it against the filter's length, and
+ * open it; returns what holds it.
+ */
+struct varlena *
+bf_slice_read_prefix(Datum datum, BfFilter *filter)
+{
+	struct varlena *prefix = bf_slice_read(datum, 0, BF_PREFIX_SIZE(1));
+	uint32		layers;
+	BfError		error;
+
+	if (!bf_format_layers(DatumGetBfBytes(prefix), VARSIZE_ANY_EXHDR(prefix),
+						  &layers, &error))
+		bf_raise_corrupted(&error);
+	if (layers > 1)
+	{
+		pfree(prefix);
+		prefix = bf_slice_read(datum, 0, BF_PREFIX_SIZE(layers));
+	}
+	if (!bf_filter_open(DatumGetBfBytes(prefix), VARSIZE_ANY_EXHDR(prefix),
+						toast_raw_datum_size(datum) - VARHDRSZ, filter, &error))
+		bf_raise_corrupted(&error);
+	return prefix;
+}
+
+/*
+ * Combine an array with what a stored filter has from an offset up to an end:
+ * bf_pieces_combine() of bytes that are read as they are needed.
+ */
+void
+bf_slices_combine(BfArrayLoop loop, uint8 *into, Datum datum, uint64 offset,
+				  uint64 end)
+{
+	while (offset < end)
+	{
+		int32		length = Min(BF_PIECE, end - offset);
+		struct varlena *piece = bf_slice_read(datum, offset, length);
+
+		CHECK_FOR_INTERRUPTS();
+		loop(into, DatumGetBfBytes(piece), length);
+		pfree(piece);
+		into += length;
+		offset += length;
+	}
+}
+
+/* The loop that takes what is read as it is. */
+static void
+copy_piece(uint8 *into, const uint8 *from, size_t bytes)
+{
+	memcpy(into, from, bytes);
+}
+
+/*
+ * Load a stored filter whole: piece by piece, so that it can be cancelled, and
+ * into memory that was asked for with random access in mind.
+ */
+struct varlena *
+bf_slices_load(MemoryContext context, Datum datum)
+{
+	uint64		length = toast_raw_datum_size(datum) - VARHDRSZ;
+	struct varlena *loaded = bf_value_allocate(context, length);
+
+	bf_slices_combine(copy_piece, (uint8 *) VARDATA(loaded), datum, 0, length);
+	return loaded;
+}
+
+/* Copy a value, so that it may be changed. */
+void
+bf_value_copy(Datum datum, BfValue *value)
+{
+	struct varlena *source = bf_slices_are_stored(datum) ?
+		bf_slices_load(CurrentMemoryContext, datum) :
+		PG_DETOAST_DATUM_PACKED(datum);
+	Size		length = VARSIZE_ANY_EXHDR(source);
+	BfError		error;
+
+	/* What was read from a table is a copy already. */
+	if (source != (struct varlena *) DatumGetPointer(datum))
+		value->varlena = source;
+	else
+	{
+		value->varlena = bf_value_allocate(CurrentMemoryContext, length);
+		memcpy(VARDATA(value->varlena), VARDATA_ANY(source), length);
+	}
+	value->bytes = (uint8 *) VARDATA(value->varlena);
+	if (!bf_filter_open(value->bytes, VARSIZE(value->varlena) - VARHDRSZ,
+						VARSIZE(value->varlena) - VARHDRSZ,
+						&value->filter, &error))
+		bf_raise_corrupted(&error);
+	value->newest.known = false;
+}
