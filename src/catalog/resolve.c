@@ -39,7 +39,7 @@
 #include "utils/rel.h"
 
 #include "catalog/filters.h"
-#include "pages/options.h"
+#include "pages/index_options.h"
 
 /* How often to start over where definitions change while we look at them. */
 #define TRIES	10

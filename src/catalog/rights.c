@@ -21,7 +21,7 @@
 #include "utils/rls.h"
 
 #include "catalog/filters.h"
-#include "pages/options.h"
+#include "pages/index_options.h"
 
 /* Raise 42501 about a table. */
 void

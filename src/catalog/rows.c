@@ -46,7 +46,7 @@
 #include "utils/syscache.h"
 
 #include "catalog/filters.h"
-#include "pages/options.h"
+#include "pages/index_options.h"
 
 /* An extension's catalog of the tables whose rows are elsewhere. */
 typedef struct RowsCatalog

@@ -84,9 +84,6 @@
 /* How many more rows a gate says than its child. */
 #define HAIR		(1 + 1e-6)
 
-/* Setting bloomext.enable_gate. */
-bool		bf_gate_enabled = true;
-
 static set_rel_pathlist_hook_type other_hook;
 
 /* What a gate asks, of which filter. */

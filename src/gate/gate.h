@@ -66,8 +66,7 @@ typedef struct BfGateLookup
 	uint64		forgotten;
 } BfGateLookup;
 
-/* gate.c: setting bloomext.enable_gate */
-extern bool bf_gate_enabled;
+/* gate.c */
 extern void bf_gate_init(void);
 
 /* gate_pays.c */
@@ -79,6 +78,7 @@ extern void bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages,
 extern bool bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateCost cost);
 
 /* gate_scan.c */
+extern bool bf_gate_enabled;	/* bloomext.enable_gate */
 extern const CustomScanMethods bf_gate_methods;
 
 /* What a value is, whatever type of the same bytes it is taken for. */

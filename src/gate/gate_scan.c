@@ -47,6 +47,9 @@
 #include "gate/gate.h"
 #include "index/index.h"
 
+/* Setting bloomext.enable_gate. */
+bool		bf_gate_enabled = true;
+
 /* EXPLAIN ANALYZE's counts, which workers hand to the leader as their plan's. */
 #define CountAsked		InstrCountTuples2
 #define CountAbsent		InstrCountFiltered1

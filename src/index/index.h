@@ -25,7 +25,7 @@
 
 #include "catalog/filters.h"
 #include "core/estimate.h"
-#include "pages/options.h"
+#include "pages/index_options.h"
 #include "type/element_hash.h"
 
 /* Phases of a build, as pg_stat_progress_create_index shows them. */

@@ -2,7 +2,7 @@
  * lookup.c
  *	  bf_live_contains and its kin: does any row of the table hold an element?
  *
- * The order of asking is that of an element's way into the filter (live.h):
+ * The order of asking is that of an element's way into the filter (layers.h):
  * this transaction's own elements, then the layers (layer.c).
  *
  * What the first argument names is not found out for each question (lookup_cache.c).

@@ -18,7 +18,7 @@
 #include "utils/relcache.h"
 #include "utils/ruleutils.h"
 
-#include "pages/options.h"
+#include "pages/index_options.h"
 #include "pages/page.h"
 
 /*

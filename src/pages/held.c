@@ -7,7 +7,7 @@
  * it kept the lock until it was in WAL, so that who leaves out what he finds, and
  * commits, is preceded in WAL by it.
  *
- * The order of asking is that of an element's way into the filter (live.h): the
+ * The order of asking is that of an element's way into the filter (layers.h): the
  * pending pages, then the bits.  These are tested in turns, each for the hashes
  * that had all bits of the turns before: two bits, then as many again as were
  * tested.  A layer that is full has half of the bits of what it does not hold.

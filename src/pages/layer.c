@@ -2,7 +2,7 @@
  * layer.c
  *	  Does a layer of a live filter hold an element?
  *
- * The order of asking is that of an element's way into the filter (live.h): the
+ * The order of asking is that of an element's way into the filter (layers.h): the
  * pending page, then the bits, up to the first that is not set.  Two positions
  * are derived first, the others only if both are set.
  *

@@ -18,7 +18,7 @@
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
 
-#include "pages/options.h"
+#include "pages/index_options.h"
 #include "pages/page.h"
 #include "pages/pair.h"
 

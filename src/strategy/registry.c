@@ -2,7 +2,6 @@
  * registry.c
  *	  The strategies and funnels by id and by name.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "strategy/strategy.h"
@@ -87,46 +86,6 @@ bf_strategy_takes_funnel(const BfStrategy *strategy, BfFunnel funnel)
 			return true;
 	}
 	return false;
-}
-
-/*
- * The bits and hashes that a strategy gives n expected insertions at
- * probability p.  Parameters that make no sense for any original are refused
- * here; those that only some refuse, by these.
- */
-bool
-bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
-				 BfLayer *layer, BfError *error)
-{
-	if (expected < 0)
-		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "expected must not be negative, but is %" PRId64,
-					   expected);
-	if (!(fpp > 0 && fpp < 1))
-		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "fpp must lie between 0 and 1, both excluded, but is %g",
-					   fpp);
-	if (expected == 0 && strategy->needs_elements)
-		return bf_fail_hint(error, BF_ERROR_PARAMETER,
-							"Expect at least 1 element.",
-							"expected must be positive for strategy \"%s\", but is 0",
-							strategy->name);
-	return strategy->size(expected, fpp, layer, error);
-}
-
-/* Whether an original can have a filter of this number of bits. */
-bool
-bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits, BfError *error)
-{
-	if (bits % strategy->bits_multiple != 0)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "number of bits must be a multiple of %" PRIu32 " for strategy \"%s\", but is %" PRIu64,
-					   strategy->bits_multiple, strategy->name, bits);
-	if (bits == 0 || bits > strategy->max_bits)
-		return bf_fail(error, BF_ERROR_LIMIT,
-					   "number of bits must be between 1 and %" PRIu64 " for strategy \"%s\", but is %" PRIu64,
-					   strategy->max_bits, strategy->name, bits);
-	return true;
 }
 
 /* The name of a funnel; NULL for the unbound one. */

@@ -720,7 +720,7 @@ empty_value(const char *strategy, int64 expected, int expansion, BfValue *value)
 	bf_value_make(&plan, value);
 }
 
-/* In the place of live/snapshot.c: a live filter is of any shard. */
+/* In the place of index/snapshot.c: a live filter is of any shard. */
 void
 bf_snapshot_check_shard(Oid relation, int shards, int number)
 {

@@ -163,7 +163,7 @@ same($options{'CREATE USER MAPPING'}, listed('CREATE USER MAPPING FOR CURRENT_US
 same($options{'CREATE USER MAPPING'}, [ names($redis =~ /^User mapping options: (.*?\.)\n\n/ms) ], 'options of a user mapping in redis.md');
 
 my %option = map { (names($_->[0]))[0] => $_->[1] } table('| Option | Value |');
-same([ keys %option ], [ slurp_file("$root/src/live/handler.c") =~ /add_\w+_reloption\(options_kind, "(\w+)"/g ], 'options of an index');
+same([ keys %option ], [ slurp_file("$root/src/pages/index_options.c") =~ /add_\w+_reloption\(options_kind, "(\w+)"/g ], 'options of an index');
 same([ keys %option ], [ names(map { $_->[0] } table('| Option | Default |', slurp_file("$root/doc/live.md"))) ], 'options of an index in live.md');
 foreach my $name (grep { $option{$_} =~ /^[^`]*\d/ } sort keys %option)
 {

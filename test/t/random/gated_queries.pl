@@ -21,7 +21,7 @@
 # questions a third surely absent.
 #
 # That the test would notice: BLOOMEXT_GATE_MUTANT is a sed script that makes a
-# mutant of a copy of src/live/*.c; the test builds it, and fails unless it is found
+# mutant of a copy of src/*/*.c; the test builds it, and fails unless it is found
 # out within a minute.  Filters that deny two elements in a hundred:
 #	BLOOMEXT_GATE_MUTANT='/if (bf_deferred_contains/i if (pair->h1 % 50 == 0) return false;'
 #
@@ -78,10 +78,10 @@ sub build_mutant
 	my $log = "$dir/mutant.log";
 	delete local @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
 	chdir "$FindBin::RealBin/../../..";
-	system("mkdir '$tree' && cp -rp Makefile src sql bloomext.control '$tree' && rm -f '$tree'/src/live/*.o") == 0
+	system("mkdir '$tree' && cp -rp Makefile src sql bloomext.control '$tree' && rm -f '$tree'/src/*/*.o") == 0
 	  or die 'cannot copy the source';
-	system('sed', '-i', $mutant, glob "$tree/src/live/*.c") == 0 or die 'cannot make the mutant';
-	system("diff -r src/live '$tree/src/live' >'$log'") != 0 or die 'the mutant is none';
+	system('sed', '-i', $mutant, glob "$tree/src/*/*.c") == 0 or die 'cannot make the mutant';
+	system("diff -r src '$tree/src' >'$log'") != 0 or die 'the mutant is none';
 	system("make -s -j2 -C '$tree' PG_CONFIG=pg_config bloomext.so >'$log' 2>&1") == 0
 	  or die 'cannot build the mutant: ' . slurp_file($log);
 	return "$tree/bloomext.so";

@@ -1,5 +1,5 @@
 /*
- * options.c
+ * index_options.c
  *	  The options of an index that is a live filter, WITH (...), and how such an
  *	  index is recognized: by its callback for them.
  */
@@ -13,7 +13,7 @@
 #include "access/reloptions.h"
 #include "catalog/pg_index.h"
 
-#include "pages/options.h"
+#include "pages/index_options.h"
 #include "type/arguments.h"
 #include "type/value.h"
 

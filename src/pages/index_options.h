@@ -1,5 +1,5 @@
 /*
- * options.h
+ * index_options.h
  *	  The options of an index that is a live filter, WITH (...), and how such an
  *	  index is recognized.
  */
@@ -32,7 +32,7 @@ typedef struct BfLiveOptions
 #define BF_LIVE_EXPANSION	3		/* likewise, where expected is not given */
 #define BF_MOST_EXPECTED	9007199254740992.0	/* 2^53: whole in a float8 */
 
-/* options.c */
+/* index_options.c */
 extern void bf_options_init(void);
 extern bytea *bflive_options(Datum reloptions, bool validate);
 extern bool bf_is_live_filter(Relation index);
