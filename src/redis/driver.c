@@ -116,27 +116,6 @@ bf_items_run(BfItemRun *run)
 	return !run->changed;
 }
 
-/*
- * Whether the reply of a script confirms that a filter is the one described;
- * raises an error if it is, but has lost a string.  A string with a head may
- * be another filter: that is found out when it is described.
- */
-bool
-bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
-				 const BfReply *reply)
-{
-	BfRemote	lost = *remote;
-
-	if (reply->type == BF_REPLY_ERROR)
-		bf_connection_raise(connection, reply->str);
-	if (reply->type != BF_REPLY_INTEGER || reply->integer >= 0)
-		return reply->type != BF_REPLY_NIL;
-	if (bf_layout_head(remote->layout) > 0 && !remote->is_shard)
-		return false;
-	lost.lost = bf_remote_layer_key(remote, (uint32) (-reply->integer - 1));
-	bf_remote_missing(&lost);
-}
-
 /* Number of different shapes of layers: one if they are all alike. */
 uint32
 bf_remote_shapes(const BfRemote *remote)
@@ -482,16 +461,11 @@ take_strings(BfConnection *connection, const BfRemote *remote,
 	return value.varlena;
 }
 
-/*
- * Fetch a string that is a stream; NULL also if it lacks bits of the witness
- * in the hash next to it, which is read at another moment, or if the kind
- * recorded there has changed.
- */
+/* Fetch a string that is a stream; NULL if it does not match its witness. */
 static struct varlena *
 fetch_stream(const BfRemote *remote, BfBinding kind)
 {
 	BfUnit	   *unit = bf_unit_make();
-	BfRemote	now;
 	BfConnection *connection;
 	const BfReply *reply;
 	struct varlena *value = NULL;
@@ -504,9 +478,7 @@ fetch_stream(const BfRemote *remote, BfBinding kind)
 		value = take_stream(connection, remote->layout->stream, kind, reply);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
-	bf_remote_describe(remote->server, remote->key, &now);
-	return now.plan.header.funnel == remote->plan.header.funnel &&
-		now.plan.header.meaning == remote->plan.header.meaning ? value : NULL;
+	return value;
 }
 
 /* BfDriver.fetch */

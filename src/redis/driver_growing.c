@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "redis/driver.h"
+#include "redis/redis_write.h"
 #include "redis/scripts.h"
 #include "type/value.h"
 

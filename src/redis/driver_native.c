@@ -27,6 +27,7 @@
 
 #include "core/bytes.h"
 #include "redis/driver.h"
+#include "redis/redis_write.h"
 #include "redis/scripts.h"
 #include "type/value.h"
 #include "utils/memutils.h"

@@ -35,6 +35,7 @@
 #include "postgres.h"
 
 #include "redis/driver.h"
+#include "redis/redis_write.h"
 #include "redis/scripts.h"
 
 /* BITFIELDs in a unit that adds. */

@@ -106,6 +106,7 @@ extern const struct BfDriver bf_driver_string;
 extern const struct BfDriver bf_driver_growing;
 extern const struct BfDriver bf_driver_native;
 
+/* layout_table.c */
 extern const BfLayout bf_layouts[];
 extern const int bf_layout_count;
 
@@ -114,11 +115,17 @@ extern const BfLayout *bf_layout_argument(FunctionCallInfo fcinfo,
 										  int argument,
 										  BfSpread *spread);
 extern const BfLayout *bf_layout_default(const BfPlan *plan);
+extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
+
+/* layouts.c */
+extern const BfHashShape bf_own_hash;
+extern const BfHashShape bf_growing_hash;
+extern const BfHashShape bf_redisson_hash;
+
 extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check_growth(const BfLayout *layout,
 								   const BfPlan *plan);
 extern void bf_layout_check_live(const BfLayout *layout, const BfPlan *plan);
-extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
 extern bool bf_layout_owns(const BfLayout *layout, BfHashRole role,
 						   char *const *values);
 extern void bf_layout_write(const BfLayout *layout, const BfPlan *plan,

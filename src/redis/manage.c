@@ -13,8 +13,8 @@
 #include "utils/builtins.h"
 
 #include "index/snapshot.h"
-#include "redis/driver.h"
 #include "redis/options.h"
+#include "redis/shards.h"
 #include "type/arguments.h"
 #include "type/shard.h"
 #include "type/value.h"
@@ -377,6 +377,23 @@ check_found(const BfRemote *remote, const BfLayout *wanted,
 					 remote->layout->name, remote->shards)));
 }
 
+/*
+ * Whether the elements of a filter that was fetched are still noted to be of the
+ * kind that it was fetched as: a stream and the hash next to it are read one after
+ * the other.
+ */
+static bool
+kind_is_unchanged(const BfRemote *remote)
+{
+	BfRemote	now;
+
+	if (bf_layout_head(remote->layout) == 0 || remote->is_shard)
+		return true;
+	bf_remote_describe(remote->server, remote->key, &now);
+	return now.plan.header.funnel == remote->plan.header.funnel &&
+		now.plan.header.meaning == remote->plan.header.meaning;
+}
+
 /* Fetch a filter or the requested shard; NULL if it has changed or is gone. */
 static struct varlena *
 fetch_filter(FunctionCallInfo fcinfo, const BfRemote *whole,
@@ -392,7 +409,8 @@ fetch_filter(FunctionCallInfo fcinfo, const BfRemote *whole,
 	if (spread->shards > 0)
 		check_shards(remote.plan.strategy, kind.funnel);
 	value = remote.layout->driver->fetch(&remote, kind);
-	return value != NULL && bf_shards_are_same(whole) ? value : NULL;
+	return value != NULL && kind_is_unchanged(&remote) &&
+		bf_shards_are_same(whole) ? value : NULL;
 }
 
 /* bf_fetch(server, key, layout, funnel) */

@@ -46,8 +46,8 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-#include "redis/driver.h"
 #include "redis/options.h"
+#include "redis/shards.h"
 #include "type/element_hash.h"
 
 PG_FUNCTION_INFO_V1(bloomext_redis_add);

@@ -47,7 +47,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "redis/driver.h"
+#include "redis/redis_write.h"
 #include "redis/scripts.h"
 
 /* Bytes that are compared and sent at a time. */

@@ -42,8 +42,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "redis/driver.h"
 #include "redis/scripts.h"
+#include "redis/shards.h"
 #include "type/shard.h"
 
 /* Attempts to create a filter that another session creates and drops. */
@@ -92,6 +92,31 @@ layout_of(const BfRemote *remote)
 }
 
 /*
+ * Remove all keys of a filter or of its remnants, unless it was replaced; it
+ * must not be sharded.  Returns the number of keys, or -1 if it was replaced.
+ */
+static int
+drop_keys(const BfRemote *remote)
+{
+	BfRemote	what = *remote;
+	uint32		strings = Max(remote->plan.header.layers, 1);
+	BfUnit	   *unit = bf_unit_make();
+
+	if (what.layout == NULL)
+		what.layout = what.orphan;
+	unit->writes = true;
+	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_OTHERS BF_SCRIPT_DROP);
+	bf_remote_append_keys(unit, &what, strings);
+	bf_script_arguments(unit);
+	bf_remote_append_guards(unit, &what, strings, false);
+	bf_command_bytes(unit, what.head, remote->layout == NULL ?
+					 0 : bf_layout_head(what.layout));
+	bf_command_number(unit, strings);
+	bf_command_number(unit, what.cursor_key != NULL);
+	return (int) bf_ask_number(remote->server, remote->key, unit);
+}
+
+/*
  * Clear the key of a shard of leftovers of a filter that is gone; 22023 if it
  * holds an unrelated filter.  A stream without a hash is a shard that has lost
  * it, if all shards have been made.
@@ -103,7 +128,7 @@ bf_shards_clear(const BfRemote *whole, const BfRemote *found, const char *key)
 
 	bf_remote_describe(whole->server, key, &there);
 	if (is_leftover(found, &there))
-		(void) bf_remote_drop(&there);
+		(void) drop_keys(&there);
 	else if (layout_of(&there) != NULL && !is_owned(found, &there) &&
 			 (found->layout == NULL || there.layout == NULL ||
 			  there.hash[bf_layout_kind_role(there.layout)].there))
@@ -350,7 +375,7 @@ create_one(const BfRemote *remote, int64 ttl)
 			continue;
 		}
 		if (found.orphan == remote->layout && remote->cursor_key != NULL)
-			(void) bf_remote_drop(&found);
+			(void) drop_keys(&found);
 		taken = remote->layout->driver->create(remote, ttl);
 		if (taken == NULL)
 			return true;
@@ -426,7 +451,7 @@ remove_late(const BfRemote *late, const char *id)
 	bf_remote_describe(late->server, late->key, &found);
 	recorded = found.layout ? bf_remote_whole(&found) : NULL;
 	if (recorded != NULL && strcmp(recorded, id) == 0)
-		(void) bf_remote_drop(&found);
+		(void) drop_keys(&found);
 }
 
 /*
@@ -540,7 +565,7 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 	}
 }
 
-/* Remove the hash that lists the shards, as bf_remote_drop() would. */
+/* Remove the hash that lists the shards, as drop_keys() would. */
 static int
 drop_hash(const BfRemote *whole)
 {
@@ -574,7 +599,7 @@ drop_found(Oid server, const char *key, BfRemote *found)
 		bf_remote_describe(server, key, found);
 		if (found->layout == NULL && found->orphan == NULL)
 			return false;
-		keys = found->shards > 0 ? drop_hash(found) : bf_remote_drop(found);
+		keys = found->shards > 0 ? drop_hash(found) : drop_keys(found);
 		if (keys >= 0)
 			return keys > 0;
 	}
@@ -611,7 +636,7 @@ bf_shards_drop(Oid server, const char *key)
 			layout_of(&shard) != layout_of(&whole))
 			continue;
 		if (is_owned(&whole, &shard) || is_leftover(&whole, &shard))
-			dropped |= bf_remote_drop(&shard) > 0;
+			dropped |= drop_keys(&shard) > 0;
 	}
 	MemoryContextSwitchTo(old);
 	return dropped;

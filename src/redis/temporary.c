@@ -29,7 +29,7 @@
  */
 #include "postgres.h"
 
-#include "redis/driver.h"
+#include "redis/redis_write.h"
 #include "redis/scripts.h"
 
 /*

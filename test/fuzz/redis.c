@@ -23,8 +23,8 @@
 
 #include "hiredis/link.h"
 #include "index/snapshot.h"
-#include "redis/driver.h"
 #include "redis/options.h"
+#include "redis/shards.h"
 #include "storage/latch.h"
 #include "type/shard.h"
 #include "type/value.h"

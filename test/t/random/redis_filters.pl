@@ -640,6 +640,8 @@ sub appear
 	@$f{ 'state', 'kind', 'elements', 'confused', 'changed', 'filled', 'expires', 'remade' } = ('whole', $kind, \%elements, 0, time, 0, undef, {});
 	my ($element) = keys %elements;
 	$f->{meaning} = defined $kind ? ($element // '') =~ s/ .*//sr : undef;
+	# A shard takes the place of what is left of a lost filter of its name.
+	vanish($_) foreach grep { $_->{state} eq 'damaged' && $f->{shards} && $_->{key} =~ /^\Q$f->{key}\E:\d+\z/ } touching($f);
 }
 
 # Time goes on; all keys of a filter go together.

@@ -524,6 +524,16 @@ $redis->cli('HDEL', '{once}:bloomext-shards', 'strategy');
 $redis->cli('HDEL', "{once:$_}:bloomext", 'whole') foreach 0 .. 3;
 is(sql("SELECT bf_redis_add('cache', 'once', 'x'), bf_redis_contains('cache', 'once', 'x'), bf_redis_create('cache', 'once', 1000, 0.01, 'magnuss', 'bitmap;shards=4')"), 't|t|f', 'shards without an id');
 
+# A growing filter that has lost its first layer is not answered for by a string that
+# somebody puts at its key, unless a note says that the string is a filter.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(filter('guava', 2), 'cache', 'overlaid', 'growing'), bf_mirror(filter('guava', 0), 'cache', 'other', 'guava')");
+$redis->cli('EVAL', q{redis.call('SET', KEYS[2], redis.call('GET', KEYS[1]))}, 2, 'other', 'overlaid');
+$redis->cli('DEL', 'overlaid-0');
+is(outcome("SELECT bf_redis_contains('cache', 'overlaid', 'x')"), '42704', 'a lost filter under a string of somebody else');
+$redis->cli('EVAL', q{redis.call('RENAME', KEYS[1], KEYS[2])}, 2, '{other}:bloomext', '{overlaid}:bloomext');
+is(sql("SELECT bf_redis_contains('cache', 'overlaid', 't1')"), 't', 'which is asked where a note proves it');
+
 # What another filter has taken the place of is not dropped as it was described.
 $redis->cli('FLUSHALL');
 sql("SELECT bf_mirror(filter('redisson', 0), 'cache', 'swapped', 'bitmap')");
