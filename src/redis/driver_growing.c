@@ -201,12 +201,12 @@ plan_growth(const BfRemote *remote, Growth *growth)
 	BfError		error;
 
 	if (remote->plan.header.layers == BF_MAX_LAYERS)
-		refuse_growth(remote, psprintf("It has %d layers.", BF_MAX_LAYERS));
+		refuse_growth(remote, psprintf("The filter has %d layers.", BF_MAX_LAYERS));
 	growth->capacity = bf_plan_capacity(&remote->plan, newest);
 	if (!bf_plan_next_layer(&remote->plan, newest, &growth->next, &error))
 		bf_raise(&error);
 	if (bf_layout_bytes(remote->layout, &growth->next) > BF_REDIS_MAX_BYTES)
-		refuse_growth(remote, "Its next layer would not fit into a Redis key.");
+		refuse_growth(remote, "The next layer would not fit into a Redis string.");
 }
 
 /* BfDriver.add */

@@ -61,7 +61,7 @@ fail_greeting(BfSocket *socket, const char *error)
 
 	if (answer.sqlstate == BF_ERRCODE_REDIS_NOT_SERVING)
 		bf_socket_unreachable(socket->name,
-							  psprintf("It replied %s: it does not accept commands yet.", answer.code));
+							  psprintf("The server replied %s: it does not accept commands yet.", answer.code));
 	bf_socket_raise(socket, error);
 }
 
@@ -90,7 +90,7 @@ require_password(BfSocket *socket)
 			 errmsg("password is required"),
 			 errdetail("Non-superusers cannot connect if Redis server \"%s\" does not request a password.",
 					   socket->name),
-			 errhint("Set a password for the default user of Redis, or disable that user. A superuser can set option \"password_required\" of the user mapping to false.")));
+			 errhint("Set a password for the default user of Redis, or disable that user.  A superuser can set option \"password_required\" of the user mapping to false.")));
 }
 
 /*
@@ -225,7 +225,7 @@ ask_for_master(BfSocket *socket, const BfServer *server, BfAddress *master)
 	reply = send_query(socket, unit);
 	if (reply->type == BF_REPLY_NIL)
 		bf_socket_unreachable(socket->name,
-							  psprintf("It does not know a master named \"%s\".", server->sentinel));
+							  psprintf("The sentinel does not know a master named \"%s\".", server->sentinel));
 	if (reply->type != BF_REPLY_ARRAY || reply->elements != 2 ||
 		reply->element[0]->type != BF_REPLY_STRING ||
 		reply->element[1]->type != BF_REPLY_STRING)
@@ -250,7 +250,7 @@ require_master(BfSocket *socket, const BfServer *server, BfAddress *none)
 		reply->element[0]->type != BF_REPLY_STRING)
 		bf_socket_protocol_error(socket, "A role was expected.");
 	if (strcmp(reply->element[0]->str, "master") != 0)
-		bf_socket_unreachable(socket->name, "It is not a master.");
+		bf_socket_unreachable(socket->name, "The server is not a master.");
 }
 
 /* Is a socket open, and connected to this address? */

@@ -224,7 +224,7 @@ mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot split a filter into shards"),
-				 errdetail("Its elements cannot be recovered from it."),
+				 errdetail("The elements of a filter cannot be recovered from it."),
 				 errhint("Build one filter per shard, grouping elements by bf_shard(element, %d), and mirror the first one to '%s;shards=%d/0', and so on; or build the filter in Redis with bf_redis_create and bf_redis_add.",
 						 whole->shards, whole->layout->name, whole->shards)));
 	check_shards(whole->plan.strategy, whole->plan.header.funnel);

@@ -170,7 +170,7 @@ bf_remote_missing(const BfRemote *remote)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no filter at key \"%s\" in Redis yet",
 						remote->key),
-				 errdetail("Not all of its %d shards have been created.",
+				 errdetail("Not all of the filter's %d shards have been created.",
 						   remote->shards),
 				 errhint("Create the filter again, or mirror each shard, with layout '%s;shards=%d/0' and so on.",
 						 remote->orphan->name, remote->shards)));

@@ -44,8 +44,8 @@ typedef struct BfRemote
 	char	   *cursor_key;		/* of the string that says which layer is the
 								 * newest, or NULL */
 	char	   *cursor;			/* its contents; NULL: missing */
-	BfPlan		plan;			/* of a sharded filter, without layers; if
-								 * found, the strategy at most */
+	BfPlan		plan;			/* of a sharded filter without layers; of one
+								 * that was found, at most the strategy */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
 	BfBinding	bind;			/* to be noted with the first elements, if
 								 * set */

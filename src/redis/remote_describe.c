@@ -16,7 +16,8 @@
  *
  * Everything read is checked like untrusted input before anything is derived
  * from it.  The description of a single filter has all of its layers, unless
- * its server keeps them; that of a sharded filter has none.
+ * its server keeps them; that of a sharded filter has none, and such a filter
+ * is not itself a shard.
  *
  * Of a filter that is described, every key must exist: a key that does not was
  * lost, and its part of an answer cannot be given.  Only a note may be

@@ -299,7 +299,7 @@ refuse_found(const BfRemote *wanted, const BfRemote *found)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("key \"%s\" already holds something else", wanted->key),
-			 errdetail("Wanted: %s. Found: %s.", describe_for_error(wanted),
+			 errdetail("Wanted: %s.  Found: %s.", describe_for_error(wanted),
 					   describe_for_error(found)),
 			 found->layout != NULL || found->orphan != NULL ?
 			 errhint("Choose another key, or drop that filter with bf_redis_drop.") :

@@ -129,7 +129,7 @@ bf_temporary_room(const BfRemote *remote, uint64 bytes)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("not enough memory in Redis to mirror filter \"%s\"",
 						remote->key),
-				 errdetail("The mirror may take %llu bytes. Redis uses %llu bytes of its maxmemory of %llu bytes, and would evict other keys.",
+				 errdetail("The mirror may take %llu bytes.  Redis uses %llu bytes of its maxmemory of %llu bytes, and would evict other keys.",
 						   (unsigned long long) PIECES_TAKE(bytes),
 						   (unsigned long long) memory.used,
 						   (unsigned long long) memory.limit),
@@ -159,7 +159,7 @@ refuse_unfinished(const BfRemote *remote)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("could not mirror filter \"%s\"", remote->key),
-			 errdetail("Its temporary keys were evicted, expired or changed. The previous contents of the key are unchanged.")));
+			 errdetail("The temporary keys were evicted, expired or changed.  The previous contents of the key are unchanged.")));
 }
 
 /*

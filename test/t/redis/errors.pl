@@ -73,7 +73,7 @@ $redis->cli('REPLICAOF', 'NO', 'ONE');
 my $cli = "\\! redis-cli -s $redis->{socket}";
 my $lost = "$cli REPLICAOF 127.0.0.1 @{[RedisServer::free_port()]} >/dev/null\n$cli CONFIG SET replica-serve-stale-data no >/dev/null";
 is_refused(said_last("$asks;", $lost, "$asks;"), '38R03', 'MASTERDOWN ', 'replica-serve-stale-data', 'a replica that has lost its master');
-like(said_last($asks), qr/ERROR:  08001: .*\nDETAIL:  It replied MASTERDOWN/, 'and is not connected to');
+like(said_last($asks), qr/ERROR:  08001: .*\nDETAIL:  The server replied MASTERDOWN/, 'and is not connected to');
 $redis->cli('REPLICAOF', 'NO', 'ONE');
 
 SKIP:
@@ -90,7 +90,7 @@ SKIP:
 	my $to_replica = "redis-cli -s $replica->{socket}";
 	my $load = "\\! $to_replica REPLICAOF 127.0.0.1 $master->{port} >/dev/null; until $to_replica INFO persistence | grep -q loading:1; do sleep 0.1; done";
 	is_refused(said_last("SELECT bf_redis_create('loading', 'k', 10);", $load, "$ask;"), '38R03', 'LOADING ', 'Try again', 'one that reads its data');
-	like(said_last($ask), qr/ERROR:  08001: .*\nDETAIL:  It replied LOADING/, 'and is not connected to');
+	like(said_last($ask), qr/ERROR:  08001: .*\nDETAIL:  The server replied LOADING/, 'and is not connected to');
 	$_->stop('KILL') foreach $replica, $master;
 }
 

@@ -109,7 +109,7 @@ is(state_of("SELECT bf_redis_contains('refusing', 'k', 'x')"), '38000', 'one tha
 
 hosts('nobody', '127.0.0.1,127.0.0.1,no-such-host.invalid,127.0.0.1', "$closed,$silent,1,$loading->{port}", ", connect_timeout '200'");
 my $nobody = message("SELECT bf_redis_contains('nobody', 'k', 'x')");
-like($nobody, qr/ERROR:  08001: could not connect to Redis server "nobody"\nDETAIL:  Host "127.0.0.1", port $closed: Connection refused\nHost "127.0.0.1", port $silent: The server did not reply within connect_timeout.\nHost "no-such-host.invalid", port 1: .+\nHost "127.0.0.1", port $loading->{port}: It replied LOADING/,
+like($nobody, qr/ERROR:  08001: could not connect to Redis server "nobody"\nDETAIL:  Host "127.0.0.1", port $closed: Connection refused\nHost "127.0.0.1", port $silent: The server did not reply within connect_timeout.\nHost "no-such-host.invalid", port 1: .+\nHost "127.0.0.1", port $loading->{port}: The server replied LOADING/,
 	'all that failed are named');
 hosts('alone', '127.0.0.1', $closed);
 is(state_of("ALTER SERVER alone OPTIONS (SET host '$_')"), '22023', "$_ is more than a host") for '127.0.0.1:6379', 'redis://127.0.0.1', '/tmp/socket', '::1,a:1';
@@ -188,7 +188,7 @@ is(sql("SELECT bf_redis_create('titles', 'k', 100000); SELECT count(*) FROM unne
 	"t\n" . sql("SELECT count(*) FROM unnest(bf_redis_contains_each('titles', 'k', ARRAY(SELECT i::text FROM generate_series(1, 1000) i))) a WHERE a"),
 	'the master that sentinels name');
 like(message("ALTER SERVER titles OPTIONS (SET sentinel 'names'); SELECT bf_redis_contains('titles', 'k', '1'); ALTER SERVER titles OPTIONS (SET sentinel 'titles')"),
-	qr/08001: .*\nDETAIL:  Host "127.0.0.1", port $closed: Connection refused\n(Host "127.0.0.1", port \d+: It does not know a master named "names".\n){3}/, 'a name that nobody knows');
+	qr/08001: .*\nDETAIL:  Host "127.0.0.1", port $closed: Connection refused\n(Host "127.0.0.1", port \d+: The sentinel does not know a master named "names".\n){3}/, 'a name that nobody knows');
 sql("ALTER SERVER titles OPTIONS (SET sentinel 'titles')");
 
 # It dies; the session that has a connection to it, and a new one, wait for the next.
@@ -270,7 +270,7 @@ my $second = RedisServer->new(port => RedisServer::free_port(), options => [ '--
 await('a replica that has followed', sub { return $second->cli('EXISTS', 'k') eq '1' });
 hosts('moving', '127.0.0.1', $open_sentinel->{port}, ", sentinel 'm', connect_timeout '500'");
 lead_to($second->{port});
-like(message("SELECT bf_redis_contains('moving', 'k', 'x')"), qr/08001: .*\nDETAIL:  Host "127.0.0.1", port $second->{port}: It is not a master\.\n/, 'a replica is not taken for the master');
+like(message("SELECT bf_redis_contains('moving', 'k', 'x')"), qr/08001: .*\nDETAIL:  Host "127.0.0.1", port $second->{port}: The server is not a master\.\n/, 'a replica is not taken for the master');
 sql("ALTER SERVER moving OPTIONS (SET connect_timeout '20000')");
 lead_to("$closed $closed $second->{port} $second->{port} $redis->{port}");
 is(sql("SELECT bf_redis_contains('moving', 'k', 'x')"), 't', 'once a master is named');

@@ -142,7 +142,7 @@ sql(mirror('guava', 'old'));
 $redis->cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lfu');
 leave(15);
 my ($status, $out, $err) = $node->psql('postgres', mirror('guava', 'new'));
-like($err, qr/no room.*"guava".*\nDETAIL: .* 26\d{6} bytes\. Of its maxmemory, \d{8} bytes, .*\nHINT: .*maxmemory/, 'the figures');
+like($err, qr/not enough memory.*"guava".*\nDETAIL: .* 26\d{6} bytes\.  Redis uses \d{8} bytes of its maxmemory of \d{8} bytes,.*\nHINT: .*maxmemory/, 'the figures');
 $redis->cli('CONFIG', 'RESETSTAT');
 is(outcome("SELECT bf_mirror(bf_create(800000, 0.01), 'cache', 'small') > 0"), 't', 'a filter of 1 MB is mirrored all the same');
 is(info('commandstats', 'cmdstat_info'), 0, 'without a question');
