@@ -52,7 +52,7 @@ typedef enum BfDoubt
 /* visibility.c */
 extern FullTransactionId bf_full_xid(TransactionId xid);
 extern BfDoubt bf_live_lasting_doubt(Relation index, const BfLive *live);
-extern BfDoubt bf_live_doubt(Relation index);
+extern BfDoubt bf_live_doubt(Relation index, const BfLive **live);
 extern const char *bf_doubt_text(BfDoubt doubt);
 extern const char *bf_doubt_hint(BfDoubt doubt);
 extern bool bf_live_was_undone(Relation table, const BfLive *live);

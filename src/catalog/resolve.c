@@ -499,9 +499,10 @@ keep_sure(BfLeaf *leaf)
 	foreach(cell, leaf->indexes)
 	{
 		Relation	index = relation_open(lfirst_oid(cell), NoLock);
+		const BfLive *live;
 
 		last = lfirst_oid(cell);
-		doubt = bf_live_doubt(index);
+		doubt = bf_live_doubt(index, &live);
 		if (doubt == BF_SURE)
 			sure = lappend_oid(sure, last);
 		relation_close(index, NoLock);

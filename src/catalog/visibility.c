@@ -172,13 +172,16 @@ bf_live_lasting_doubt(Relation index, const BfLive *live)
 	return BF_SURE;
 }
 
-/* What keeps the "no" of an open, locked index from being sure. */
+/*
+ * What keeps the "no" of an open, locked index from being sure; if nothing does,
+ * `*live` is its shape, which is valid until a catalog is read.
+ */
 BfDoubt
-bf_live_doubt(Relation index)
+bf_live_doubt(Relation index, const BfLive **live)
 {
 	Form_pg_index form = index->rd_index;
-	const BfLive *live;
 	BfDoubt		lasting;
+	bool		reads_catalog;
 	bool		elsewhere;
 
 	if (!form->indislive || !form->indisready || !form->indisvalid)
@@ -186,17 +189,20 @@ bf_live_doubt(Relation index)
 	/* Code that the build runs may ask what is being built. */
 	if (!bf_live_is_built(index))
 		return BF_NOT_VALID;
-	lasting = bf_live_lasting_doubt(index, bf_live_kept(index));
+	*live = bf_live_kept(index);
+	reads_catalog = FullTransactionIdIsValid((*live)->emptied_by);
+	lasting = bf_live_lasting_doubt(index, *live);
 	if (lasting != BF_SURE)
 		return lasting;
+	if (reads_catalog)
+		*live = bf_live_kept(index);
 
-	live = bf_live_kept(index);
 	elsewhere = RecoveryInProgress() ||
 		GetActiveSnapshot()->takenDuringRecovery;
-	if (is_older_than_validation(live))
+	if (is_older_than_validation(*live))
 		return BF_OLD_SNAPSHOT;
-	if ((elsewhere || live->pruned_early) &&
-		FullTransactionIdPrecedes(oldest_seen_running(), live->horizon))
+	if ((elsewhere || (*live)->pruned_early) &&
+		FullTransactionIdPrecedes(oldest_seen_running(), (*live)->horizon))
 		return BF_OLD_SNAPSHOT;
 	if (elsewhere &&
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
@@ -272,7 +278,8 @@ const char *
 bf_live_maybe(Relation index)
 {
 	const char *name = RelationGetRelationName(index);
-	BfDoubt		doubt = bf_live_doubt(index);
+	const BfLive *live;
+	BfDoubt		doubt = bf_live_doubt(index, &live);
 
 	if (!bf_live_holds_elements(index))
 		return psprintf("live filter \"%s\" is of a type that cannot be an element. %s",

@@ -70,7 +70,8 @@ bf_live_probe(Relation index, const BfHashPair *pair)
 
 /*
  * Hash an element as a filter takes it: where the column is char(n), 'a ' is
- * what 'a' is.  False where it is not to be hashed, as that could raise.
+ * what 'a' is.  False where it is not to be hashed, as that could raise.  `live`
+ * may be gone after that, as converting text can read catalogs.
  */
 static bool
 hash_for(BfAsked *asked, const BfLive *live)
@@ -108,18 +109,19 @@ bool
 bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
 					BfDoubt *doubt)
 {
-	*doubt = bf_live_doubt(index);
+	const BfLive *live;
+
+	*doubt = bf_live_doubt(index, &live);
 	if (*doubt != BF_SURE)
 		return true;
+	if (last != NULL)
+		bf_layer_note_asked(last, live);
 	/* Those who look for unused indexes should not find this one. */
 	pgstat_count_index_scan(index);
 	/* What is not there yet is read, too, as serializability goes. */
 	PredicateLockRelation(index, GetActiveSnapshot());
-	/* To convert text may take a look at the catalogs. */
-	if (!hash_for(asked, bf_live_kept(index)))
+	if (!hash_for(asked, live))
 		return true;
-	if (last != NULL)
-		bf_layer_note_asked(last, bf_live_kept(index));
 	return asked->fits && bf_live_probe(index, &asked->pair);
 }
 
