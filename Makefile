@@ -150,7 +150,7 @@ FUZZ_CC = $(eval FUZZ_CC := $(shell test/fuzz/compiler))$(FUZZ_CC)
 FUZZ_INSTRUMENT = -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS = 15
 FUZZ_DIR = test/fuzz/build
-FUZZ_CORE = $(FREE_SOURCES:src/%.c=$(FUZZ_DIR)/%.o) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/pieces.o
+FUZZ_CORE = $(FREE_SOURCES:src/%.c=$(FUZZ_DIR)/%.o) $(FUZZ_DIR)/fuzz.o $(FUZZ_DIR)/hashes.o
 FUZZ_TARGETS = $(addprefix $(FUZZ_DIR)/fuzz-,value partial guava redisbloom spark bitsandblooms bits sizing text exchange aggregate element options live)
 ifeq ($(WITH_HIREDIS),yes)
 FUZZ_TARGETS += $(FUZZ_DIR)/fuzz-redis
@@ -163,7 +163,7 @@ $(FUZZ_STREAMS): $(FUZZ_DIR)/fuzz-%: test/fuzz/stream.c $(FUZZ_CORE)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -DSTREAM='"$*"' -o $@ $^ -lm
 
 # What these two never call, the linker leaves out with all that it refers to.
-FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/notation.o type/arguments.o type/value.o type/pieces.o type/shard.o)
+FUZZ_TEXT = $(addprefix $(FUZZ_DIR)/,server.o type/io.o type/notation.o type/arguments.o type/value.o type/shard.o)
 FUZZ_exchange = type/exchange.o type/info.o type/merge.o type/toast_slices.o
 FUZZ_aggregate = $(addprefix type/,add.o element_type.o info.o merge.o toast_slices.o) $(addprefix agg/,agg_merge.o agg_sized.o hashlist.o overfull.o)
 FUZZ_element = type/element_type.o type/element_hash.o type/text.o

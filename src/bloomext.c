@@ -16,6 +16,7 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -24,6 +25,7 @@
 #include "agg/overfull.h"
 #include "compat.h"
 #include "core/format.h"
+#include "core/pause.h"
 #include "gate/gate.h"
 #include "index/index.h"
 #include "type/arguments.h"
@@ -40,10 +42,18 @@ extern PGDLLEXPORT void _PG_init(void);
 
 PG_FUNCTION_INFO_V1(bloomext_version);
 
+/* bf_pause of a server: end the query, if somebody wants that. */
+static void
+check_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 /* Called when a backend loads the module. */
 void
 _PG_init(void)
 {
+	bf_pause = check_for_interrupts;
 	bf_options_init();
 	bf_epoch_init();
 	bf_deferred_init();

@@ -23,7 +23,6 @@
 #include "core/bytes.h"
 #include "core/murmur3.h"
 #include "type/arguments.h"
-#include "type/pieces.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_advise);
@@ -43,13 +42,6 @@ PG_FUNCTION_INFO_V1(bloomext_measure_fpp);
 
 /* Precision of the search for the least sufficient expectation. */
 #define CLOSE				(1.0 / 16)
-
-/* Let a computation be cancelled: BfPause. */
-static void
-check_for_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
 
 /* A requested filter, and what is found out about it. */
 typedef struct Advice
@@ -244,7 +236,6 @@ bloomext_advise(PG_FUNCTION_ARGS)
 				 errmsg("number of bits of the filter is out of range for type bigint"),
 				 errhint(BF_HINT_SMALLER)));
 	find_limits(&advice);
-	advice.work->cover.pause = check_for_interrupts;
 	nulls[AT_REAL_FPP] = advice.strategy->derivation_is_unknown;
 	if (!nulls[AT_REAL_FPP])
 		advice.real_fpp = real_fpp(&advice, &advice.shape);
@@ -293,7 +284,7 @@ bloomext_measure_fpp(PG_FUNCTION_ARGS)
 		bf_murmur3_x64_128(counter, sizeof(counter), &h1, &h2);
 		bf_store_le64(element, h1);
 		bf_store_le64(element + 8, h2);
-		bf_hash_bytes(filter.plan.strategy, element, sizeof(element), &hash);
+		filter.plan.strategy->hash(element, sizeof(element), &hash);
 		/* One buffer for the digests of all probes. */
 		hash.digests = digests;
 		found += bf_filter_contains(&filter, &hash);

@@ -7,6 +7,7 @@
  * in the alternating sum of inclusion and exclusion.
  */
 #include "advise/cover.h"
+#include "core/pause.h"
 
 /* Transitions from s of d covered places to more, by one subset. */
 static void
@@ -72,7 +73,7 @@ bf_cover(BfCover *cover, uint32_t d, const double *chance, uint64_t subsets)
 	make_transitions(cover, d, chance);
 	for (; subsets > 0; subsets >>= 1)
 	{
-		cover->pause();
+		bf_pause();
 		for (uint32_t s = d + 1; (subsets & 1) && s-- > 0;)
 		{
 			double		sum = 0;

@@ -10,13 +10,9 @@
 /* Maximum number of places for bf_cover(). */
 #define BF_MAX_COVERED		64
 
-/* Called now and then by a long computation; it need not return. */
-typedef void (*BfPause) (void);
-
 /* Work space of bf_cover(), too large for a stack. */
 typedef struct BfCover
 {
-	BfPause		pause;			/* the caller's */
 	double		to[BF_MAX_COVERED + 1][BF_MAX_COVERED + 1];
 } BfCover;
 

@@ -57,6 +57,7 @@
 
 #include "advise/real_fpp.h"
 #include "core/modulo.h"
+#include "core/pause.h"
 
 /* A filter with more positions than this per bit is full. */
 #define MAX_LOAD		50
@@ -509,7 +510,7 @@ draw_pairs(Model *model, const Probe *probe, Tally *tally)
 
 	if (d < 2)
 		return;
-	for (uint32_t draw = 0; draw < tally->draws; draw++, model->work->cover.pause())
+	for (uint32_t draw = 0; draw < tally->draws; draw++, bf_pause())
 	{
 		uint32_t	i,
 					j;
@@ -726,7 +727,7 @@ coinciding_fpp(Model *model, uint64_t elements, double *chance)
 		double		weight = draw_coinciding(model, &probe) / SELF_DRAWS;
 		uint32_t	d = probe.count;
 
-		work->cover.pause();
+		bf_pause();
 		if (weight == 0)
 			continue;
 		chance[d] += weight;

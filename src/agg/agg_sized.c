@@ -391,7 +391,7 @@ add_packed(BfSizedState *into, const uint8 *packed, Size length)
 	if (into->value.varlena == NULL)
 		start_filter(into, NULL);
 	bits = into->value.bytes + layer->offset;
-	if (!bf_pieces_or_packed(bits, layer->bytes, packed, length) ||
+	if (!bf_bits_or_packed(bits, layer->bytes, packed, length) ||
 		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
@@ -450,7 +450,7 @@ length_packed(FunctionCallInfo fcinfo, const BfSizedState *state)
 		state->plan.header.cell_bits != BF_CELL_BIT ||
 		state->plan.header.expansion > 0)
 		return 0;
-	length = bf_pieces_packed(state->value.bytes + layer->offset, layer->bytes);
+	length = bf_bits_packed(state->value.bytes + layer->offset, layer->bytes);
 	return length <= layer->bytes / 4 * 3 ? length : 0;
 }
 
@@ -494,8 +494,8 @@ copy_state(const BfSizedState *state, const BfPartial *partial)
 	else
 		bf_plan_encode(&state->plan, out);
 	if (partial->packed_length > 0)
-		bf_pieces_pack(state->value.bytes + state->plan.first.offset,
-					   state->plan.first.bytes, out + BF_PREFIX_SIZE(1));
+		bf_bits_pack(state->value.bytes + state->plan.first.offset,
+					 state->plan.first.bytes, out + BF_PREFIX_SIZE(1));
 	bf_hashlist_write(&state->list, out + value);
 	return result;
 }

@@ -9,6 +9,7 @@
 
 #include "core/bits.h"
 #include "core/bytes.h"
+#include "core/pause.h"
 
 /* Count the bits set; bytes is a multiple of 8. */
 uint64_t
@@ -16,7 +17,7 @@ bf_bits_count(const uint8_t *bits, size_t bytes)
 {
 	uint64_t	count = 0;
 
-	for (size_t i = 0; i < bytes; i += 8)
+	bf_for_bytes(i, 8, bytes)
 	{
 		uint64_t	x = bf_load_le64(bits + i);
 
@@ -38,7 +39,7 @@ bf_cells_count(const uint8_t *cells, size_t bytes, uint8_t cell_bits)
 
 	if (cell_bits == BF_CELL_BIT)
 		return bf_bits_count(cells, bytes);
-	for (size_t i = 0; i < bytes; i++)
+	bf_for_bytes(i, 1, bytes)
 		count += ((cells[i] & 0x0f) != 0) + ((cells[i] & 0xf0) != 0);
 	return count;
 }
@@ -47,7 +48,7 @@ bf_cells_count(const uint8_t *cells, size_t bytes, uint8_t cell_bits)
 void
 bf_counters_add(uint8_t *into, const uint8_t *from, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++)
+	bf_for_bytes(i, 1, bytes)
 	{
 		int			low = (into[i] & 0x0f) + (from[i] & 0x0f);
 		int			high = (into[i] >> 4) + (from[i] >> 4);
@@ -64,7 +65,7 @@ bf_counters_add(uint8_t *into, const uint8_t *from, size_t bytes)
 void
 bf_counters_min(uint8_t *into, const uint8_t *from, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++)
+	bf_for_bytes(i, 1, bytes)
 	{
 		uint8_t		low = into[i] & 0x0f;
 		uint8_t		high = into[i] & 0xf0;
@@ -81,7 +82,7 @@ bf_counters_min(uint8_t *into, const uint8_t *from, size_t bytes)
 void
 bf_counters_to_bits(const uint8_t *cells, uint64_t count, uint8_t *bits)
 {
-	for (uint64_t i = 0; i < count; i++)
+	bf_for_bytes(i, 1, count)
 	{
 		if (bf_counter_get(cells, i) != 0)
 			bf_bit_set(bits, i);
@@ -107,7 +108,7 @@ bf_cells_cover(const uint8_t *cells, const uint8_t *others, size_t bytes,
 {
 	uint64_t	missing = 0;
 
-	for (size_t i = 0; i < bytes; i += 8)
+	bf_for_bytes(i, 8, bytes)
 	{
 		uint64_t	own = bf_load_le64(cells + i);
 		uint64_t	other = bf_load_le64(others + i);
@@ -126,7 +127,7 @@ bf_cells_cover(const uint8_t *cells, const uint8_t *others, size_t bytes,
 void
 bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i += 8)
+	bf_for_bytes(i, 8, bytes)
 		bf_store_le64(into + i, bf_load_le64(into + i) | bf_load_le64(from + i));
 }
 
@@ -134,7 +135,7 @@ bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes)
 void
 bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i += 8)
+	bf_for_bytes(i, 8, bytes)
 		bf_store_le64(into + i, bf_load_le64(into + i) & bf_load_le64(from + i));
 }
 
@@ -153,7 +154,7 @@ bf_bits_packed(const uint8_t *bits, size_t bytes)
 {
 	uint64_t	length = bytes / 8;
 
-	for (size_t i = 0; i < bytes; i += 8)
+	bf_for_bytes(i, 8, bytes)
 		length += ((nonzero_bytes(bf_load_le64(bits + i)) >> 7) *
 				   UINT64_C(0x0101010101010101)) >> 56;
 	return length;
@@ -165,7 +166,7 @@ bf_bits_pack(const uint8_t *bits, size_t bytes, uint8_t *packed)
 {
 	uint8_t    *out = packed;
 
-	for (size_t i = 0; i < bytes; i += 8)
+	bf_for_bytes(i, 8, bytes)
 	{
 		uint64_t	set = nonzero_bytes(bf_load_le64(bits + i));
 
@@ -178,24 +179,24 @@ bf_bits_pack(const uint8_t *bits, size_t bytes, uint8_t *packed)
 }
 
 /*
- * Set the bits of a packed array in another one of `bytes` bytes, and advance
- * to the end of the packed one; false if the input ends before that.
+ * Set the bits of a packed array of `length` bytes in another array of `bytes`
+ * bytes; false if the packed array does not end where that does.
  */
 bool
-bf_bits_or_packed(uint8_t *into, size_t bytes, const uint8_t **packed,
-				  const uint8_t *end)
+bf_bits_or_packed(uint8_t *into, size_t bytes, const uint8_t *packed,
+				  size_t length)
 {
-	const uint8_t *in = *packed;
+	const uint8_t *in = packed;
+	const uint8_t *end = packed + length;
 
-	for (size_t i = 0; i < bytes; i += 8)
+	bf_for_bytes(i, 8, bytes)
 	{
 		if (in == end || end - in <= __builtin_popcount(*in))
 			return false;
 		for (unsigned set = *in++; set != 0; set &= set - 1)
 			into[i + (size_t) __builtin_ctz(set)] |= *in++;
 	}
-	*packed = in;
-	return true;
+	return in == end;
 }
 
 /* Whether all bits from number `used` on are zero. */
@@ -219,6 +220,14 @@ reverse_byte(uint8_t byte)
 	return (uint8_t) ((byte & 0xaa) >> 1 | (byte & 0x55) << 1);
 }
 
+/* memcpy(), with pauses. */
+static void
+copy_bits(uint8_t *into, const uint8_t *from, size_t bytes)
+{
+	bf_for_pieces(start, end, bytes)
+		memcpy(into + start, from + start, end - start);
+}
+
 /*
  * Write the first foreign_bytes * 8 bits of a stored array in another order.
  * The stored array must be at least as long, rounded up to a word.
@@ -229,10 +238,10 @@ bf_bits_to_order(BfBitOrder order, const uint8_t *stored,
 {
 	if (order == BF_ORDER_STORED)
 	{
-		memcpy(foreign, stored, foreign_bytes);
+		copy_bits(foreign, stored, foreign_bytes);
 		return;
 	}
-	for (size_t i = 0; i < foreign_bytes; i++)
+	bf_for_bytes(i, 1, foreign_bytes)
 	{
 		uint8_t		byte = stored[i ^ 7];
 
@@ -265,10 +274,10 @@ bf_bits_from_order(BfBitOrder order, const uint8_t *foreign,
 {
 	if (order == BF_ORDER_STORED)
 	{
-		memcpy(stored, foreign, foreign_bytes);
+		copy_bits(stored, foreign, foreign_bytes);
 		return;
 	}
-	for (size_t i = 0; i < foreign_bytes; i++)
+	bf_for_bytes(i, 1, foreign_bytes)
 		stored[i ^ 7] = order == BF_ORDER_REDIS ?
 			reverse_byte(foreign[i]) : foreign[i];
 }

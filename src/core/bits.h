@@ -10,10 +10,8 @@
  *	  redis   bit i is mask 0x80 >> (i & 7) of byte i >> 3	(SETBIT)
  *	  bitset  bit i is mask 1 << (i & 7) of byte i >> 3	(java.util.BitSet)
  *
- * Loops over whole arrays may be called for one piece of them after another:
- * pieces are multiples of 8 bytes.
- *
  * Whole arrays are words of 8 bytes; bits beyond the array's size are zero.
+ * Loops over them pause (pause.h), but for those that look at an array's end.
  *
  * Packed, each word is a byte that says which of its bytes are not zero, from the
  * lowest bit on, and those bytes: of few bits, a fraction of the array.
@@ -32,6 +30,9 @@ typedef enum BfBitOrder
 	BF_ORDER_BITSET,
 	BF_ORDER_STORED
 } BfBitOrder;
+
+/* A loop over two arrays, which changes the first. */
+typedef void (*BfArrayLoop) (uint8_t *into, const uint8_t *from, size_t bytes);
 
 /* The longest string that Redis holds. */
 #define BF_REDIS_MAX_BYTES	((uint64_t) 512 * 1024 * 1024)
@@ -135,7 +136,7 @@ extern void bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes);
 extern uint64_t bf_bits_packed(const uint8_t *bits, size_t bytes);
 extern size_t bf_bits_pack(const uint8_t *bits, size_t bytes, uint8_t *packed);
 extern bool bf_bits_or_packed(uint8_t *into, size_t bytes,
-							  const uint8_t **packed, const uint8_t *end);
+							  const uint8_t *packed, size_t length);
 extern bool bf_bits_tail_is_zero(const uint8_t *bits, size_t bytes,
 								 uint64_t used);
 extern uint64_t bf_bits_end(const uint8_t *bits, size_t bytes);

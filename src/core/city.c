@@ -10,6 +10,7 @@
  */
 #include "core/bytes.h"
 #include "core/city.h"
+#include "core/pause.h"
 
 #define BLOCK_SIZE	64
 
@@ -153,9 +154,9 @@ start_long(State *state, const uint8_t *data, size_t length)
 	state->x = state->x * K1 + bf_load_le64(data);
 }
 
-/* Take blocks of 64 bytes. */
+/* Take whole blocks. */
 static inline void
-city_take_blocks(State *state, const uint8_t *data, size_t blocks)
+city_take_blocks(State *state, const uint8_t *data, size_t length)
 {
 	uint64_t	x = state->x;
 	uint64_t	y = state->y;
@@ -163,18 +164,19 @@ city_take_blocks(State *state, const uint8_t *data, size_t blocks)
 	Pair		v = state->v;
 	Pair		w = state->w;
 
-	for (; blocks > 0; blocks--, data += BLOCK_SIZE)
+	bf_for_bytes(i, BLOCK_SIZE, length)
 	{
+		const uint8_t *block = data + i;
 		uint64_t	next_x;
 
-		x = rotr64(x + y + v.first + bf_load_le64(data + 8), 37) * K1;
-		y = rotr64(y + v.second + bf_load_le64(data + 48), 42) * K1;
+		x = rotr64(x + y + v.first + bf_load_le64(block + 8), 37) * K1;
+		y = rotr64(y + v.second + bf_load_le64(block + 48), 42) * K1;
 		x ^= w.second;
-		y += v.first + bf_load_le64(data + 40);
+		y += v.first + bf_load_le64(block + 40);
 		z = rotr64(z + w.first, 33) * K1;
-		v = weak_hash_32(data, v.second * K1, x + w.first);
-		w = weak_hash_32(data + 32, z + w.second,
-						 y + bf_load_le64(data + 16));
+		v = weak_hash_32(block, v.second * K1, x + w.first);
+		w = weak_hash_32(block + 32, z + w.second,
+						 y + bf_load_le64(block + 16));
 		next_x = z;
 		z = x;
 		x = next_x;
@@ -192,54 +194,17 @@ finish_long(const State *state)
 					state->x, K_PAIR);
 }
 
-/* Whole blocks, but the last of a multiple of 64: the start has seen it. */
-static inline size_t
-long_blocks(size_t length)
-{
-	return (length - 1) / BLOCK_SIZE;
-}
-
 /* CityHash64 of more than 64 bytes. */
-static uint64_t
+static bf_apart uint64_t
 hash_long(const uint8_t *data, size_t length)
 {
 	State		state;
 
 	start_long(&state, data, length);
-	city_take_blocks(&state, data, long_blocks(length));
+	/* But the last block of a multiple of 64: the start has seen it. */
+	city_take_blocks(&state, data, (length - 1) / BLOCK_SIZE * BLOCK_SIZE);
 	return finish_long(&state);
 }
-
-/* In pieces: the start reads the last 64 bytes. */
-static size_t
-city_start(BfLongHash *hash, uint64_t seed)
-{
-	(void) seed;
-	start_long((State *) hash->state, hash->data, hash->length);
-	return 0;
-}
-
-/* Whole blocks, but of the last piece those of long_blocks(). */
-static void
-city_take(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	bool		last = data + length == hash->data + hash->length;
-
-	city_take_blocks((State *) hash->state, data,
-					 last ? long_blocks(length) : length / BLOCK_SIZE);
-}
-
-/* The hash of what was taken. */
-static void
-city_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	/* The start has seen them. */
-	(void) rest;
-	(void) length;
-	hash->result.wide[0] = finish_long((State *) hash->state);
-}
-
-const BfHashFunction bf_city = {BLOCK_SIZE, city_start, city_take, city_finish};
 
 /* Hash any bytes. */
 uint64_t

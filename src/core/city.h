@@ -5,10 +5,8 @@
 #ifndef BLOOMEXT_CITY_H
 #define BLOOMEXT_CITY_H
 
-#include "core/longhash.h"
-
-/* The first wide result is the hash; there is no seed. */
-extern const BfHashFunction bf_city;
+#include <stddef.h>
+#include <stdint.h>
 
 extern uint64_t bf_city_64(const uint8_t *data, size_t length);
 

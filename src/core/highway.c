@@ -13,13 +13,14 @@
 
 #include "core/bytes.h"
 #include "core/highway.h"
+#include "core/pause.h"
 
 #define LANES			4
-#define PACKET_SIZE		BF_HIGHWAY_BLOCK
+#define PACKET_SIZE		32
 
-/* Two lanes.  BfLongHash keeps a state where only words are aligned. */
-typedef uint64_t Pair __attribute__((vector_size(16), aligned(8)));
-typedef uint32_t Halves __attribute__((vector_size(16), aligned(8)));
+/* Two lanes. */
+typedef uint64_t Pair __attribute__((vector_size(16)));
+typedef uint32_t Halves __attribute__((vector_size(16)));
 
 typedef struct State
 {
@@ -166,8 +167,8 @@ update_remainder(State *state, const uint8_t *tail, unsigned length)
 static inline void
 highway_take(State *state, const uint8_t *data, size_t length)
 {
-	for (; length >= PACKET_SIZE; data += PACKET_SIZE, length -= PACKET_SIZE)
-		update_bytes(state, data);
+	bf_for_bytes(i, PACKET_SIZE, length)
+		update_bytes(state, data + i);
 }
 
 /* Take the last 0 to 31 bytes and mix it all. */
@@ -196,28 +197,6 @@ bf_highway_128(const uint64_t key[LANES], const uint8_t *data, size_t length,
 	State		state;
 
 	highway_start(&state, key);
-	highway_take(&state, data, length);
+	highway_take(&state, data, length - rest);
 	highway_finish(&state, data + length - rest, rest, h1, h2);
-}
-
-/* HighwayHash in pieces, by a key: the start. */
-void
-bf_highway_start(BfLongHash *hash, const uint64_t key[LANES])
-{
-	highway_start((State *) hash->state, key);
-}
-
-/* Whole packets of the data. */
-void
-bf_highway_take(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	highway_take((State *) hash->state, data, length);
-}
-
-/* What is left after the whole packets; then the hash is there. */
-void
-bf_highway_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	highway_finish((State *) hash->state, rest, length,
-				   &hash->result.wide[0], &hash->result.wide[1]);
 }

@@ -16,6 +16,7 @@
 
 #include "core/bytes.h"
 #include "core/md5.h"
+#include "core/pause.h"
 #include "core/rotate.h"
 
 #define BLOCK_SIZE		64
@@ -105,8 +106,8 @@ take_first(uint32_t state[4], uint8_t salt, const uint8_t *data)
 static inline void
 md5_take_blocks(uint32_t state[4], const uint8_t *data, size_t length)
 {
-	for (; length >= BLOCK_SIZE; data += BLOCK_SIZE, length -= BLOCK_SIZE)
-		md5_update(state, data);
+	bf_for_bytes(i, BLOCK_SIZE, length)
+		md5_update(state, data + i);
 }
 
 /* Take a block's first bytes, which are the last ones of `length` in all. */
@@ -147,36 +148,8 @@ bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
 	else
 	{
 		take_first(digest, salt, data);
-		md5_take_blocks(digest, data + FIRST_DATA, length - FIRST_DATA);
+		md5_take_blocks(digest, data + FIRST_DATA, all - BLOCK_SIZE - rest);
 		memcpy(block, data + length - rest, rest);
 	}
 	take_last(digest, block, rest, all);
 }
-
-/* In pieces: the salt is in a block with the first data. */
-static size_t
-md5_start(BfLongHash *hash, uint64_t seed)
-{
-	md5_initialize(hash->result.narrow);
-	take_first(hash->result.narrow, (uint8_t) seed, hash->data);
-	return FIRST_DATA;
-}
-
-/* Take whole blocks of long data. */
-static void
-md5_take(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	md5_take_blocks(hash->result.narrow, data, length);
-}
-
-/* Pad what is left after the whole blocks. */
-static void
-md5_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	uint8_t		block[BLOCK_SIZE];
-
-	memcpy(block, rest, length);
-	take_last(hash->result.narrow, block, length, hash->length + 1);
-}
-
-const BfHashFunction bf_md5 = {BLOCK_SIZE, md5_start, md5_take, md5_finish};

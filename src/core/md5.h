@@ -5,10 +5,8 @@
 #ifndef BLOOMEXT_MD5_H
 #define BLOOMEXT_MD5_H
 
-#include "core/longhash.h"
-
-/* The seed is the salt, and the narrow results are the digest. */
-extern const BfHashFunction bf_md5;
+#include <stddef.h>
+#include <stdint.h>
 
 extern void bf_md5_salted(uint8_t salt, const uint8_t *data, size_t length,
 						  uint32_t digest[4]);

@@ -9,6 +9,7 @@
  */
 #include "core/bytes.h"
 #include "core/murmur2.h"
+#include "core/pause.h"
 
 #define M64 UINT64_C(0xc6a4a7935bd1e995)
 #define R64 47
@@ -45,38 +46,31 @@ finish64(uint64_t h, const uint8_t *data, size_t rest)
 	return h ^ h >> R64;
 }
 
+/* Take the last bytes. */
+static inline uint64_t
+take_last64(uint64_t h, const uint8_t *data, size_t left)
+{
+	return finish64(take_words64(h, data, left), data + left / 8 * 8, left % 8);
+}
+
+/* Hash what needs pauses. */
+static bf_apart uint64_t
+hash_64a_long(const uint8_t *data, size_t left, uint64_t h)
+{
+	bf_for_long(data, left)
+		h = take_words64(h, data, BF_PIECE);
+	return take_last64(h, data, left);
+}
+
 /* MurmurHash64A of any bytes. */
 uint64_t
 bf_murmur2_64a(const uint8_t *data, size_t length, uint64_t seed)
 {
-	uint64_t	h = take_words64(seed ^ length * M64, data, length);
+	uint64_t	h = seed ^ length * M64;
 
-	return finish64(h, data + length / 8 * 8, length % 8);
+	return bf_is_long(length) ? hash_64a_long(data, length, h) :
+		take_last64(h, data, length);
 }
-
-/* Hash long data from its start. */
-static size_t
-start64(BfLongHash *hash, uint64_t seed)
-{
-	hash->result.wide[0] = seed ^ hash->length * M64;
-	return 0;
-}
-
-/* Take whole words of 64 bits of long data. */
-static void
-take64(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	hash->result.wide[0] = take_words64(hash->result.wide[0], data, length);
-}
-
-/* Take what is left of long data. */
-static void
-finish_long64(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	hash->result.wide[0] = finish64(hash->result.wide[0], rest, length);
-}
-
-const BfHashFunction bf_murmur2_64a_function = {8, start64, take64, finish_long64};
 
 /* A byte as Java widens it: 0x80 and more are negative. */
 static inline uint32_t
@@ -114,35 +108,28 @@ finish32(uint32_t h, const uint8_t *data, size_t rest)
 	return h ^ h >> 15;
 }
 
+/* Take the last bytes. */
+static inline uint32_t
+take_last32(uint32_t h, const uint8_t *data, size_t left)
+{
+	return finish32(take_words32(h, data, left), data + left / 4 * 4, left % 4);
+}
+
+/* Hash what needs pauses. */
+static bf_apart uint32_t
+hash_cassandra_long(const uint8_t *data, size_t left, uint32_t h)
+{
+	bf_for_long(data, left)
+		h = take_words32(h, data, BF_PIECE);
+	return take_last32(h, data, left);
+}
+
 /* MurmurHash.hash of Cassandra 0.5 and 0.6. */
 uint32_t
 bf_murmur2_cassandra(const uint8_t *data, size_t length, uint32_t seed)
 {
-	uint32_t	h = take_words32(seed ^ (uint32_t) length, data, length);
+	uint32_t	h = seed ^ (uint32_t) length;
 
-	return finish32(h, data + length / 4 * 4, length % 4);
+	return bf_is_long(length) ? hash_cassandra_long(data, length, h) :
+		take_last32(h, data, length);
 }
-
-/* Hash long data from its start. */
-static size_t
-start32(BfLongHash *hash, uint64_t seed)
-{
-	hash->result.wide[0] = (uint32_t) seed ^ (uint32_t) hash->length;
-	return 0;
-}
-
-/* Take whole words of 32 bits of long data. */
-static void
-take32(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	hash->result.wide[0] = take_words32((uint32_t) hash->result.wide[0], data, length);
-}
-
-/* Take what is left of long data. */
-static void
-finish_long32(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	hash->result.wide[0] = finish32((uint32_t) hash->result.wide[0], rest, length);
-}
-
-const BfHashFunction bf_murmur2_cassandra_function = {4, start32, take32, finish_long32};

@@ -6,11 +6,8 @@
 #ifndef BLOOMEXT_MURMUR2_H
 #define BLOOMEXT_MURMUR2_H
 
-#include "core/longhash.h"
-
-/* The first wide result is the hash. */
-extern const BfHashFunction bf_murmur2_64a_function;
-extern const BfHashFunction bf_murmur2_cassandra_function;
+#include <stddef.h>
+#include <stdint.h>
 
 extern uint64_t bf_murmur2_64a(const uint8_t *data, size_t length,
 							   uint64_t seed);

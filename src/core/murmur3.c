@@ -7,6 +7,7 @@
  */
 #include "core/bytes.h"
 #include "core/murmur3.h"
+#include "core/pause.h"
 #include "core/rotate.h"
 
 #define BLOCK_SIZE	16
@@ -111,86 +112,85 @@ take_rest(uint64_t *h1, uint64_t *h2, const uint8_t *data, size_t rest,
 	*h2 = b;
 }
 
+/* Take the last bytes of `length` in all. */
+static inline void
+take_last_128(uint64_t *h1, uint64_t *h2, const uint8_t *data, size_t left,
+		  size_t length)
+{
+	size_t		rest = left % BLOCK_SIZE;
+
+	murmur3_take_blocks(h1, h2, data, left);
+	take_rest(h1, h2, data + left - rest, rest, length);
+}
+
+/* Hash what needs pauses. */
+static bf_apart void
+hash_128_long(const uint8_t *data, size_t length, uint64_t *h1, uint64_t *h2)
+{
+	size_t		left = length;
+
+	*h1 = *h2 = 0;
+	bf_for_long(data, left)
+		murmur3_take_blocks(h1, h2, data, BF_PIECE);
+	take_last_128(h1, h2, data, left, length);
+}
+
 /* Hash any bytes; the result's byte order is h1, then h2, little-endian. */
 void
 bf_murmur3_x64_128(const uint8_t *data, size_t length,
 				   uint64_t *h1, uint64_t *h2)
 {
-	size_t		rest = length % BLOCK_SIZE;
-
+	if (bf_is_long(length))
+	{
+		hash_128_long(data, length, h1, h2);
+		return;
+	}
 	*h1 = *h2 = 0;
-	murmur3_take_blocks(h1, h2, data, length);
-	take_rest(h1, h2, data + length - rest, rest, length);
+	take_last_128(h1, h2, data, length, length);
 }
 
 /*
- * From the hash of whole blocks in hashes[0] and [1] to those of all, the last
- * 0 to 15 bytes being `rest`: without, and with one byte 01 more.
+ * Take the last bytes of `length` in all into hashes[0] and
+ * [1], and those and one byte 01 more into the other two.
  */
 static inline void
-finish_256(uint64_t hashes[4], const uint8_t *data, size_t rest, size_t length)
+take_last_256(uint64_t hashes[4], const uint8_t *data, size_t left,
+			  size_t length)
 {
+	size_t		rest = left % BLOCK_SIZE;
 	uint8_t		longer[BLOCK_SIZE];
-	size_t		left = rest + 1;
 
+	murmur3_take_blocks(&hashes[0], &hashes[1], data, left);
 	hashes[2] = hashes[0];
 	hashes[3] = hashes[1];
+	data += left - rest;
 	take_rest(&hashes[0], &hashes[1], data, rest, length);
 	memcpy(longer, data, rest);
 	longer[rest] = 1;
-	if (left == BLOCK_SIZE)
-	{
-		murmur3_take_blocks(&hashes[2], &hashes[3], longer, left);
-		left = 0;
-	}
-	take_rest(&hashes[2], &hashes[3], longer, left, length + 1);
+	take_last_128(&hashes[2], &hashes[3], longer, rest + 1, length + 1);
+}
+
+/* Hash what needs pauses. */
+static bf_apart void
+hash_256_long(const uint8_t *data, size_t length, uint64_t hashes[4])
+{
+	size_t		left = length;
+
+	hashes[0] = hashes[1] = 0;
+	bf_for_long(data, left)
+		murmur3_take_blocks(&hashes[0], &hashes[1], data, BF_PIECE);
+	take_last_256(hashes, data, left, length);
 }
 
 /* Hash any bytes, and the same bytes followed by one 01. */
 void
 bf_murmur3_x64_256(const uint8_t *data, size_t length, uint64_t hashes[4])
 {
-	size_t		rest = length % BLOCK_SIZE;
-
+	if (bf_is_long(length))
+	{
+		hash_256_long(data, length, hashes);
+		return;
+	}
 	hashes[0] = hashes[1] = 0;
-	murmur3_take_blocks(&hashes[0], &hashes[1], data, length);
-	finish_256(hashes, data + length - rest, rest, length);
+	take_last_256(hashes, data, length, length);
 }
-
-/* Hash long data from its start. */
-static size_t
-murmur3_start(BfLongHash *hash, uint64_t seed)
-{
-	hash->result.wide[0] = hash->result.wide[1] = seed;
-	return 0;
-}
-
-/* Take whole blocks of long data. */
-static void
-murmur3_take(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	murmur3_take_blocks(&hash->result.wide[0], &hash->result.wide[1], data,
-						length);
-}
-
-/* Take what is left of long data. */
-static void
-murmur3_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	take_rest(&hash->result.wide[0], &hash->result.wide[1], rest, length, hash->length);
-}
-
-/* Take what is left of long data, for both hashes. */
-static void
-murmur3_finish_256(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	finish_256(hash->result.wide, rest, length, hash->length);
-}
-
-const BfHashFunction bf_murmur3 = {
-	BLOCK_SIZE, murmur3_start, murmur3_take, murmur3_finish
-};
-
-const BfHashFunction bf_murmur3_256 = {
-	BLOCK_SIZE, murmur3_start, murmur3_take, murmur3_finish_256
-};

@@ -5,13 +5,8 @@
 #ifndef BLOOMEXT_MURMUR3_H
 #define BLOOMEXT_MURMUR3_H
 
-#include "core/longhash.h"
-
-/* The wide results are h1 and h2; the seed of the short form is 0. */
-extern const BfHashFunction bf_murmur3;
-
-/* Likewise, followed by those of the data with one byte 01 appended. */
-extern const BfHashFunction bf_murmur3_256;
+#include <stddef.h>
+#include <stdint.h>
 
 extern void bf_murmur3_x64_128(const uint8_t *data, size_t length,
 							   uint64_t *h1, uint64_t *h2);

@@ -9,6 +9,7 @@
  */
 #include "core/bytes.h"
 #include "core/murmur3_32.h"
+#include "core/pause.h"
 #include "core/rotate.h"
 
 #define C1 UINT32_C(0xcc9e2d51)
@@ -43,39 +44,30 @@ mix_rest(uint32_t h, const uint8_t *data, size_t rest, size_t length)
 	return h ^ h >> 16;
 }
 
+/* Take the last bytes of `length` in all. */
+static inline uint32_t
+mix_last(uint32_t h, const uint8_t *data, size_t left, size_t length)
+{
+	size_t		rest = left % 4;
+
+	return mix_rest(mix_words(h, data, left), data + left - rest, rest, length);
+}
+
+/* Hash what needs pauses. */
+static bf_apart uint32_t
+hash_spark_long(const uint8_t *data, size_t length, uint32_t h)
+{
+	size_t		left = length;
+
+	bf_for_long(data, left)
+		h = mix_words(h, data, BF_PIECE);
+	return mix_last(h, data, left, length);
+}
+
 /* Murmur3_x86_32.hashUnsafeBytes of any bytes. */
 uint32_t
 bf_murmur3_spark(const uint8_t *data, size_t length, uint32_t seed)
 {
-	size_t		rest = length % 4;
-
-	return mix_rest(mix_words(seed, data, length), data + length - rest, rest,
-					length);
+	return bf_is_long(length) ? hash_spark_long(data, length, seed) :
+		mix_last(seed, data, length, length);
 }
-
-/* Hash long data from its start. */
-static size_t
-murmur3_32_start(BfLongHash *hash, uint64_t seed)
-{
-	hash->result.wide[0] = (uint32_t) seed;
-	return 0;
-}
-
-/* Take whole words of long data. */
-static void
-murmur3_32_take(BfLongHash *hash, const uint8_t *data, size_t length)
-{
-	hash->result.wide[0] = mix_words((uint32_t) hash->result.wide[0], data, length);
-}
-
-/* Take what is left of long data. */
-static void
-murmur3_32_finish(BfLongHash *hash, const uint8_t *rest, size_t length)
-{
-	hash->result.wide[0] = mix_rest((uint32_t) hash->result.wide[0], rest,
-									length, hash->length);
-}
-
-const BfHashFunction bf_murmur3_spark_function = {
-	4, murmur3_32_start, murmur3_32_take, murmur3_32_finish
-};

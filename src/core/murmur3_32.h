@@ -5,10 +5,8 @@
 #ifndef BLOOMEXT_MURMUR3_32_H
 #define BLOOMEXT_MURMUR3_32_H
 
-#include "core/longhash.h"
-
-/* The first wide result is the hash. */
-extern const BfHashFunction bf_murmur3_spark_function;
+#include <stddef.h>
+#include <stdint.h>
 
 extern uint32_t bf_murmur3_spark(const uint8_t *data, size_t length,
 								 uint32_t seed);

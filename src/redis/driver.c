@@ -30,6 +30,7 @@
 
 #include "redis/driver.h"
 #include "redis/scripts.h"
+#include "type/element_hash.h"
 #include "type/value.h"
 
 /* Bits that a script looks up: it has more overhead than a command. */
@@ -142,6 +143,8 @@ list_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
 	const BfStrategy *strategy = remote->plan.strategy;
 	const BfLayer *in = bf_remote_layer(remote, layer);
 
+	if (strategy->words == 0 && item->hash.digests == NULL)
+		bf_hash_room(&item->hash);
 	bf_hash_reach(strategy, &item->hash, in->hashes);
 	strategy->positions(&item->hash, in->bits, 0, in->hashes, bits);
 	bf_layout_offsets(remote->layout, bits, in->hashes);

@@ -315,6 +315,10 @@ append_item(BfItems *items, const BfRemote *remote, BfFunnel funnel,
 
 	if (!fits)
 		return false;
+	/* Until its bits are asked for, 1 kB would be too much to keep. */
+	if (item.hash.digests != NULL)
+		pfree(item.hash.digests);
+	item.hash.digests = NULL;
 	if (items->count == items->capacity)
 	{
 		items->capacity = Max(2 * items->capacity, 16);

@@ -155,7 +155,6 @@ const BfStrategy bf_bitsandblooms = {
 		[BF_KIND_UUID] = BF_FUNNEL_BYTES
 	},
 	.hash = bitsandblooms_hash,
-	.functions = {&bf_murmur3_256},
 	.words = 4,
 	.positions = bitsandblooms_positions,
 	.derivation_is_unknown = true,

@@ -203,8 +203,6 @@ const BfStrategy bf_cassandra = {
 	},
 	.utf16_is_marked = true,
 	.hash = cassandra_hash,
-	.functions = {&bf_murmur2_cassandra_function, &bf_murmur2_cassandra_function},
-	.joins_hashes = true,
 	.words = 2,
 	.positions = cassandra_positions,
 	.derivation = &cassandra_derivation,

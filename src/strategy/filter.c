@@ -13,8 +13,8 @@
  * waits for nothing, and goes in two stages: what is absent saves the positions
  * of the second, a third of its lookup.
  *
- * No call goes to more than BF_BATCH times BF_MAX_HASHES positions: walking the
- * layers, and breaks between, are the caller's (see type/pieces.c).
+ * What walks the layers, up to 1,024 of them, pauses at each (core/pause.h):
+ * between two pauses are BF_BATCH times BF_MAX_HASHES positions at most.
  */
 #include "strategy/filter.h"
 
@@ -108,6 +108,21 @@ bf_filter_set_counted(BfFilter *filter, uint32_t index, uint64_t counted)
 		filter->plan.first.counted = counted;
 }
 
+/* bf_hash_reach() of a hash that has digests, and room for them. */
+void
+bf_hash_digest(const BfStrategy *strategy, BfHash *hash, uint32_t hashes)
+{
+	uint32_t	wanted = (hashes + strategy->hashes_a_digest - 1) /
+		strategy->hashes_a_digest;
+
+	for (; hash->ndigests < wanted; hash->ndigests++)
+	{
+		bf_pause();
+		strategy->digest(hash->ndigests, hash->data, hash->length,
+						 hash->digests[hash->ndigests]);
+	}
+}
+
 /*
  * Request the cache lines of positions.  Those to be written are requested for
  * reading too: to ask for ownership at once measures a little slower.
@@ -154,7 +169,7 @@ all_set_branchless(const uint8_t *cells, const uint64_t *positions,
 	return all;
 }
 
-/* bf_layer_contains(), for a width that the compiler knows */
+/* is_in_layer(), for a width that the compiler knows */
 static inline __attribute__((always_inline)) bool
 layer_contains(const BfFilter *filter, const BfLayer *layer,
 			   const BfHash *hash, uint8_t width)
@@ -179,22 +194,37 @@ layer_contains(const BfFilter *filter, const BfLayer *layer,
 }
 
 /* Whether a layer holds all positions of an element. */
-bool
-bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
-				  const BfHash *hash)
+static inline bool
+is_in_layer(const BfFilter *filter, const BfLayer *layer, BfHash *hash)
 {
+	bf_hash_reach(filter->plan.strategy, hash, layer->hashes);
 	if (filter->plan.header.cell_bits == BF_CELL_BIT)
 		return layer_contains(filter, layer, hash, BF_CELL_BIT);
 	return layer_contains(filter, layer, hash, BF_CELL_COUNTER);
+}
+
+/* Whether any layer does.  Most filters have one, which needs no copy of it. */
+bool
+bf_filter_contains(const BfFilter *filter, BfHash *hash)
+{
+	if (filter->plan.header.layers == 1)
+		return is_in_layer(filter, &filter->plan.first, hash);
+	bf_foreach_layer(layer, filter)
+	{
+		if (is_in_layer(filter, &layer, hash))
+			return true;
+		bf_pause();
+	}
+	return false;
 }
 
 /*
  * Look up to BF_BATCH elements up in one layer, in two stages.  What an
  * earlier layer holds is found already and not looked at again.
  */
-void
-bf_layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
-						const BfHash *hashes, size_t count, bool *found)
+static void
+layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
+					 const BfHash *hashes, size_t count, bool *found)
 {
 	const BfStrategy *strategy = filter->plan.strategy;
 	const uint8_t *cells = filter->bytes + layer->offset;
@@ -233,6 +263,38 @@ bf_layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 		for (size_t i = 0; i < n; i++)
 			found[at[i]] = all_set(cells, positions + i * rest, rest, width);
 	}
+}
+
+/*
+ * Look up to BF_BATCH elements up in the layers from one to before another, but
+ * for those that are found already.
+ */
+void
+bf_layers_contain_batch(const BfFilter *filter, uint32_t from, uint32_t until,
+						BfHash *hashes, size_t count, bool *found)
+{
+	BfLayer		layer = bf_filter_layer(filter, from);
+
+	for (; layer.index < until; bf_filter_next_layer(filter, &layer))
+	{
+		bf_pause();
+		bf_hashes_reach(filter->plan.strategy, hashes, count, layer.hashes,
+						found);
+		layer_contains_batch(filter, &layer, hashes, count, found);
+	}
+}
+
+/* Look elements up, any number of them, with an answer for each. */
+void
+bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes, size_t count,
+						 bool *found)
+{
+	memset(found, 0, count * sizeof(bool));
+	for (size_t start = 0; start < count; start += BF_BATCH)
+		bf_layers_contain_batch(filter, 0, filter->plan.header.layers,
+								hashes + start,
+								count - start < BF_BATCH ? count - start : BF_BATCH,
+								found + start);
 }
 
 /*
@@ -359,5 +421,47 @@ bf_filter_count(BfFilter *filter, const BfHash *hash, int by)
 
 		if (counter < BF_COUNTER_MAX)
 			bf_counter_put(cells, positions[i], (uint8_t) (counter + by));
+	}
+}
+
+/* The cells of a layer that are not zero. */
+uint64_t
+bf_layer_count(const BfFilter *filter, const BfLayer *layer)
+{
+	bf_pause();
+	return bf_cells_count(filter->bytes + layer->offset, layer->bytes,
+						  filter->plan.header.cell_bits);
+}
+
+/* Write a filter's stream, of the length that measure() says. */
+void
+bf_stream_write(const BfFilter *filter, uint8_t *bytes)
+{
+	const BfStream *stream = filter->plan.strategy->stream;
+	uint8_t    *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
+
+	stream->write_head(filter, bytes);
+	bf_foreach_layer(layer, filter)
+	{
+		bf_pause();
+		bf_bits_to_order(stream->order, filter->bytes + layer.offset, bits,
+						 layer.bytes);
+		bits += layer.bytes;
+	}
+}
+
+/* Read the bits of a stream into the value that inspect() has described. */
+void
+bf_stream_read(const uint8_t *bytes, const BfFilter *filter, uint8_t *value)
+{
+	const BfStream *stream = filter->plan.strategy->stream;
+	const uint8_t *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
+
+	bf_foreach_layer(layer, filter)
+	{
+		bf_pause();
+		bf_bits_from_order(stream->order, bits, layer.bytes,
+						   value + layer.offset);
+		bits += layer.bytes;
 	}
 }

@@ -5,6 +5,7 @@
 #ifndef BLOOMEXT_FILTER_H
 #define BLOOMEXT_FILTER_H
 
+#include "core/pause.h"
 #include "strategy/plan.h"
 
 /* Elements whose cache lines are fetched together. */
@@ -42,16 +43,47 @@ extern BfLayer bf_filter_layer(const BfFilter *filter, uint32_t index);
 extern void bf_filter_list_layers(const BfFilter *filter, BfLayer *layers);
 extern void bf_filter_set_counted(BfFilter *filter, uint32_t index,
 								  uint64_t counted);
-extern bool bf_layer_contains(const BfFilter *filter, const BfLayer *layer,
-							  const BfHash *hash);
-extern void bf_layer_contains_batch(const BfFilter *filter,
-									const BfLayer *layer, const BfHash *hashes,
+
+/* Hashes that have digests: those are computed as far as a layer needs them. */
+extern void bf_hash_digest(const BfStrategy *strategy, BfHash *hash,
+						   uint32_t hashes);
+
+/* Compute what is not known yet of what the first so many positions derive from. */
+static inline void
+bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32_t hashes)
+{
+	if (strategy->words == 0)
+		bf_hash_digest(strategy, hash, hashes);
+}
+
+/* The same of many elements, but for those that are found already. */
+static inline void
+bf_hashes_reach(const BfStrategy *strategy, BfHash *hashes, size_t count,
+				uint32_t positions, const bool *found)
+{
+	for (size_t i = 0; i < count && strategy->words == 0; i++)
+	{
+		if (!found[i])
+			bf_hash_digest(strategy, &hashes[i], positions);
+	}
+}
+
+extern bool bf_filter_contains(const BfFilter *filter, BfHash *hash);
+extern void bf_layers_contain_batch(const BfFilter *filter, uint32_t from,
+									uint32_t until, BfHash *hashes,
 									size_t count, bool *found);
+extern void bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes,
+									 size_t count, bool *found);
 extern void bf_filter_add(BfFilter *filter, const BfHash *hashes,
 						  size_t count);
 extern size_t bf_layer_add(BfFilter *filter, BfLayer *layer,
 						   const BfHash *hashes, size_t count,
 						   const bool *held, uint64_t *room);
 extern void bf_filter_count(BfFilter *filter, const BfHash *hash, int by);
+extern uint64_t bf_layer_count(const BfFilter *filter, const BfLayer *layer);
+
+extern void bf_stream_write(const BfFilter *filter, uint8_t *bytes);
+extern void bf_stream_read(const uint8_t *bytes, const BfFilter *filter,
+						   uint8_t *value);
 
 #endif							/* BLOOMEXT_FILTER_H */

@@ -149,7 +149,6 @@ const BfStream bf_guava_stream = {
 	}, \
 	.other_funnels = 1 << BF_FUNNEL_UTF16, \
 	.hash = guava_hash, \
-	.functions = {&bf_murmur3}, \
 	.words = 2, \
 	.can_be_live = true, \
 	.has_counters = true, \

@@ -82,7 +82,6 @@ const BfStrategy bf_magnuss = {
 		[BF_KIND_UUID] = BF_FUNNEL_UNBOUND
 	},
 	.hash = magnuss_hash,
-	.functions = {&bf_md5},
 	.words = 0,
 	.digest = magnuss_digest,
 	.hashes_a_digest = HASHES_A_DIGEST,

@@ -360,8 +360,6 @@ const BfStrategy bf_redisbloom = {
 		[BF_KIND_UUID] = BF_FUNNEL_BYTES
 	},
 	.hash = redisbloom_hash,
-	.functions = {&bf_murmur2_64a_function, &bf_murmur2_64a_function},
-	.seed = HASH_SEED,
 	.words = 2,
 	.positions = redisbloom_positions,
 	.derivation = &redisbloom_derivation,

@@ -51,19 +51,6 @@ redisson_hash(const uint8_t *data, size_t length, BfHash *hash)
 	bf_highway_128(highway_key, data, length, &hash->word[0], &hash->word[1]);
 }
 
-/* Redisson has one key, and so no seed. */
-static size_t
-start_by_key(BfLongHash *hash, uint64_t seed)
-{
-	(void) seed;
-	bf_highway_start(hash, highway_key);
-	return 0;
-}
-
-static const BfHashFunction redisson_function = {
-	BF_HIGHWAY_BLOCK, start_by_key, bf_highway_take, bf_highway_finish
-};
-
 /* RedissonBloomFilter.hash(hash1, hash2, iterations, size) */
 static void
 redisson_positions(const BfHash *hash, uint64_t bits, uint32_t first,
@@ -101,7 +88,6 @@ const BfStrategy bf_redisson = {
 		[BF_KIND_UUID] = BF_FUNNEL_BYTES
 	},
 	.hash = redisson_hash,
-	.functions = {&redisson_function},
 	.words = 2,
 	.positions = redisson_positions,
 	.derivation = &redisson_derivation,

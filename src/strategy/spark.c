@@ -192,8 +192,6 @@ static const BfStream spark2_stream = SPARK_STREAM(HEAD2_SIZE);
 		[BF_KIND_UUID] = BF_FUNNEL_BYTES \
 	}, \
 	.hash = spark_hash, \
-	.functions = {&bf_murmur3_spark_function, &bf_murmur3_spark_function}, \
-	.joins_hashes = true, \
 	.words = 2, \
 	.can_be_live = true, \
 	.has_counters = true, \

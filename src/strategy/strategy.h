@@ -12,7 +12,6 @@
 
 #include "core/error.h"
 #include "core/format.h"
-#include "core/longhash.h"
 
 /* Strategy ids and funnel ids are part of the stored format: never reuse one. */
 #define BF_STRATEGY_GUAVA		1
@@ -94,7 +93,8 @@ typedef enum BfKind
  * The hash of an element: the strategy's number of words, h1, h2 and so on in
  * descriptions of how positions derive.  A strategy that hashes again for
  * every few positions has digests instead, which are computed when they are
- * needed, once each: until then the caller keeps the bytes of the element.
+ * needed, once each: until then the caller keeps the bytes of the element, and
+ * provides room for BF_MAX_DIGESTS of them.
  */
 typedef struct BfHash
 {
@@ -221,22 +221,12 @@ typedef struct BfStrategy
 
 	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
 	/*
-	 * Likewise for long elements: one function or two, each of which returns
-	 * its share of the words.  The seed of the second one is h1.
-	 */
-	const BfHashFunction *functions[2];
-	uint64_t	seed;
-	/* These return 32 bits: bf_hash_join() makes words of them. */
-	bool		joins_hashes;
-	/*
 	 * The number of words that replace the element, so that it can be
 	 * forgotten; 0: there are digests.
 	 */
 	uint32_t	words;
 	/*
-	 * For digests: the digest of a number, also for long elements by the first
-	 * of the functions (whose seed is the number), and the number of hashes in
-	 * it.
+	 * For digests: the digest of a number, and the number of hashes in it.
 	 */
 	void		(*digest) (uint32_t number, const uint8_t *data, size_t length,
 						   uint32_t digest[4]);
@@ -279,13 +269,6 @@ typedef struct BfStrategy
 	const BfStream *stream;
 	BfBitOrder	order;
 } BfStrategy;
-
-/* The number of a hash's words that each of the functions returns. */
-static inline uint32_t
-bf_function_words(const BfStrategy *strategy)
-{
-	return strategy->functions[1] == NULL ? strategy->words : strategy->words / 2;
-}
 
 extern const BfStream bf_guava_stream;
 

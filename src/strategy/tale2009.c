@@ -99,7 +99,6 @@ const BfStrategy bf_tale2009 = {
 		[BF_KIND_UUID] = BF_FUNNEL_UNBOUND
 	},
 	.hash = tale2009_hash,
-	.functions = {&bf_murmur3, &bf_city},
 	.words = 2,
 	.positions = tale2009_positions,
 	.derivation = &tale2009_derivation,

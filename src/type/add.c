@@ -20,7 +20,6 @@
 
 #include "strategy/plan.h"
 #include "type/add.h"
-#include "type/pieces.h"
 
 /* Find the newest layer and the room that is left in it. */
 static void

@@ -24,7 +24,6 @@
 
 #include "core/bytes.h"
 #include "type/element_hash.h"
-#include "type/pieces.h"
 #include "type/text.h"
 
 /* Bytes that a piece's elements may litter before it ends. */
@@ -238,7 +237,8 @@ prefetch_next_rows(Datum element)
 
 /*
  * Hash the bytes of an element; false where it has none, as above.  What is
- * made on the way is freed, unless the strategy has yet to read it.
+ * made on the way is freed, unless the strategy has yet to read it: then that,
+ * and room for the digests, is the current memory context's.
  */
 bool
 bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
@@ -250,8 +250,10 @@ bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 		prefetch_next_rows(value);
 	if (!element_bytes(strategy, funnel, element, value, &bytes))
 		return false;
-	bf_hash_bytes(strategy, bytes.data, bytes.length, hash);
-	if (strategy->words > 0 && bytes.made != NULL)
+	strategy->hash(bytes.data, bytes.length, hash);
+	if (strategy->words == 0)
+		bf_hash_room(hash);
+	else if (bytes.made != NULL)
 		pfree(bytes.made);
 	return true;
 }
@@ -337,12 +339,7 @@ hash_of_piece(BfElements *elements, Datum value)
 		call->funnel = bf_element_bind_to(&filter->plan, &call->element);
 	if (bf_element_hash(filter->plan.strategy, call->funnel, &call->element, value,
 						hash))
-	{
 		elements->source[elements->hashed++] = elements->count;
-		/* Digests are to go with the piece, whenever they are computed. */
-		if (filter->plan.strategy->words == 0)
-			hash->digests = palloc(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
-	}
 	elements->count++;
 }
 

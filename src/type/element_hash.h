@@ -61,6 +61,13 @@ extern bool bf_element_is_hashable(BfFunnel funnel,
 pg_noreturn extern void bf_element_does_not_fit(const BfElementType *element,
 												Datum value);
 
+/* Give a hash room for its digests, which core/ and strategy/ do not allocate. */
+static inline void
+bf_hash_room(BfHash *hash)
+{
+	hash->digests = palloc(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
+}
+
 /* Arrays of them */
 extern bool bf_elements_next(ArrayIterator iterator, Datum *value);
 extern uint32 bf_elements_take(ArrayIterator iterator, Datum *values,

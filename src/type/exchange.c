@@ -132,8 +132,8 @@ export_bits(const BfFilter *filter, const BfLayer *layer, BfBitOrder order)
 	bytea	   *result = palloc(bytes + VARHDRSZ);
 
 	SET_VARSIZE(result, bytes + VARHDRSZ);
-	bf_pieces_to_order(order, filter->bytes + layer->offset,
-					   (uint8 *) VARDATA(result), bytes);
+	bf_bits_to_order(order, filter->bytes + layer->offset,
+					 (uint8 *) VARDATA(result), bytes);
 	return result;
 }
 

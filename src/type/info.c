@@ -21,7 +21,6 @@
 #include "core/estimate.h"
 #include "type/arguments.h"
 #include "type/element_hash.h"
-#include "type/pieces.h"
 #include "type/value.h"
 
 PG_FUNCTION_INFO_V1(bloomext_count);

@@ -186,8 +186,7 @@ merge_cells(BfValue *into, const BfFilter *from, Datum stored,
 		merge->counters : merge->bits;
 
 	if (from->whole)
-		bf_pieces_combine(loop, into->bytes + prefix, from->bytes + prefix,
-						  from->length - prefix);
+		loop(into->bytes + prefix, from->bytes + prefix, from->length - prefix);
 	else
 		bf_slices_combine(loop, into->bytes + prefix, stored, prefix,
 						  from->length);

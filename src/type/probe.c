@@ -44,7 +44,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "type/pieces.h"
 #include "type/probe.h"
 #include "type/toast_slices.h"
 

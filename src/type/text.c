@@ -24,7 +24,7 @@
 #include "catalog/pg_namespace.h"
 #include "miscadmin.h"
 
-#include "core/longhash.h"
+#include "core/pause.h"
 #include "type/text.h"
 
 /* What was converted so far. */

@@ -71,7 +71,7 @@ bf_slice_read_prefix(Datum datum, BfFilter *filter)
 
 /*
  * Combine an array with what a stored filter has from an offset up to an end:
- * bf_pieces_combine() of bytes that are read as they are needed.
+ * the bytes are read as they are needed.
  */
 void
 bf_slices_combine(BfArrayLoop loop, uint8 *into, Datum datum, uint64 offset,

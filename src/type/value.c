@@ -16,7 +16,6 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "type/pieces.h"
 #include "type/value.h"
 
 /* The size of a huge page where it matters; elsewhere the advice is idle. */
@@ -258,7 +257,7 @@ bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
 	size_t		wanted = Min(length, layer->bytes);
 	size_t		used = length;
 
-	bf_pieces_from_order(order, bytes, wanted, bits);
+	bf_bits_from_order(order, bytes, wanted, bits);
 	for (; used > wanted && bytes[used - 1] == 0; used--)
 	{
 		if (used % BF_PIECE == 0)
@@ -324,9 +323,9 @@ bf_value_plain(const BfFilter *counting, BfValue *plain)
 
 	plan.header.cell_bits = BF_CELL_BIT;
 	bf_value_make(&plan, plain);
-	bf_pieces_to_bits(counting->bytes + counting->plan.first.offset,
-					  counting->plan.first.bits,
-					  plain->bytes + plain->filter.plan.first.offset);
+	bf_counters_to_bits(counting->bytes + counting->plan.first.offset,
+						counting->plan.first.bits,
+						plain->bytes + plain->filter.plan.first.offset);
 }
 
 /*

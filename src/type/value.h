@@ -10,7 +10,7 @@
 
 #include "compat.h"
 #include "core/estimate.h"
-#include "type/pieces.h"
+#include "strategy/filter.h"
 
 /* The layer that takes new elements, where filters grow: see add.c. */
 typedef struct BfNewest

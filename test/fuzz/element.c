@@ -1,7 +1,7 @@
 /*
  * element.c
  *	  Fuzz how elements become bytes and hashes: text that need not be valid in the
- *	  database's encoding, other types, elements so long that they are hashed in pieces.
+ *	  database's encoding, other types, elements so long that there are pauses in their hashes.
  *
  * An input is a byte that says the strategy, one that says type and encoding, a byte
  * and two for a place by which the element is made longer, as in text.c, and its
@@ -78,28 +78,6 @@ make_datum(const Element *element, Oid type)
 	}
 }
 
-/* A hash by pieces is that of the whole. */
-static void
-check_long(const Element *element)
-{
-	BfHash		whole = {0};
-	BfHash		pieces = {0};
-
-	element->strategy->hash(element->bytes, element->length, &whole);
-	bf_hash_bytes(element->strategy, element->bytes, element->length, &pieces);
-	REQUIRE(memcmp(whole.word, pieces.word, sizeof(whole.word)) == 0);
-	if (element->strategy->words > 0)
-		return;
-	bf_hash_reach(element->strategy, &pieces, 20);
-	for (uint32 i = 0; i < pieces.ndigests; i++)
-	{
-		uint32		digest[lengthof(pieces.digests[0])];
-
-		element->strategy->digest(i, element->bytes, element->length, digest);
-		REQUIRE(memcmp(digest, pieces.digests[i], sizeof(digest)) == 0);
-	}
-}
-
 /* What is hashable is hashed, the same every time, and found where it was added. */
 static void
 hash(void *arg)
@@ -113,7 +91,6 @@ hash(void *arg)
 	BfPlan		plan;
 	bool		found[2];
 
-	check_long(element);
 	bf_element_type(type, InvalidOid, &described);
 	for (funnel = BF_FUNNEL_UNBOUND + 1; funnel <= BF_FUNNEL_LAST; funnel++)
 	{

@@ -14,20 +14,10 @@
 #include "core/estimate.h"
 #include "strategy/filter.h"
 #include "strategy/plan.h"
-#include "pieces.h"
+#include "hashes.h"
 
 /* Filters of more layers than this are asked for fewer elements. */
 #define MANY_LAYERS		8
-
-/* What test/unit/pieces.c, which is linked here, checks. */
-void
-check_at(const char *file, int line, bool ok, const char *format,...)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "%s:%d: %s\n", file, line, format);
-	abort();
-}
 
 /* The next bytes as a little-endian number. */
 uint64_t
@@ -193,9 +183,9 @@ check_elements(BfFilter *filter)
 		hash_element(filter->plan.strategy, text, lengths[i], &hashes[i]);
 		check_positions(filter, &hashes[i]);
 		add(filter, &hashes[i]);
-		REQUIRE(filter_contains(filter, &hashes[i]));
+		REQUIRE(bf_filter_contains(filter, &hashes[i]));
 	}
-	filter_contains_batch(filter, hashes, count, found);
+	bf_filter_contains_batch(filter, hashes, count, found);
 	for (int i = 0; i < count; i++)
 		REQUIRE(found[i]);
 	if (filter->plan.header.cell_bits == BF_CELL_COUNTER)
@@ -309,13 +299,13 @@ round_trip(const BfStream *stream, const BfFilter *filter)
 		uint8_t    *written = allocate(length);
 		uint8_t    *value;
 
-		stream_write(filter, written);
+		bf_stream_write(filter, written);
 		/* A sizing that no dump can say is not read back. */
 		if (stream->inspect(written, length, &plan, &error))
 		{
 			plan.header.funnel = filter->plan.header.funnel;
 			value = make_filter(&plan, &copy);
-			stream_read(written, &copy, value);
+			bf_stream_read(written, &copy, value);
 			REQUIRE(copy.length == filter->length);
 			REQUIRE(memcmp(value + prefix, filter->bytes + prefix,
 						   filter->length - prefix) == 0);

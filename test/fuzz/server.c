@@ -40,6 +40,7 @@
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
+#include "core/pause.h"
 #include "type/element_type.h"
 
 /* More is refused, as a server may do whenever it likes. */
@@ -1071,6 +1072,7 @@ run(void (*statement) (void *arg), void *arg)
 	sigjmp_buf	buffer;
 
 	PG_exception_stack = &buffer;
+	bf_pause = ProcessInterrupts;
 	checks = 0;
 	memset(&call_site, 0, sizeof(call_site));
 	call_context = NULL;

@@ -25,13 +25,7 @@ check_shape(const BfStrategy *strategy, BfLayer shape)
 	REQUIRE(shape.bits >= TOO_MANY_BITS || bf_strategy_accepts(strategy, shape.bits, &error));
 }
 
-/* BfPause: there is nobody to be heard. */
-static void
-go_on(void)
-{
-}
-
-static BfFppWork work = {.cover.pause = go_on};
+static BfFppWork work;
 
 /* It takes up to half a second, so that one input of many has it asked. */
 static void

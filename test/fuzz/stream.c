@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "pieces.h"
+#include "hashes.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -20,7 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	{
 		uint8_t    *value = make_filter(&plan, &filter);
 
-		stream_read(bytes, &filter, value);
+		bf_stream_read(bytes, &filter, value);
 		/* Bits beyond the last are a value's affair. */
 		if (bf_filter_open(value, filter.length, filter.length, &filter, &error))
 		{

@@ -10,7 +10,7 @@
 #include "core/bytes.h"
 #include "strategy/filter.h"
 #include "strategy/plan.h"
-#include "pieces.h"
+#include "hashes.h"
 #include "vectors.h"
 
 #define DUMP_HEADER		20
@@ -165,7 +165,7 @@ check_dump(const Table *table, size_t row, const BfFilter *filter,
 	{
 		uint8_t    *written = allocate(length);
 
-		stream_write(filter, written);
+		bf_stream_write(filter, written);
 		CHECK(memcmp(written, dump, header_length) == 0,
 			  "redisbloom: filter %s: header differs", id);
 		CHECK(memcmp(written, dump, length) == 0,
@@ -200,7 +200,7 @@ check_probes(const Table *probes, const char *id, const BfFilter *filter)
 		bytes = element_bytes(&bf_redisbloom, "text", cell(probes, i, "value"),
 							  &length);
 		hash_element(&bf_redisbloom, bytes, length, &hash);
-		CHECK(filter_contains(filter, &hash) ==
+		CHECK(bf_filter_contains(filter, &hash) ==
 			  cell_is(probes, i, "exists", "1"),
 			  "redisbloom: filter %s, probe %s", id, cell(probes, i, "value"));
 		free(bytes);
@@ -260,7 +260,7 @@ accepts(const uint8_t *dump, size_t length)
 
 		CHECK(measured == length, "a dump of %zu bytes comes out as %" PRIu64,
 			  length, measured);
-		stream_write(&filter, again);
+		bf_stream_write(&filter, again);
 		free(again);
 	}
 	free(value);
@@ -396,7 +396,7 @@ test_power_of_two(void)
 	if (!bf_redisbloom.stream->measure(&filter, &length, &error))
 		die("measure: %s", error.message);
 	dump = allocate(length);
-	stream_write(&filter, dump);
+	bf_stream_write(&filter, dump);
 	for (int n2 = 0; n2 < 256; n2++)
 	{
 		dump[DUMP_HEADER + DUMP_LINK - 1] = (uint8_t) n2;

@@ -14,7 +14,7 @@
 #include "core/bytes.h"
 #include "core/estimate.h"
 #include "strategy/filter.h"
-#include "pieces.h"
+#include "hashes.h"
 #include "vectors.h"
 
 /* Java's header of a serialized BitSet, up to the length of its long[]. */
@@ -96,10 +96,10 @@ insert_elements(const Files *files, const Table *elements, const char *id,
 		bytes = element_bytes(files->strategy, etype_of(elements, i),
 							  cell(elements, i, "value"), &length);
 		hash_seeded(files->strategy, files->seed, bytes, length, &hash);
-		was_there = filter_contains(filter, &hash);
+		was_there = bf_filter_contains(filter, &hash);
 		add_element(filter, &hash, &changed, &changed_but_last);
 		bf_filter_add(batch, &hash, 1);
-		CHECK(was_there == !changed && filter_contains(filter, &hash),
+		CHECK(was_there == !changed && bf_filter_contains(filter, &hash),
 			  "%s: filter %s, element %s: found %d before, changed %d, or lost",
 			  elements->path, id, cell(elements, i, "seq"), was_there, changed);
 		if (files->added != NULL)
@@ -137,12 +137,12 @@ probe_elements(const Files *files, const Table *probes, const char *id,
 					&hashes[count]);
 		count++;
 	}
-	filter_contains_batch(filter, hashes, count, found);
+	bf_filter_contains_batch(filter, hashes, count, found);
 	for (size_t i = 0; i < count; i++)
 	{
 		bool		want = cell_is(probes, rows[i], files->contains, "1");
 
-		CHECK(filter_contains(filter, &hashes[i]) == want && found[i] == want,
+		CHECK(bf_filter_contains(filter, &hashes[i]) == want && found[i] == want,
 			  "%s: filter %s, probe %s", probes->path, id,
 			  cell(probes, rows[i], "value"));
 		if (last_bit_is_ignored)
@@ -409,7 +409,7 @@ run_rule(BfFilter *filter, uint32_t seed, const char *etype, const char *rule,
 		hash_seeded(filter->plan.strategy, seed, bytes, length, &hash);
 		if (add)
 			bf_filter_add(filter, &hash, 1);
-		found += filter_contains(filter, &hash);
+		found += bf_filter_contains(filter, &hash);
 		free_hash(&hash);
 		free(bytes);
 	}

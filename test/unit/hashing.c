@@ -8,7 +8,7 @@
 
 #include "core/bytes.h"
 #include "strategy/strategy.h"
-#include "pieces.h"
+#include "hashes.h"
 #include "vectors.h"
 
 typedef bool (*HashCheck) (const Table *table, size_t row,

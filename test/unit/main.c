@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pieces.h"
 #include "vectors.h"
 
 /* Every file of a directory was read by some test. */
@@ -65,7 +64,7 @@ main(int argc, char **argv)
 	test_registry();
 	test_sizing();
 	test_hashing();
-	test_pieces();
+	test_pauses();
 	test_filters();
 	test_guava();
 	test_spark();

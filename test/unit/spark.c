@@ -13,7 +13,7 @@
 
 #include "core/bytes.h"
 #include "core/murmur3_32.h"
-#include "pieces.h"
+#include "hashes.h"
 #include "vectors.h"
 
 /* ---- Versions and seeds ------------------------------------------------ */

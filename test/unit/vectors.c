@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "pieces.h"
+#include "hashes.h"
 #include "vectors.h"
 
 #define MAX_SHOWN		20
@@ -511,7 +511,7 @@ stream_bytes(const BfFilter *filter, size_t *length)
 	bytes = malloc(measured);
 	if (bytes == NULL)
 		die("out of memory");
-	stream_write(filter, bytes);
+	bf_stream_write(filter, bytes);
 	return bytes;
 }
 
@@ -545,7 +545,7 @@ import_stream(const BfStream *stream, const uint8_t *bytes, size_t length,
 	value = allocate(value_length);
 	bf_plan_encode(&plan, value);
 	open_value(value, value_length, filter);
-	stream_read(bytes, filter, value);
+	bf_stream_read(bytes, filter, value);
 	if (bf_filter_open(value, value_length, value_length, filter, &error))
 		return value;
 	free(value);

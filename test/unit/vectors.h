@@ -99,6 +99,7 @@ extern void check_estimates(const Table *table, size_t row,
 
 extern void test_sizing(void);
 extern void test_hashing(void);
+extern void test_pauses(void);
 extern void test_filters(void);
 extern void test_guava(void);
 extern void test_spark(void);
