@@ -143,7 +143,7 @@ DROP TABLE ranges;
 -- A layer holds what no other has.  Rows whose other columns are updated add none,
 -- be their elements in a layer before the newest, in the newest, which is full, or on
 -- the pages where they wait for their bits.
-CREATE TABLE same (n int, t text);
+CREATE TABLE same (n int, t text) WITH (autovacuum_enabled = off);
 -- Adds rows until the filter's only layer is full.
 CREATE PROCEDURE fill_same(first int, step int) LANGUAGE plpgsql AS $$
 BEGIN

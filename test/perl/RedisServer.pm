@@ -95,7 +95,12 @@ sub start
 	$self->{pid} = $pid;
 	for (1 .. 200)
 	{
-		return if defined IO::Socket::UNIX->new(Peer => $self->{socket});
+		my $socket = IO::Socket::UNIX->new(Peer => $self->{socket});
+		if (defined $socket)
+		{
+			$socket->print("PING\r\n");
+			return if ($socket->getline // '-LOADING') !~ /^-LOADING/;
+		}
 		sleep 0.05;
 	}
 	croak 'redis-server did not start';
