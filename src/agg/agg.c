@@ -168,7 +168,7 @@ called_window_function(FunctionCallInfo fcinfo)
 		if (found != NULL && !equal(found->args, call->args))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot tell the size of the filter of an empty window frame"),
+					 errmsg("could not determine the size of the filter for an empty window frame"),
 					 errdetail("The query has several calls of bf_agg over the same window."),
 					 errhint("Give them separate windows, or frames that include the current row.")));
 		found = call;
@@ -260,8 +260,8 @@ argument_type(FunctionCallInfo fcinfo, int argument)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("could not determine the type of an element"),
-				 errdetail("The aggregate is not called by the executor, but for another one, as by Citus."),
-				 errhint("CREATE EXTENSION bloomext_citus, and call the aggregate of the element's type: bf_agg_text, bf_agg_bigint and so on.")));
+				 errdetail("The aggregate was not called by the executor, but on behalf of another aggregate, as Citus does."),
+				 errhint("Install extension bloomext_citus, and use the aggregate for the element's type, such as bf_agg_text or bf_agg_bigint.")));
 	return types[argument];
 }
 

@@ -45,12 +45,12 @@ plan_from(Datum datum, BfElementType *element, BfPlan *plan)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filter given to bf_agg_into must be empty"),
-				 errhint("Unite what it holds with the result: bf_union(filter, bf_agg_into(bf_create(...), element)).")));
+				 errhint("To add to a filter, use bf_union(filter, bf_agg_into(bf_create(...), element)).")));
 	if (filter.plan.header.expansion > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("filter given to bf_agg_into must not grow"),
-				 errdetail("Parts that several processes build cannot be put together where each has layers of its own."),
+				 errdetail("Partial results of several processes cannot be merged if each has grown layers of its own."),
 				 errhint("Use bf_agg(element, expected, fpp, strategy, expansion), or bf_add_all.")));
 	*plan = filter.plan;
 	plan->header.funnel = bf_element_bind_to(&filter.plan, element);

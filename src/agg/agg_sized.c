@@ -395,7 +395,7 @@ add_packed(BfSizedState *into, const uint8 *packed, Size length)
 		!bf_bits_tail_is_zero(bits, layer->bytes, layer->bits))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("malformed bloom filter: packed bits are not those of a filter")));
+				 errmsg("malformed bloom filter: invalid packed bits")));
 }
 
 /* Add what another state of the plan has. */

@@ -28,8 +28,8 @@ void
 bf_overfull_init(void)
 {
 	DefineCustomBoolVariable("bloomext.overfull_notice",
-							 "Tells when an aggregate makes a filter that holds far more than it was made for.",
-							 "There is a notice a statement, of false positive probabilities above ten times the wanted one.",
+							 "Reports aggregated filters that contain far more elements than they were sized for.",
+							 "At most one notice per statement is issued, for false positive probabilities above ten times the requested one.",
 							 &overfull_notice, true, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 }
@@ -56,9 +56,9 @@ bf_overfull_notice(const BfFilter *filter)
 		return;
 	told = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
-			(errmsg("bloom filter holds far more elements than it was made for"),
-			 errdetail("Its false positive probability is %.3g by now, where %g was wanted for %llu elements.",
+			(errmsg("bloom filter contains far more elements than it was sized for"),
+			 errdetail("Its false positive probability is now %.3g, instead of %g as requested for %llu elements.",
 					   fpp, header->fpp,
 					   (unsigned long long) header->expected),
-			 errhint("Expect more elements; or make a filter that grows, by bf_agg(..., expected, fpp, strategy, 2); or SET bloomext.overfull_notice = off.")));
+			 errhint("Expect more elements, use a filter that grows: bf_agg(..., expected, fpp, strategy, 2), or set \"bloomext.overfull_notice\" to off.")));
 }

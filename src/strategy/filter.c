@@ -54,17 +54,17 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 		(header->funnel > BF_FUNNEL_LAST ||
 		 !bf_strategy_takes_funnel(strategy, (BfFunnel) header->funnel)))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "funnel %u is none of strategy \"%s\"",
+					   "funnel %u is invalid for strategy \"%s\"",
 					   header->funnel, strategy->name);
 	if (header->meaning > BF_MEANING_LAST ||
 		(header->meaning != BF_MEANING_UNKNOWN &&
 		 header->funnel == BF_FUNNEL_UNBOUND))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "meaning %u is none with funnel %u",
+					   "meaning %u is invalid for funnel %u",
 					   header->meaning, header->funnel);
 	if (header->cell_bits == BF_CELL_COUNTER && !strategy->has_counters)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "counters of strategy \"%s\", which has none",
+					   "strategy \"%s\" does not support counters",
 					   strategy->name);
 	bf_foreach_layer(layer, filter)
 	{

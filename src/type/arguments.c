@@ -72,10 +72,10 @@ bf_funnel_named(const char *name, const BfStrategy *strategy)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 strategy == NULL ? errmsg("unknown funnel \"%s\"", name) :
-			 errmsg("strategy \"%s\" has no funnel \"%s\"",
+			 errmsg("strategy \"%s\" does not support funnel \"%s\"",
 					strategy->name, name),
 			 strategy == NULL ? errhint("Known funnels are: %s.", known.data) :
-			 errhint("Its funnels are: %s.", known.data)));
+			 errhint("Supported funnels are: %s.", known.data)));
 }
 
 /* The same by an argument; NULL leaves it to the first element. */
@@ -136,8 +136,8 @@ check_columns(const TupleDesc row, int known)
 	if (row->natts > known)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("objects of extension bloomext are newer than the library that this session has loaded"),
-				 errhint("SELECT action FROM bf_version() says what to do.")));
+				 errmsg("objects of extension bloomext are newer than the library loaded in this session"),
+				 errhint("See column \"action\" of bf_version().")));
 }
 
 /*

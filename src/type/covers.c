@@ -226,8 +226,8 @@ named_column(const TriggerData *trigger, Oid filters)
 	if (is_generated(row, column))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" is generated", name),
-				 errhint("Guard the columns that it is generated from.")));
+				 errmsg("column \"%s\" is a generated column", name),
+				 errhint("Guard the columns from which it is generated.")));
 	return column;
 }
 
@@ -245,7 +245,7 @@ guard_columns(const TriggerData *trigger, Oid filters, Guard *guard)
 	if (guard->count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("table \"%s\" has no column of type bloomfilter that is written",
+				 errmsg("table \"%s\" has no updatable column of type bloomfilter",
 						RelationGetRelationName(trigger->tg_relation))));
 }
 
@@ -265,8 +265,8 @@ make_guard(FunctionCallInfo fcinfo, const TriggerData *trigger)
 		 strcmp(definition->tgargs[1], "rebuild") != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid arguments of trigger \"%s\"", definition->tgname),
-				 errhint("They are none, the name of a column, or that and 'rebuild'.")));
+				 errmsg("invalid arguments for trigger \"%s\"", definition->tgname),
+				 errhint("Specify no arguments, a column name, or a column name and 'rebuild'.")));
 	guard->rebuilds = definition->tgnargs == 2;
 	if (definition->tgnargs == 0)
 		guard_columns(trigger, filters, guard);
@@ -293,12 +293,12 @@ check_column(const TriggerData *trigger, AttrNumber column, bool rebuilds)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("UPDATE takes elements out of the bloom filter in column \"%s\" of table \"%s\"",
+			 errmsg("UPDATE would remove elements from the bloom filter in column \"%s\" of table \"%s\"",
 					NameStr(TupleDescAttr(row, column - 1)->attname),
 					RelationGetRelationName(table)),
 			 is_null ? 0 :
-			 errdetail("The filter that is there has elements that the new one has not: perhaps that one is an older copy."),
-			 errhint("Change the filter where it is, as in SET f = bf_add(f, ...), or leave its column out of the UPDATE."),
+			 errdetail("The current filter contains elements that the new one does not; the new one may be an outdated copy."),
+			 errhint("Modify the filter in place, as in SET f = bf_add(f, ...), or omit its column from the UPDATE."),
 			 errtablecol(table, column)));
 }
 
@@ -328,8 +328,8 @@ bloomext_only_grows(PG_FUNCTION_ARGS)
 	/* A row that moves to another partition is deleted and inserted. */
 	if (TRIGGER_FIRED_AFTER(trigger->tg_event) &&
 		trigger->tg_relation->rd_rel->relispartition)
-		refuse_trigger("must be fired BEFORE where a table is a partition",
-					   "AFTER UPDATE is not called for a row that moves to another partition: create the trigger BEFORE UPDATE.");
+		refuse_trigger("must be fired BEFORE UPDATE if the table is a partition",
+					   "AFTER UPDATE triggers are not fired for rows that move to another partition; create the trigger BEFORE UPDATE.");
 	if (fcinfo->flinfo->fn_extra == NULL)
 		fcinfo->flinfo->fn_extra = make_guard(fcinfo, trigger);
 	guard = fcinfo->flinfo->fn_extra;

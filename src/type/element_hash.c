@@ -285,9 +285,9 @@ bf_element_does_not_fit(const BfElementType *element, Datum value)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("filter holds integer elements, and %lld is out of their range",
+			 errmsg("element %lld is out of range for a filter of integer elements",
 					(long long) integer_value(element->form, value)),
-			 errhint("Build the filter of bigint elements.")));
+			 errhint("Build the filter from bigint elements.")));
 }
 
 /* The next element of an array that is not NULL; false after the last. */

@@ -125,10 +125,10 @@ refuse(Oid type, bool indexed)
 			 errmsg("type %s cannot be an element of a bloom filter",
 					format_type_be(type)),
 			 is_array && !indexed ?
-			 errhint("Use the function for arrays: bf_add_all, bf_contains_each, bf_live_contains_each, bf_redis_add_each, bf_redis_contains_each; or unnest it.") :
+			 errhint("Use a function for arrays (bf_add_all, bf_contains_each, bf_live_contains_each, bf_redis_add_each, bf_redis_contains_each), or unnest the array.") :
 			 type == RECORDOID ?
-			 errhint("Use the columns of the row, one by one.") :
-			 errhint("Use an expression of text, bytea, integer or another type that can be one, equal for equal values, e.g. %s.",
+			 errhint("Use the columns of the row individually.") :
+			 errhint("Use an expression of text, bytea, integer or another supported type that is equal for equal values, e.g. %s.",
 					 bf_expression_instead(type, indexed, "..."))));
 }
 
@@ -151,8 +151,8 @@ describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("nondeterministic collations are not supported for bloom filters"),
-				 errdetail("Texts that are equal under such a collation have different bytes, and so different bits."),
-				 errhint("Use ...::text COLLATE \"C\", after whatever normalization makes equal texts the same.")));
+				 errdetail("Texts that are equal under such a collation can have different bytes, and therefore different bits."),
+				 errhint("Normalize the text so that equal texts have equal bytes, and use ...::text COLLATE \"C\".")));
 	get_typlenbyvalalign(type, &element->typlen, &element->typbyval,
 						 &element->typalign);
 }
@@ -204,8 +204,8 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("could not determine the type of an element"),
-				 errdetail("The function is not called by an expression of a query, as happens to an operator's function when its selectivity is estimated, or by the protocol's function call."),
-				 errhint("Call it in a query, and by operators that have no estimator like matchingsel.")));
+				 errdetail("The function was not called by an expression of a query, but by a selectivity estimator or by the fast-path function call protocol."),
+				 errhint("Call it in a query; an operator that uses it must not have an estimator like matchingsel.")));
 	if (array)
 	{
 		/* The values of a column of pg_stats are of any type. */
@@ -316,7 +316,7 @@ refuse_kind(const char *held, const BfElementType *element)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("filter holds %s elements, not %s", held,
 					format_type_be(getBaseType(element->type))),
-			 errhint("Cast the element, or build the filter of the other kind.")));
+			 errhint("Cast the element, or build a filter of elements of its type.")));
 }
 
 /*
@@ -334,10 +334,10 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 		if (funnel == BF_FUNNEL_UNBOUND)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("strategy \"%s\" does not take %s elements",
+					 errmsg("strategy \"%s\" does not support %s elements",
 							strategy->name,
 							format_type_be(getBaseType(element->type))),
-					 errhint("Pass the %s that other programs make of it, e.g. ...::text.",
+					 errhint("Convert the element to the %s that other programs hash, e.g. ...::text.",
 							 strategy->funnels[BF_KIND_BYTEA] == BF_FUNNEL_UNBOUND ?
 							 "text" : "text or bytea")));
 	}

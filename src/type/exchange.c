@@ -64,7 +64,7 @@ refuse_format(const char *name, bool streams, bool strings)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown bloom filter format \"%s\"", name),
-			 errhint("The formats that fit here are: %s.", known.data)));
+			 errhint("Supported formats are: %s.", known.data)));
 }
 
 /* Find a format by name, among streams, bit strings, or both. */
@@ -110,11 +110,11 @@ export_stream(const BfFilter *filter, const char *name)
 	if (stream == NULL || strcmp(stream->name, name) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a filter of strategy \"%s\" cannot be written in format \"%s\"",
+				 errmsg("filter of strategy \"%s\" cannot be exported in format \"%s\"",
 						filter->plan.strategy->name, name),
 				 stream != NULL ?
-				 errhint("Its own format is \"%s\".", stream->name) :
-				 errhint("Its own format is a bit string: leave out the format, or name \"redis\" or \"bitset\".")));
+				 errhint("Use format \"%s\".", stream->name) :
+				 errhint("Omit the format, or use \"redis\" or \"bitset\".")));
 	if (!stream->measure(filter, &length, &error))
 		bf_raise(&error);
 	size = bf_fit_length(length);
@@ -148,7 +148,7 @@ export(const BfFilter *filter, Format format)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a bit string holds one layer, not %u",
 						filter->plan.header.layers),
-				 errhint("Use bf_export_layer for one layer at a time.")));
+				 errhint("Use bf_export_layer to export a single layer.")));
 	return export_bits(filter, &filter->plan.first, format.order);
 }
 
@@ -197,7 +197,7 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("layer %d does not exist", wanted),
-				 errdetail("The filter's layers are 0 to %u.",
+				 errdetail("The filter has layers 0 to %u.",
 						   filter.plan.header.layers - 1)));
 	layer = bf_filter_layer(&filter, wanted);
 

@@ -28,7 +28,7 @@ bloomext_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "bloomfilter"),
-				 errdetail("A bloom filter is written as \\x and an even number of hexadecimal digits, or as base64: and base64."),
+				 errdetail("A bloom filter is written as \"\\x\" followed by an even number of hexadecimal digits, or as \"base64:\" followed by base64 data."),
 				 errhint("Use bf_create, bf_agg or bf_import to make one.")));
 	if (!bf_value_check(VARDATA(value), VARSIZE(value) - VARHDRSZ,
 						ERRCODE_INVALID_TEXT_REPRESENTATION, fcinfo->context))

@@ -139,7 +139,7 @@ bf_value_refuse(const BfFilter *left, const BfFilter *right)
 			 errmsg("bloom filters are not compatible"),
 			 errdetail("Left: %s. Right: %s.",
 					   describe_shape(left), describe_shape(right)),
-			 errhint("Filters combine when strategy, funnel, elements, layers, bits and hashes are the same: create them with the same parameters.")));
+			 errhint("Create both filters with the same parameters, so that strategy, funnel, elements, layers, bits and hashes are equal.")));
 }
 
 /* Raise where two filters are not compatible. */
@@ -168,9 +168,9 @@ check_layers(const BfValue *into, const BfFilter *from, const BfMerge *merge)
 			   from->length - prefix) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("bloom filters of several layers cannot be intersected"),
-				 errdetail("An element that both hold may be in different layers of them, and would be lost."),
-				 errhint("Ask both filters, or build them large enough not to grow.")));
+				 errmsg("cannot intersect bloom filters of several layers"),
+				 errdetail("An element that both filters contain may be in different layers, and would be lost."),
+				 errhint("Look elements up in both filters, or build them large enough not to grow.")));
 }
 
 /*

@@ -126,9 +126,9 @@ bf_value_lacks_text(int level, uint64 length)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("bloom filter of %llu bytes is too large to be written as text",
 					(unsigned long long) length),
-			 errdetail("pg_dump, and COPY in its text format, take values of up to %d MB.",
+			 errdetail("pg_dump and COPY in text format support values of up to %d MB.",
 					   (int) (MAX_TEXT / 4 * 3 / (1024 * 1024))),
-			 errhint("Copy it with FORMAT binary, divide its elements among several filters, or use a live filter, which a dump builds anew.")));
+			 errhint("Copy it with FORMAT binary, divide its elements among several filters, or use a live filter, which is rebuilt when a dump is restored.")));
 }
 
 /* Bytes as text, in the current memory context; 54000 where they have none. */

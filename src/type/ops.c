@@ -55,7 +55,7 @@ make_counting(BfPlan *plan)
 	if (!plan->strategy->has_counters)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("strategy \"%s\" has no counting filters",
+				 errmsg("strategy \"%s\" does not support counting filters",
 						plan->strategy->name),
 				 errhint("Use guava, guava32, spark1 or spark2.")));
 	if (plan->header.expansion > 0)
@@ -254,8 +254,8 @@ take_piece(FunctionCallInfo fcinfo, BfElements *elements, BfValue *value)
 	if (elements->hashed < elements->count)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filter holds integer elements, and some of the array are out of their range"),
-				 errhint("Build the filter of bigint elements.")));
+				 errmsg("array contains elements that are out of range for a filter of integer elements"),
+				 errhint("Build the filter from bigint elements.")));
 	if (value->varlena == NULL)
 	{
 		bf_value_copy(PG_GETARG_DATUM(0), value);
@@ -361,9 +361,9 @@ remove_element(PG_FUNCTION_ARGS)
 	if (filter->plan.header.cell_bits != BF_CELL_COUNTER)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a plain bloom filter cannot forget an element"),
-				 errdetail("Its bits are shared with other elements, which would be lost too."),
-				 errhint("Build a new filter from the rows that remain, with bf_agg, and put it in this one's place; or create it with counting => true.")));
+				 errmsg("cannot remove an element from a plain bloom filter"),
+				 errdetail("Its bits are shared with other elements, which would be lost as well."),
+				 errhint("Replace the filter with one built by bf_agg from the remaining rows, or create it with counting => true.")));
 	if (!fits || !bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	bf_value_copy(PG_GETARG_DATUM(0), &value);

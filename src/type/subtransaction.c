@@ -104,6 +104,6 @@ bf_look_reason(ErrorData *error)
 	if (is_of_query(error))
 		ReThrowError(error);
 	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
-		return "is locked by another session, or something is that it needs";
+		return "is locked by another session, or depends on something that is";
 	return error->message;
 }

@@ -90,8 +90,8 @@ is_utf8(const unsigned char *text, size_t length)
 	if (GetDatabaseEncoding() == PG_SQL_ASCII)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-				 errmsg("text with bytes above 127 has no known encoding in a SQL_ASCII database"),
-				 errhint("Add it as bytea, or use a database with an encoding.")));
+				 errmsg("encoding of non-ASCII text is unknown in a SQL_ASCII database"),
+				 errhint("Use bytea, or a database with another encoding.")));
 	return false;
 }
 
@@ -110,7 +110,7 @@ own_conversion(void)
 	if (!OidIsValid(conversion))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("there is no conversion from encoding \"%s\" to \"UTF8\"",
+				 errmsg("default conversion function for encoding \"%s\" to \"UTF8\" does not exist",
 						GetDatabaseEncodingName())));
 	return conversion;
 }

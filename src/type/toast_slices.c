@@ -40,7 +40,7 @@ bf_slice_read(Datum datum, uint64 offset, int32 length)
 	if (VARSIZE_ANY_EXHDR(slice) != length)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored bloom filter is shorter than it says")));
+				 errmsg("stored bloom filter is truncated")));
 	return slice;
 }
 

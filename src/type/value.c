@@ -110,7 +110,7 @@ bf_fit_length(uint64 length)
 				 errmsg("bloom filter of %llu bytes exceeds the maximum of %llu",
 						(unsigned long long) length,
 						(unsigned long long) (MaxAllocSize - VARHDRSZ)),
-				 errhint("Expect fewer elements, or allow a higher fpp; or make several filters, each of the elements that bf_shard says.")));
+				 errhint("Expect fewer elements, allow a higher fpp, or distribute the elements among several filters by bf_shard.")));
 	return (int) (length + VARHDRSZ);
 }
 
@@ -271,7 +271,7 @@ bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
 				 errdetail("The filter has %llu bits; the string has %llu bytes.",
 						   (unsigned long long) layer->bits,
 						   (unsigned long long) length),
-				 errhint("It was made with other parameters.")));
+				 errhint("Specify the parameters with which the bit string was made.")));
 }
 
 /* Make a value of a stream, bound to no funnel: the stream does not say it. */

@@ -146,7 +146,7 @@ is(join("\n", map { unsaid($_) } rows("SELECT DISTINCT proname, obj_description(
 my $create = 'CREATE INDEX ON t USING bloomfilter (e) WITH';
 same($list{strategy}, listed("SELECT bf_create(1, 0.1, 'x')", 'strategies are:'), 'strategies');
 same($list{funnel}, listed("$create (funnel = 'x')", 'funnels are:'), 'funnels');
-same($list{format}, listed("SELECT bf_export(bf_create(1), 'x')", 'that fit here are:'), 'formats');
+same($list{format}, listed("SELECT bf_export(bf_create(1), 'x')", 'formats are:'), 'formats');
 same($list{layout}, listed("SELECT bf_mirror(bf_create(1), 's', 'k', 'x')", 'layouts are:'), 'layouts');
 
 # Types of elements are those that have an operator class, or become one's.

@@ -118,7 +118,7 @@ $test->sql('TRUNCATE stored1');
 # What a filter takes, beside its table: the index of a TOAST table, which a REINDEX
 # has locked, the type of a column in an expression, which a new session looks up, and a
 # catalog of another extension.
-my $needs = 'is locked by another session, or something is that it needs';
+my $needs = 'is locked by another session, or depends on something that is';
 $test->sql(q(INSERT INTO stored1 SELECT bf_agg(md5(g::text), 5000, 0.001) FROM generate_series(1, 5000) g));
 $one->ask('BEGIN; REINDEX TABLE stored1');
 is($test->sql("SET statement_timeout = '60s'; $stored"), "stored1 | f | $needs; stored3 | f | 0 | nothing", 'a TOAST table that is reindexed');
