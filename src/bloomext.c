@@ -1,12 +1,11 @@
 /*
  * bloomext.c
- *	  The module: its magic, what there is to do when it is loaded, and which
- *	  version it is.
+ *	  The module: magic, initialization, version.
  *
- * A server can have two versions at once: after an upgrade of the package a new
- * session loads the new module, while one that was there before runs the old one;
- * and each database keeps the SQL objects that it has until ALTER EXTENSION.  All
- * of these work together, but for what is new, so all are told.
+ * A server can run two versions at once: after an upgrade of the package new
+ * sessions load the new module, while existing ones keep the old one; and each
+ * database keeps its SQL objects until ALTER EXTENSION.  All of these work
+ * together, except for new features, so bf_version() reports each of them.
  */
 #include "postgres.h"
 
@@ -31,8 +30,8 @@
 #include "type/arguments.h"
 
 /*
- * Of the module; without its last number, of the SQL objects that it is for.
- * META.json and bloomext.control say the same, or script/lint complains.
+ * Version of the module; without the last number, of the SQL objects that it
+ * is for.  script/lint checks that META.json and bloomext.control agree.
  */
 #define BLOOMEXT_VERSION	"1.0.0"
 
@@ -42,7 +41,7 @@ extern PGDLLEXPORT void _PG_init(void);
 
 PG_FUNCTION_INFO_V1(bloomext_version);
 
-/* bf_pause of a server: end the query, if somebody wants that. */
+/* bf_pause in a server. */
 static void
 check_for_interrupts(void)
 {
@@ -62,7 +61,7 @@ _PG_init(void)
 	MarkGUCPrefixReserved("bloomext");
 }
 
-/* The version of the SQL objects in this database; NULL where there are none. */
+/* The version of the SQL objects in this database; NULL if there are none. */
 static char *
 extension_version(void)
 {
@@ -90,9 +89,9 @@ extension_version(void)
 	return version;
 }
 
-/* What tells SQL objects from older ones: the two numbers of their version. */
+/* The first two numbers of a version as one that can be compared. */
 static int
-rank(const char *version)
+version_rank(const char *version)
 {
 	int			major = 0;
 	int			minor = 0;
@@ -101,24 +100,25 @@ rank(const char *version)
 	return major * 10000 + minor;
 }
 
-/* What to do where module and SQL objects are of two versions, or NULL. */
+/* What to do if the versions of module and SQL objects differ, or NULL. */
 static const char *
-action(const char *extension)
+version_action(const char *extension)
 {
-	if (extension == NULL || rank(extension) == rank(BLOOMEXT_VERSION))
+	if (extension == NULL ||
+		version_rank(extension) == version_rank(BLOOMEXT_VERSION))
 		return NULL;
-	if (rank(extension) < rank(BLOOMEXT_VERSION))
+	if (version_rank(extension) < version_rank(BLOOMEXT_VERSION))
 		return "ALTER EXTENSION bloomext UPDATE";
 	return psprintf("Reconnect, or install bloomext %s: the library of this session is older.",
 					extension);
 }
 
-/* bf_version(): what is installed, and what is to be done about it */
+/* bf_version(): installed versions, and the action they require */
 Datum
 bloomext_version(PG_FUNCTION_ARGS)
 {
 	const char *extension = extension_version();
-	const char *due = action(extension);
+	const char *due = version_action(extension);
 	Datum		values[6];
 	bool		nulls[6] = {false};
 

@@ -1,10 +1,9 @@
 /*
  * compat.h
- *	  Every difference between the versions of PostgreSQL that bloomext builds
- *	  for.
+ *	  Differences between the supported versions of PostgreSQL.
  *
- * Who uses something includes the server's headers for it: most of this is
- * macros, so that not every file has to include what one of them needs.
+ * Most of this is macros: a file that uses one includes the server's headers
+ * for it, so that other files need not.
  */
 #ifndef BLOOMEXT_COMPAT_H
 #define BLOOMEXT_COMPAT_H
@@ -13,12 +12,12 @@
 #include "varatt.h"
 #endif
 
-/* 18 shows what modules are called. */
+/* 18 has names and versions of modules. */
 #if PG_VERSION_NUM < 180000
 #define PG_MODULE_MAGIC_EXT(...)	PG_MODULE_MAGIC
 #endif
 
-/* 19 is told options of a scan. */
+/* 19 takes options of a scan. */
 #if PG_VERSION_NUM >= 190000
 #define compat_beginscan(table, snapshot) \
 	table_beginscan(table, snapshot, 0, NULL, 0)
@@ -31,19 +30,19 @@
 	table_beginscan_tidrange(table, snapshot, first, last)
 #endif
 
-/* 15 reserves the prefix of a module's settings; before, it only warned. */
+/* 15 reserves the prefix of a module's settings; 14 only warns. */
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved	EmitWarningsOnPlaceholders
 #endif
 
-/* 17 looks at statistics for the length of an array. */
+/* 17 estimates the length of an array from statistics. */
 #if PG_VERSION_NUM >= 170000
 #define compat_estimate_array_length(root, array)	estimate_array_length(root, array)
 #else
 #define compat_estimate_array_length(root, array)	((void) (root), estimate_array_length(array))
 #endif
 
-/* 16 made BufFile's reader and writer speak of void and size_t. */
+/* 16 added BufFileReadExact(). */
 #if PG_VERSION_NUM < 160000
 #define BufFileReadExact(file, data, size) \
 	do { \
@@ -54,7 +53,7 @@
 	} while (0)
 #endif
 
-/* 16 lets input functions report errors to who would rather not have them. */
+/* 16 lets input functions report errors softly. */
 #if PG_VERSION_NUM < 160000
 #define errsave(context, ...) \
 	do { \
@@ -68,12 +67,12 @@
 	} while (0)
 #endif
 
-/* 18 has it before a declaration, where others had pg_attribute_noreturn(). */
+/* 18 replaced pg_attribute_noreturn() with a prefix. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn		__attribute__((noreturn))
 #endif
 
-/* 16 renamed what a relation's file is called by, and since when it has it. */
+/* 16 renamed relfilenodes to relfilenumbers and RelFileLocators. */
 #if PG_VERSION_NUM >= 160000
 #define compat_locator_of(relation)	((relation)->rd_locator)
 #define compat_file_subxact(relation)	((relation)->rd_newRelfilelocatorSubid)
@@ -98,26 +97,28 @@
 		.compat_number = (number) \
 	})
 
-/* Up to 16, rows may go that a snapshot sees: old_snapshot_threshold. */
+/*
+ * Up to 16, rows that a snapshot sees may be pruned: old_snapshot_threshold.
+ */
 #if PG_VERSION_NUM >= 170000
 #define compat_prunes_early(table)	false
 #else
 #define compat_prunes_early(table)	EarlyPruningEnabled(table)
 #endif
 
-/* 17 can keep what is run as somebody else from finding objects by a path. */
+/* 17 restricts search_path of code that is run as another user. */
 #if PG_VERSION_NUM < 170000
 #define RestrictSearchPath()	((void) 0)
 #endif
 
-/* 16 lets an index that knows no rows stay out of what keeps updates HOT. */
+/* From 16 on an index without TIDs does not prevent HOT updates. */
 #if PG_VERSION_NUM >= 160000
 #define COMPAT_SUMMARIZING	.amsummarizing = true,
 #else
 #define COMPAT_SUMMARIZING
 #endif
 
-/* 19 keeps what describes an index access method; others free what they got. */
+/* Until 18 the caller frees what describes an index access method. */
 #if PG_VERSION_NUM >= 190000
 #define compat_return_routine(routine)	PG_RETURN_POINTER(routine)
 #else
@@ -125,20 +126,20 @@
 	PG_RETURN_POINTER(memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine)))
 #endif
 
-/* 19 counts for a node of a plan what others count for other things, too. */
+/* 19 has a struct of its own for the instrumentation of plan nodes. */
 #if PG_VERSION_NUM < 190000
 #define NodeInstrumentation	Instrumentation
 #endif
 
-/* 19 says it by an attribute, as its compiler is told not to read comments. */
+/* 19 has a macro, as its compiler flags ignore comments. */
 #if PG_VERSION_NUM < 190000
 #define pg_fallthrough	__attribute__((fallthrough))
 #endif
 
 /*
- * 17 tells an index when what a statement inserts is complete.  Before, a worker
- * without a statement is known to end its transaction, and to say so, while it makes
- * a subscription's first copy of a table.
+ * 17 notifies an index of the end of a statement's insertions.  Before, a
+ * worker without a statement is known to end its transaction, and to announce
+ * that, while it makes the initial copy of a table for a subscription.
  */
 #if PG_VERSION_NUM >= 170000
 #define COMPAT_WORKER_HEADER	"replication/logicalworker.h"
@@ -152,14 +153,14 @@
 #define COMPAT_INSERTCLEANUP(function)
 #endif
 
-/* 16 wants pages that go to a file as they are to be aligned for that. */
+/* 16 requires pages that are written directly to a file to be aligned. */
 #if PG_VERSION_NUM >= 160000
 typedef PGIOAlignedBlock CompatBlock;
 #else
 typedef PGAlignedBlock CompatBlock;
 #endif
 
-/* 18 wants to know whether it is ANALYZE that takes a break. */
+/* 18 has an argument for ANALYZE. */
 #if PG_VERSION_NUM >= 180000
 #define compat_vacuum_delay_point()	vacuum_delay_point(false)
 #else
@@ -175,10 +176,10 @@ typedef PGAlignedBlock CompatBlock;
 	pg_foreign_server_aclcheck(server, role, ACL_USAGE)
 #endif
 
-/* 15 asks whether a custom scan projects; others take it that it does. */
+/* 15 has a flag for custom scans that project; 14 assumes that they do. */
 #define compat_asks_for_projection	(PG_VERSION_NUM >= 150000)
 
-/* 18 counts what is disabled, where others made it cost too much. */
+/* 18 counts disabled nodes; others add a prohibitive cost. */
 #if PG_VERSION_NUM >= 180000
 #define compat_disabled_cost(path)	((void) (path), 0)
 #else
@@ -186,7 +187,7 @@ typedef PGAlignedBlock CompatBlock;
 	((path)->startup_cost >= disable_cost ? disable_cost : 0)
 #endif
 
-/* 18 moved functions that print properties out of explain.h. */
+/* 18 moved the functions that print properties out of explain.h. */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_EXPLAIN_HEADER	"commands/explain_format.h"
 #else
@@ -194,8 +195,8 @@ typedef PGAlignedBlock CompatBlock;
 #endif
 
 /*
- * 17 reads pages that a callback names by a stream, where others read them one by
- * one.  18 wants to know whether the callback never waits.
+ * 17 reads the pages that a callback returns as a stream; others read them one
+ * by one.  18 has a flag for callbacks that never wait.
  */
 #if PG_VERSION_NUM >= 170000
 #if PG_VERSION_NUM < 180000
@@ -219,12 +220,12 @@ typedef struct ReadStream ReadStream;
 #define compat_stream_end(stream)	((void) (stream))
 #endif
 
-/* 17 lets an extension name what it waits for. */
+/* 17 lets an extension define wait events. */
 #if PG_VERSION_NUM < 170000
 #define WaitEventExtensionNew(name)	((void) (name), PG_WAIT_EXTENSION)
 #endif
 
-/* The longest a bigint's text gets, sign included. */
+/* Maximum length of a bigint as text, including the sign. */
 #ifndef MAXINT8LEN
 #define MAXINT8LEN	20
 #endif

@@ -1,21 +1,21 @@
 /*
  * agg.c
- *	  What the aggregates share: contexts, and the call's expressions.
+ *	  Common code of the aggregates: contexts, and the call's expressions.
  *
  * bf_agg(x, expected, ...) over no rows is an empty filter of that size, but
- * over no rows no transition function is ever called, so nothing has seen the
- * size.  It stands in the query, though: PostgreSQL keeps the call's argument
- * expressions beside the final (and, in a parallel plan, the serialization)
- * function, and what does not depend on a row can be evaluated there.
+ * no transition function is called that would see the size.  PostgreSQL keeps
+ * the call's argument expressions with the final (and, in a parallel plan, the
+ * serialization) function, however, where those that do not depend on a row can
+ * be evaluated.
  *
- * The final function of a plan in two steps has a partial state in place of
- * the arguments.  It asks for none: every partial state that has not seen a row
- * was made by the serialization function, which had them.
+ * The final function of a plan in two steps has a partial state instead of the
+ * arguments, and needs none: every partial state that has not seen a row was
+ * made by the serialization function, which had them.
  *
  * Another aggregate may call the functions of one, row by row, as Citus does on
- * its workers.  Then there is no expression, and the Aggref at hand is the other
- * aggregate's: the element's type is the function's own, which must say it, and
- * what else the expressions would tell is asked of each row.
+ * its workers.  Then there is no expression, and the Aggref at hand is that of
+ * the other aggregate: the element's type must be declared by the function, and
+ * what else would follow from the expressions is checked for each row.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@
 
 #include "agg/agg.h"
 
-/* The memory that aggregate state lives in; an error outside aggregates. */
+/* The memory context of aggregate state; an error outside aggregates. */
 MemoryContext
 bf_agg_context(FunctionCallInfo fcinfo)
 {
@@ -43,12 +43,12 @@ bf_agg_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Where a group's result is best made from the start.  An Agg node that takes
- * one group after the other wants results in the context of its output row,
- * which it resets when it starts a group, together with the context of states,
- * and not before the next.  What is there already is not copied, in versions
- * that copy what is not.  Groups of a hash table, or of several grouping sets,
- * live side by side, and a window's state outlives the rows of its frames.
+ * The memory context in which to build a group's result.  An Agg node that
+ * processes one group after the other expects results in the context of its
+ * output row, which it resets when it starts the next group, together with the
+ * context of states; some versions copy a result that is not there.  Groups of
+ * a hash table, or of several grouping sets, coexist, and a window's state
+ * outlives the rows of its frames.
  */
 MemoryContext
 bf_agg_result_context(FunctionCallInfo fcinfo)
@@ -66,7 +66,7 @@ bf_agg_result_context(FunctionCallInfo fcinfo)
 	return state->ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
 }
 
-/* Raise that rows of a group, or partial states of it, differ in parameters. */
+/* Raise that rows, or partial states, of a group differ in parameters. */
 void
 bf_agg_refuse_row(const char *aggregate)
 {
@@ -76,7 +76,7 @@ bf_agg_refuse_row(const char *aggregate)
 					aggregate)));
 }
 
-/* Whether an aggregate has a function as its own. */
+/* Whether a function is one of an aggregate's. */
 static bool
 is_served_by(Oid aggregate, Oid function)
 {
@@ -97,9 +97,9 @@ is_served_by(Oid aggregate, Oid function)
 }
 
 /*
- * The Aggref of the function called: the final function's, a transition
- * function's or, which AggGetAggref() does not know, a serialization
- * function's.  NULL where it is called for another aggregate.
+ * The Aggref that a function is called for: a final function, a transition
+ * function or, which AggGetAggref() does not support, a serialization function.
+ * NULL if it is called on behalf of another aggregate.
  */
 static Aggref *
 called_aggref(FunctionCallInfo fcinfo)
@@ -130,8 +130,8 @@ bf_agg_name(FunctionCallInfo fcinfo)
 }
 
 /*
- * The calls of an aggregate over a window that a function may serve: which of
- * them it is, PostgreSQL does not tell.
+ * The calls of an aggregate over a window that a function may serve: PostgreSQL
+ * does not provide which of them it is.
  */
 static List *
 called_window_functions(FunctionCallInfo fcinfo)
@@ -151,9 +151,8 @@ called_window_functions(FunctionCallInfo fcinfo)
 }
 
 /*
- * The call of an aggregate as a window function, where no transition was made
- * in the frame.  There is an answer only where all that it could be are the
- * same.
+ * The call of an aggregate as a window function, if the frame is empty.  All
+ * calls that it could be must have equal arguments.
  */
 static WindowFunc *
 called_window_function(FunctionCallInfo fcinfo)
@@ -176,7 +175,7 @@ called_window_function(FunctionCallInfo fcinfo)
 	return found;
 }
 
-/* The argument expressions of an Aggref, without what it is sorted by. */
+/* The argument expressions of an Aggref, without those of its ORDER BY. */
 static List *
 aggref_arguments(const Aggref *aggref)
 {
@@ -193,7 +192,7 @@ aggref_arguments(const Aggref *aggref)
 
 /*
  * The argument expressions of the aggregate call that a function serves; false
- * where it has none any more.
+ * if they are not available.
  */
 bool
 bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments)
@@ -219,7 +218,7 @@ bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments)
 
 /*
  * The expressions that an argument of a transition function may be: one, or in
- * a window as many as there are calls alike; none where it is called without.
+ * a window one for each candidate call; none if it is called without.
  */
 static List *
 argument_expressions(FunctionCallInfo fcinfo, int argument)
@@ -246,7 +245,7 @@ argument_expressions(FunctionCallInfo fcinfo, int argument)
 	return expressions;
 }
 
-/* The type of an argument of a transition function, by its call or as declared. */
+/* The type of a transition function's argument, by its call or declaration. */
 static Oid
 argument_type(FunctionCallInfo fcinfo, int argument)
 {
@@ -266,10 +265,10 @@ argument_type(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * What a transition function keeps of its call site, in fn_extra, or, without an
- * expression, in the state, which is its first argument: first of all what its
- * element argument is, found out at the first row.  Of several expressions that
- * the element may be, none may be of a type that is refused.
+ * A transition function's cache for its call site, in fn_extra or, without an
+ * expression, in the state, which is its first argument.  It starts with the
+ * type of its element argument, determined at the first row.  If the element
+ * may be one of several expressions, the types of all of them must be accepted.
  */
 BfElementType *
 bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
@@ -300,7 +299,7 @@ bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
 	return element;
 }
 
-/* Whether an expression has a part whose value the plan is given as it runs. */
+/* Whether an expression contains values that are set at execution time. */
 static bool
 contain_parameters(Node *node, void *context)
 {
@@ -311,7 +310,7 @@ contain_parameters(Node *node, void *context)
 		expression_tree_walker(node, contain_parameters, context);
 }
 
-/* How long an argument of a transition function stays the same. */
+/* How long an argument of a transition function is constant. */
 BfAggSpan
 bf_agg_span(FunctionCallInfo fcinfo, int argument)
 {
@@ -334,12 +333,12 @@ bf_agg_span(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * What an argument's expression needs to be evaluated.  PostgreSQL keeps parts
- * of it (of a subquery, its place in the plan and its tuples) until the query
- * ends, so it is made once a call site and lives as long.
+ * The state to evaluate an argument's expression.  PostgreSQL keeps parts of it
+ * (of a subquery, its place in the plan and its tuples) until the query ends,
+ * so it is made once for each call site and lives as long.
  */
 static ExprState *
-evaluation(FunctionCallInfo fcinfo, const List *arguments, int argument)
+evaluation_state(FunctionCallInfo fcinfo, const List *arguments, int argument)
 {
 	FmgrInfo   *function = fcinfo->flinfo;
 	ExprState **states = function->fn_extra;
@@ -360,9 +359,8 @@ evaluation(FunctionCallInfo fcinfo, const List *arguments, int argument)
 }
 
 /*
- * Evaluate one of bf_agg_arguments() that depends on no row: a constant, a
- * parameter, an uncorrelated subquery.  False where it does depend on one, or
- * is NULL.
+ * Evaluate one of bf_agg_arguments() that does not depend on a row: a constant,
+ * a parameter, an uncorrelated subquery.  False if it does, or is NULL.
  */
 bool
 bf_agg_evaluate(FunctionCallInfo fcinfo, const List *arguments, int argument,
@@ -373,7 +371,8 @@ bf_agg_evaluate(FunctionCallInfo fcinfo, const List *arguments, int argument,
 
 	if (contain_var_clause(list_nth(arguments, argument)))
 		return false;
-	*value = ExecEvalExprSwitchContext(evaluation(fcinfo, arguments, argument),
+	*value = ExecEvalExprSwitchContext(evaluation_state(fcinfo, arguments,
+														 argument),
 									   plan->ps_ExprContext, &isnull);
 	return !isnull;
 }

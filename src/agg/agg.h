@@ -1,6 +1,6 @@
 /*
  * agg.h
- *	  What the aggregates share: contexts, and the call's expressions.
+ *	  Common code of the aggregates: contexts, and the call's expressions.
  */
 #ifndef BLOOMEXT_AGG_H
 #define BLOOMEXT_AGG_H
@@ -9,13 +9,13 @@
 
 #include "type/element_hash.h"
 
-/* The false positive probability, where an overload does not ask. */
+/* The default false positive probability. */
 #define BF_AGG_FPP	0.03
 
 /*
- * What every state starts with: what its transition function knows of the call
- * site.  Where the executor calls, that is in fn_extra, too; who else calls may
- * make an FmgrInfo anew for each row, or keep one longer than the group's memory.
+ * The start of every state: its transition function's cache for the call site.
+ * The executor's calls have it in fn_extra, too; other callers may make a new
+ * FmgrInfo for each row, or keep one longer than the group's memory.
  */
 typedef struct BfAggState
 {
@@ -23,9 +23,9 @@ typedef struct BfAggState
 } BfAggState;
 
 /*
- * Whether a function of an aggregate is called by the executor, which says the
- * call's expression.  Citus calls them by their FmgrInfo alone, and combines
- * what several nodes made.
+ * Whether a function of an aggregate is called by the executor, which passes
+ * the call's expression.  Citus calls with an FmgrInfo alone, and combines the
+ * states of several nodes.
  */
 static inline bool
 bf_agg_has_expression(FunctionCallInfo fcinfo)
@@ -33,11 +33,11 @@ bf_agg_has_expression(FunctionCallInfo fcinfo)
 	return fcinfo->flinfo->fn_expr != NULL;
 }
 
-/* For how long an argument is known to be the same. */
+/* How long an argument is known to be constant. */
 typedef enum BfAggSpan
 {
 	BF_AGG_SPAN_ROW,			/* it depends on the row */
-	BF_AGG_SPAN_GROUP,			/* a parameter: the same in a scan */
+	BF_AGG_SPAN_GROUP,			/* a parameter: constant in a scan */
 	BF_AGG_SPAN_CALL			/* a constant */
 } BfAggSpan;
 

@@ -1,29 +1,29 @@
 /*
  * agg_distinct.c
- *	  bf_agg(element) and bf_agg_distinct(element, fpp): a filter that sizes
- *	  itself to the distinct elements.
+ *	  bf_agg(element) and bf_agg_distinct(element, fpp): a filter sized for
+ *	  the number of distinct elements.
  *
  * The size is known only at the end, so the state keeps the 16-byte hash of
- * every element (strategy guava; equal hashes are equal elements as far as any
- * filter can tell).  A list is filled, and sorted and deduplicated when full:
- * where more than half of it stays, it doubles, up to work_mem.  What fits is
+ * every element (strategy guava, whose filters cannot distinguish elements of
+ * equal hashes).  A list is sorted and deduplicated when it is full: if more
+ * than half of it remains, it doubles, up to work_mem.  Hashes that fit are
  * counted exactly.
  *
- * From there on hashes go to a temporary file, unsorted, and a sketch of 64 kB
- * counts them (hashfile.c): nothing is sorted any more.  The filter is planned
- * for the estimate and filled from the file in one pass; then its bits are
- * counted.  Where they are so many that the probability is above the wanted
- * one, a larger filter is filled anew: the promise is kept by what is in the
- * filter, not by the estimate.  A margin above the estimate, nearly four times
- * its standard error, makes that rare; with it, n is at most 5 % over, and 10 %
- * for probabilities above 0.3, where Guava's size falls short of its promise.
+ * Further hashes are written to a temporary file, unsorted, and counted by a
+ * sketch of 64 kB (hashfile.c).  The filter is planned for the estimate and
+ * filled from the file in one pass; then its bits are counted.  If the
+ * probability by those is above the requested one, a larger filter is filled:
+ * the promise is kept by the contents of the filter, not by the estimate.  A
+ * margin above the estimate, nearly four times its standard error, makes that
+ * rare; with it, n is at most 5 % too large, and 10 % for probabilities above
+ * 0.3, for which Guava's size does not keep its promise.
  *
- * What the state holds stays the same (the list may be sorted in place), so
- * frames of a window may ask again and again.
+ * The final function does not change what the state holds (the list may be
+ * sorted in place), so that frames of a window can call it repeatedly.
  *
- * Not parallel: a partial state can be larger than the 1 GB that would carry
- * it between processes, and a limit to lists would fail queries by the number
- * of their rows.  The scan below may still be parallel.
+ * Not parallel: a partial state can exceed the 1 GB that could be passed
+ * between processes, and a limit for lists would fail queries by the number of
+ * their rows.  The scan below may still be parallel.
  */
 #include "postgres.h"
 
@@ -42,8 +42,8 @@ PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 
 /*
- * How far the size is over the estimate; and how it grows where that does not
- * do.  After that it doubles, which ends soon whatever the hashes are.
+ * Factor of the size over the estimate, and of its growth if that does not
+ * suffice.  After that it doubles, which ends soon whatever the hashes are.
  */
 #define MARGIN		1.015
 #define GROWTH		1.03
@@ -58,7 +58,7 @@ typedef struct DistinctState
 	BfHashFile *file;			/* instead of the list; or NULL */
 } DistinctState;
 
-/* The most that a list may hold within work_mem. */
+/* Maximum length of a list within work_mem. */
 static uint32
 list_maximum(void)
 {
@@ -66,8 +66,8 @@ list_maximum(void)
 }
 
 /*
- * Plan the filter for a number of distinct elements, or for the least number that
- * has a bit at such a probability.
+ * Plan the filter for a number of distinct elements, or for the least number
+ * that takes a bit at such a probability.
  */
 static void
 plan_distinct(const DistinctState *state, uint64 distinct, BfPlan *plan)
@@ -91,12 +91,12 @@ make_distinct_state(MemoryContext context, BfElementType *element, double fpp)
 	state->list.width = BF_SORTED_WORDS;
 	state->funnel = bf_element_bind(&bf_guava, BF_FUNNEL_UNBOUND, element);
 	state->meaning = element->meaning;
-	/* Refuse a probability that is none before the work, not after. */
+	/* Refuse an invalid probability before the work, not after. */
 	plan_distinct(state, 1, &plan);
 	return state;
 }
 
-/* Add a hash to the list, or to the file once the list is full of distinct ones. */
+/* Add a hash to the list, or to the file once the list is full. */
 static void
 keep_hash(DistinctState *state, MemoryContext context, const BfHash *hash)
 {
@@ -109,7 +109,7 @@ keep_hash(DistinctState *state, MemoryContext context, const BfHash *hash)
 		bf_hashlist_add(&state->list, context, hash);
 }
 
-/* Transition: remember the element's hash. */
+/* Transition: keep the element's hash. */
 Datum
 bloomext_agg_distinct_add(PG_FUNCTION_ARGS)
 {
@@ -153,8 +153,8 @@ make_filter(const DistinctState *state, uint64 distinct, BfValue *value)
 
 /*
  * The size that keeps the probability for a number of distinct elements: mostly
- * just that, but rounding k lets Guava's size promise more than it keeps, by 6 %
- * of the elements where 1.5 becomes 1.
+ * that number, but by rounding k Guava's size is too small, by 6 % of the
+ * elements if 1.5 becomes 1.
  */
 static uint64
 keeping_size(const DistinctState *state, double distinct)
@@ -168,7 +168,7 @@ keeping_size(const DistinctState *state, double distinct)
 	return (uint64) ceil(distinct * Max(1, distinct / capacity));
 }
 
-/* The most elements that a filter of the longest value is for. */
+/* The number of elements that the largest value is sized for. */
 static double
 largest_size(const DistinctState *state)
 {
@@ -179,7 +179,7 @@ largest_size(const DistinctState *state)
 
 /*
  * Fill a filter from the file, and a larger one as long as that is too full.
- * What may fit into the longest value is not refused for the margin.
+ * The margin does not exceed the largest value if the estimate does not.
  */
 static void
 make_from_file(const DistinctState *state, BfValue *value)
@@ -201,7 +201,7 @@ make_from_file(const DistinctState *state, BfValue *value)
 	}
 }
 
-/* State -> bloomfilter; NULL where there was no element. */
+/* State -> bloomfilter; NULL if there was no element. */
 Datum
 bloomext_agg_distinct_final(PG_FUNCTION_ARGS)
 {

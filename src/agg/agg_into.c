@@ -1,12 +1,12 @@
 /*
  * agg_into.c
- *	  bf_agg_into(filter, element): rows into a filter that the call gives.
+ *	  bf_agg_into(filter, element): aggregate elements into a given filter.
  *
- * The filter given must be empty, and the same in all rows of a group: its
- * prefix is then all there is to it, and the plan of the group's state.  That
- * is looked at as rarely as the expression allows: a constant once, what
- * depends on no row once a group, a column of a table once as long as rows
- * come with the same TOAST pointer, and only else for every row.
+ * The filter must be empty, and equal for all rows of a group, so that its
+ * prefix describes all of it, and is the plan of the group's state.  It is
+ * checked as rarely as the expression allows: a constant once, an expression
+ * that does not depend on a row once for each group, a column only when the
+ * TOAST pointer changes, and anything else for every row.
  */
 #include "postgres.h"
 
@@ -21,18 +21,18 @@ PG_FUNCTION_INFO_V1(bloomext_agg_into_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_into_serialize);
 PG_FUNCTION_INFO_V1(bloomext_agg_into_final);
 
-/* What a call site knows of its arguments. */
+/* The cache of a call site. */
 typedef struct IntoSite
 {
 	BfElementType element;
 	bool		planned;		/* is the rest filled in? */
-	BfAggSpan	span;			/* how long the filter stays the same */
+	BfAggSpan	span;			/* how long the filter is constant */
 	bool		is_toasted;
-	struct varatt_external toast;	/* the last filter's, where it is */
+	struct varatt_external toast;	/* the last filter's, if it is */
 	BfPlan		plan;			/* of the last filter */
 } IntoSite;
 
-/* Take an empty filter as a plan; 22023 where it is not empty. */
+/* Take an empty filter as a plan; 22023 if it is not empty. */
 static void
 plan_from(Datum datum, BfElementType *element, BfPlan *plan)
 {
@@ -59,7 +59,7 @@ plan_from(Datum datum, BfElementType *element, BfPlan *plan)
 		pfree(opened);
 }
 
-/* Whether a filter is the one whose TOAST pointer came last. */
+/* Whether a filter has the TOAST pointer of the last one. */
 static bool
 is_last_toasted(const IntoSite *site, Datum datum)
 {
@@ -71,7 +71,7 @@ is_last_toasted(const IntoSite *site, Datum datum)
 	return memcmp(&toast, &site->toast, sizeof(toast)) == 0;
 }
 
-/* Make a site's plan that of the row's filter. */
+/* Set a site's plan to that of the row's filter. */
 static void
 plan_row(IntoSite *site, Datum datum)
 {
@@ -83,7 +83,7 @@ plan_row(IntoSite *site, Datum datum)
 		VARATT_EXTERNAL_GET_POINTER(site->toast, DatumGetPointer(datum));
 }
 
-/* What the call site knows, found out at its first row. */
+/* The call site's cache, filled in at its first row. */
 static IntoSite *
 site_of(FunctionCallInfo fcinfo)
 {

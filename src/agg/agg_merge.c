@@ -1,13 +1,12 @@
 /*
  * agg_merge.c
- *	  bf_union_agg and bf_intersection_agg: filters over rows of filters.
+ *	  bf_union_agg and bf_intersection_agg: aggregates of filters.
  *
- * The state is a filter of its own, merged into in place, made where the
- * executor wants it, and returned: see agg_sized.c for why a window may go on
- * merging into it.
+ * The state is a filter that is merged into in place, made in the memory
+ * context that the executor expects, and returned: agg_sized.c explains why a
+ * window may continue to merge into it.
  *
- * Partial states travel as values, whose bytes they are.  They need no version
- * beside the value's.
+ * Partial states are serialized as values, and need no version of their own.
  */
 #include "postgres.h"
 
@@ -50,9 +49,9 @@ merge_into(FunctionCallInfo fcinfo, Datum filter, const BfMerge *merge)
 	return state;
 }
 
-/* Transition: the second argument is a filter; NULLs are passed over. */
+/* Transition: the second argument is a filter; NULLs are ignored. */
 static Datum
-add(FunctionCallInfo fcinfo, const BfMerge *merge)
+add_filter_row(FunctionCallInfo fcinfo, const BfMerge *merge)
 {
 	if (!PG_ARGISNULL(1))
 		PG_RETURN_POINTER(merge_into(fcinfo, PG_GETARG_DATUM(1), merge));
@@ -81,7 +80,7 @@ combine_states(FunctionCallInfo fcinfo, const BfMerge *merge)
 Datum
 bloomext_union_agg_add(PG_FUNCTION_ARGS)
 {
-	return add(fcinfo, &bf_merge_union);
+	return add_filter_row(fcinfo, &bf_merge_union);
 }
 
 /* Combine function of bf_union_agg. */
@@ -95,7 +94,7 @@ bloomext_union_agg_combine(PG_FUNCTION_ARGS)
 Datum
 bloomext_intersection_agg_add(PG_FUNCTION_ARGS)
 {
-	return add(fcinfo, &bf_merge_intersection);
+	return add_filter_row(fcinfo, &bf_merge_intersection);
 }
 
 /* Combine function of bf_intersection_agg. */
@@ -114,8 +113,8 @@ bloomext_merge_serialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * bytea -> state, in the current, short-lived context; for others than the
- * executor one that they may merge into.
+ * bytea -> state, in the current, short-lived context.  Callers other than the
+ * executor get a copy, which they may merge into.
  */
 Datum
 bloomext_merge_deserialize(PG_FUNCTION_ARGS)

@@ -1,57 +1,59 @@
 /*
  * agg_sized.c
  *	  bf_agg(element, expected, fpp, strategy, expansion): a filter of known
- *	  size over rows; and what bf_agg_into(filter, element) has in common with it.
+ *	  size over rows; and what bf_agg_into(filter, element) shares with it.
  *
- * Plan.  The empty filter that a group starts from is all that its rows, and
- * the partial states of several processes, must agree on.  It is one header
- * and one layer: the parameters of bf_agg make it, or the filter
- * given has it (agg_into.c).
+ * Plan.  All rows of a group, and the partial states of several processes, must
+ * have the same plan: the empty filter that the group starts from, a header and
+ * a layer.  It is made from the parameters of bf_agg, or is the filter given to
+ * bf_agg_into (agg_into.c).
  *
- * State.  A group starts as a short list of hashes and becomes the filter that
- * it will return when the list would outgrow it: a hundred thousand groups of
- * few elements cost what they hold, not what they expect.  Once the filter is
- * there, hashes gather in a batch, whose cache lines bf_filter_add() requests
- * together.  Strategies that hash anew for every position have no hash to
- * keep and add at once.
+ * State.  A group starts as a short list of hashes, and becomes the filter that
+ * it will return when the list would be larger than that: a hundred thousand
+ * groups of few elements take memory for those, not for the expected number.
+ * Once there is a filter, hashes are collected in a batch, whose cache lines
+ * bf_filter_add() requests together.  Strategies that hash again for every
+ * position have no hash to keep, and add immediately.
  *
- * Parallel.  Each worker, or node, has a state; they are serialized as the value
- * (whole, or its prefix while there is only the list) plus the list (see
+ * Parallel.  Each worker, or node, has a state; they are serialized as the
+ * value (whole, or its prefix while there is only the list) plus the list (see
  * partial.h), and combined by OR, counters by adding.  The result does not
- * depend on who saw which row.  States of different plans are refused as rows of
- * different plans are.  A filter that is to travel is made with room for the
- * header before it, so that it is serialized where it is.
+ * depend on which process saw a row.  States of different plans are refused,
+ * as are rows.  A filter that will be serialized is made with room for the
+ * header before it, so that it need not be copied.
  *
- * What travels is as long as what was seen, while that is little: a partial
- * state lists hashes of two words, (nearly) each once, up to half the length of
- * the bits, so that a list and the filter that is made of it take one and a half
- * filters.  Bits that are few are packed then, between nodes (between processes
- * of one that would cost more than it saves).  On its way an element takes 16
- * bytes, or less; of filters with more than 15 hashes, up to 20.  Counters count
- * each occurrence: a list of them keeps all, and is short.
+ * Few elements make a short message: a partial state lists hashes of two
+ * words, (nearly) each once, up to half the length of the bits, so that a list
+ * and the filter that is made of it take one and a half filters.  Sparse bits
+ * are packed between nodes (between processes of one that would cost more than
+ * it saves).  So an element takes at most 16 bytes; in filters with more than
+ * 15 hashes, up to 20.  Counters count each occurrence: a list for them keeps
+ * all, and is short.
  *
- * Called by another aggregate (see agg.c), a state is partial: nobody says that
- * it is not.  Where the final function finds that, it takes the room off.
+ * If another aggregate calls (see agg.c), a state is assumed to be partial.  If
+ * it turns out not to be, the final function removes the room.
  *
- * Growing.  Filters that grew apart cannot be merged within their promise: their
- * layers side by side would add up to p for each worker, and one over the other
- * would be overfull.  So the form with an expansion has no combine function, and
- * bf_agg_into takes no filter that grows: what a statement does must not depend
- * on whether its table is large enough for workers.
+ * Growing.  Filters that grew separately cannot be merged within their
+ * promise: layers side by side would add up to p for each worker, and merged
+ * layers would be overfull.  So the form with an expansion has no combine
+ * function, and bf_agg_into does not accept filters that grow: what a
+ * statement does must not depend on whether its table is large enough for
+ * workers.
  *
- * Counting elements.  What RedisBloom counts is what was new when it came, so
- * that the number depends on the order of the rows, by a few of those that look
- * as if they were there.  States that have bits do not know what both of them
- * saw: of their sum, no more is counted than the bits of both say.
+ * Counting elements.  RedisBloom counts the elements that were new when they
+ * were added, so that the number depends on the order of the rows, by a few
+ * false positives.  States that have bits do not know which elements they
+ * share: their sum is limited to the estimate by the bits of both.
  *
- * Final functions return the state's own filter, if there is one, made where
- * the executor wants it, and leave in the state what it holds: a batch goes to
- * the filter, a list of hashes is sorted in place and keeps each once, as either
- * may at any row.  So they are READ_ONLY, and may be called again.  A window's
- * next frame adds to what its last row has been given: that row is done with by
- * then, and what the executor keeps for rows of the same frame is its own copy.
+ * Final functions return the state's own filter, if there is one, made in the
+ * memory context that the executor expects, and do not change what the state
+ * holds: a batch is added to the filter, a list of hashes is sorted in place
+ * and deduplicated, as may happen at any row.  So they are READ_ONLY, and may
+ * be called again.  A window's next frame adds to the filter that was returned
+ * for its last row: that row has been processed by then, and the executor
+ * keeps a copy for rows of the same frame.
  *
- * No rows.  See agg.c: the plan is made of the call's expressions.
+ * No rows.  The plan is made from the call's expressions: see agg.c.
  */
 #include "postgres.h"
 
@@ -78,31 +80,31 @@ PG_FUNCTION_INFO_V1(bloomext_agg_serialize);
 PG_FUNCTION_INFO_V1(bloomext_agg_deserialize);
 PG_FUNCTION_INFO_V1(bloomext_agg_final);
 
-/* The longest a list gets before the filter is made. */
+/* Maximum length of a list before the filter is made. */
 #define LIST_LIMIT		1024
 
-/* bf_agg's, where an overload does not ask. */
+/* The default strategy of bf_agg. */
 #define DEFAULT_STRATEGY	"guava"
 
-/* The most hashes that fit between processes. */
+/* Maximum number of hashes in a message between processes. */
 #define LISTED_MAXIMUM	((MaxAllocSize - 1024) / BF_SORTED_BYTES)
 
 struct BfSizedState
 {
 	BfAggState	agg;
 	BfPlan		plan;
-	bool		saw_rows;		/* or is the plan by the call's expressions? */
+	bool		saw_rows;		/* or is the plan from the call? */
 	bool		distinct;		/* does the list keep each hash once? */
-	uint64		added;			/* elements, the same one as often as it came */
-	MemoryContext context;		/* of all that it keeps, but for the filter */
+	uint64		added;			/* elements, repetitions included */
+	MemoryContext context;		/* of everything except the filter */
 	MemoryContext filter_context;
-	Size		head;			/* bytes before the filter, where it will travel */
+	Size		head;			/* bytes before the filter, for its message */
 	BfHashList	list;			/* not in the filter yet */
-	uint32		list_limit;		/* the most that it holds before it goes there */
+	uint32		list_limit;		/* its maximum length before it goes there */
 	BfValue		value;			/* varlena is NULL while there is only a list */
-	const uint8 *packed;		/* of one that was read: its bits, or NULL */
+	const uint8 *packed;		/* bits of a state that was read, or NULL */
 	Size		packed_length;
-	BfHash	   *batch;			/* elements on their way there, or NULL */
+	BfHash	   *batch;			/* elements still to be added there, or NULL */
 	uint32		batched;
 };
 
@@ -115,7 +117,7 @@ is_partial(FunctionCallInfo fcinfo)
 		 DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));
 }
 
-/* The most hashes that a state lists before it makes its filter. */
+/* Maximum number of hashes that a state lists before it makes its filter. */
 static uint32
 limit_of_list(const BfSizedState *state)
 {
@@ -145,7 +147,7 @@ make_sized_state(MemoryContext context, const BfPlan *plan, bool partial)
 	return state;
 }
 
-/* Make a state in a context, and its filter, when it has one, in another. */
+/* Make a state in a context, and later its filter in another. */
 static BfSizedState *
 make_state_in(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial,
 			  MemoryContext context, MemoryContext filter_context)
@@ -158,7 +160,7 @@ make_state_in(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial,
 	return state;
 }
 
-/* Make the state of a group, which is to last as long as that. */
+/* Make the state of a group, in the memory of the group. */
 static BfSizedState *
 make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
 {
@@ -166,7 +168,7 @@ make_group_state(FunctionCallInfo fcinfo, const BfPlan *plan, bool partial)
 						 bf_agg_result_context(fcinfo));
 }
 
-/* Make the state of a group's first row, whose function's site is this. */
+/* Make the state of a group at its first row. */
 BfSizedState *
 bf_sized_state(FunctionCallInfo fcinfo, const BfPlan *plan,
 			   BfElementType *site)
@@ -178,7 +180,7 @@ bf_sized_state(FunctionCallInfo fcinfo, const BfPlan *plan,
 	return state;
 }
 
-/* Whether two plans are of the same empty filter, made by the same parameters. */
+/* Whether two plans are of equal filters, made from equal parameters. */
 static bool
 same_plan(const BfPlan *a, const BfPlan *b)
 {
@@ -195,7 +197,7 @@ same_plan(const BfPlan *a, const BfPlan *b)
 		a->first.fpp == b->first.fpp;
 }
 
-/* Raise where a row comes with another plan than the first one did. */
+/* Raise if a row has another plan than the first one. */
 void
 bf_sized_check(const BfSizedState *state, const BfPlan *plan,
 			   const char *aggregate)
@@ -214,8 +216,8 @@ flush_batch(BfSizedState *state)
 
 /*
  * Start the filter, empty or with the bits of another one of the plan, and move
- * the list there.  From then on elements come by the batch, where their hashes
- * say all of them.
+ * the list there.  From then on elements are added by the batch, if they are
+ * determined by their hashes.
  */
 static void
 start_filter(BfSizedState *state, const BfFilter *other)
@@ -234,7 +236,7 @@ start_filter(BfSizedState *state, const BfFilter *other)
 	bf_hashlist_free(&state->list);
 }
 
-/* Whether the list can take one more hash, perhaps when it is deduplicated. */
+/* Whether the list has room for a hash, perhaps after deduplication. */
 static bool
 has_room(BfSizedState *state)
 {
@@ -256,7 +258,7 @@ list_hash(BfSizedState *state, BfHash *hash)
 	}
 }
 
-/* Add a hash while there is no batch. */
+/* Add a hash if there is no batch. */
 static void
 add_hash(BfSizedState *state, BfHash *hash)
 {
@@ -288,7 +290,7 @@ take_element(BfSizedState *state, const BfElementType *element, Datum value)
 		flush_batch(state);
 }
 
-/* Add an element to a state, as its filter takes it. */
+/* Add an element to a state. */
 void
 bf_sized_add(BfSizedState *state, BfElementType *element, Datum value)
 {
@@ -297,8 +299,8 @@ bf_sized_add(BfSizedState *state, BfElementType *element, Datum value)
 }
 
 /*
- * The state of a call that saw no row: its plan by the call's expressions.
- * NULL where it would have come with the rows.
+ * The state of a call that saw no row: its plan is made from the call's
+ * expressions.  NULL if those depend on rows.
  */
 static BfSizedState *
 state_of_no_rows(FunctionCallInfo fcinfo, BfSizedPlanner planner)
@@ -327,7 +329,7 @@ state_argument(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	return state;
 }
 
-/* Count no more elements than the bits of a filter of one layer say. */
+/* Limit the elements counted to the estimate by the bits of the only layer. */
 static void
 count_by_bits(BfFilter *filter)
 {
@@ -338,7 +340,7 @@ count_by_bits(BfFilter *filter)
 	bf_filter_set_counted(filter, 0, Min(filter->plan.first.counted, estimate));
 }
 
-/* Add what another state of the plan has in its filter. */
+/* Add the filter of another state of the plan. */
 static void
 add_filter(BfSizedState *into, const BfFilter *other)
 {
@@ -353,8 +355,8 @@ add_filter(BfSizedState *into, const BfFilter *other)
 }
 
 /*
- * Add what another state of the plan lists: to the list, while that has room for
- * all of it as it is, or else to the filter.
+ * Add the list of another state of the plan: to the list if that has room for
+ * all of it, else to the filter.
  */
 static void
 add_list(BfSizedState *into, const BfHashList *list)
@@ -381,7 +383,7 @@ add_list(BfSizedState *into, const BfHashList *list)
 	}
 }
 
-/* Add the bits that another state of the plan has, packed. */
+/* Add the packed bits of another state of the plan. */
 static void
 add_packed(BfSizedState *into, const uint8 *packed, Size length)
 {
@@ -398,7 +400,7 @@ add_packed(BfSizedState *into, const uint8 *packed, Size length)
 				 errmsg("malformed bloom filter: invalid packed bits")));
 }
 
-/* Add what another state of the plan has. */
+/* Add another state of the plan. */
 static void
 add_state(BfSizedState *into, const BfSizedState *from)
 {
@@ -412,8 +414,8 @@ add_state(BfSizedState *into, const BfSizedState *from)
 }
 
 /*
- * Combine two partial states into the first.  One that saw no row has nothing
- * to give, and no say in the plan: its expressions may be volatile.
+ * Combine two partial states into the first.  One that saw no row is ignored,
+ * and its plan, too: its expressions may be volatile.
  */
 Datum
 bloomext_agg_combine(PG_FUNCTION_ARGS)
@@ -437,8 +439,8 @@ bloomext_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * How long a state's bits are when they are packed, for another node; 0 where it
- * has none, or that would not save a quarter of them.
+ * The length of a state's bits when packed for another node; 0 if it has none,
+ * or packing would not save a quarter of them.
  */
 static Size
 length_packed(FunctionCallInfo fcinfo, const BfSizedState *state)
@@ -454,7 +456,7 @@ length_packed(FunctionCallInfo fcinfo, const BfSizedState *state)
 	return length <= layer->bytes / 4 * 3 ? length : 0;
 }
 
-/* Describe a state as one that travels. */
+/* Describe a state for its message. */
 static void
 describe_state(FunctionCallInfo fcinfo, BfSizedState *state,
 			   BfPartial *partial)
@@ -475,8 +477,8 @@ describe_state(FunctionCallInfo fcinfo, BfSizedState *state,
 }
 
 /*
- * Lay a state out behind room for its header, copying what it has: the filter, or
- * its prefix and perhaps its packed bits, then the list.
+ * Copy a state to its message, after room for the header: the filter, or its
+ * prefix and perhaps its packed bits, then the list.
  */
 static bytea *
 copy_state(const BfSizedState *state, const BfPartial *partial)
@@ -500,7 +502,7 @@ copy_state(const BfSizedState *state, const BfPartial *partial)
 	return result;
 }
 
-/* State -> bytea, as partial.h has it. */
+/* State -> bytea, as in partial.h. */
 Datum
 bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {
@@ -519,7 +521,7 @@ bf_sized_serialize(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	PG_RETURN_BYTEA_P(result);
 }
 
-/* Open a partial state whose bytes stay where they are. */
+/* Open a partial state without copying its bytes. */
 static void
 open_state(bytea *data, BfSizedState *state)
 {
@@ -541,8 +543,8 @@ open_state(bytea *data, BfSizedState *state)
 
 /*
  * bytea -> state, in the current, short-lived context: bloomext_agg_combine()
- * takes from it what is to stay, so the bits are not copied.  Others than the
- * executor may take what it gives for a group's state: they get one.
+ * copies what it needs, so the bits are not copied here.  Callers other than
+ * the executor may use the result as a group's state, and get a complete one.
  */
 Datum
 bloomext_agg_deserialize(PG_FUNCTION_ARGS)
@@ -561,8 +563,8 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * State -> bloomfilter: the state's own, or one made of what it lists, which is
- * all that it goes on holding.
+ * State -> bloomfilter: the state's own, or one made from its list, which is
+ * kept.
  */
 Datum
 bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
@@ -586,13 +588,13 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 		state->head = 0;
 		result = state->value;
 	}
-	/* As many as it was made for fit, so that most results go unmeasured. */
+	/* Most results hold no more than expected, and need not be measured. */
 	if (state->added > state->plan.header.expected)
 		bf_overfull_notice(&result.filter);
 	PG_RETURN_POINTER(result.varlena);
 }
 
-/* Make the plan of the parameters' datums: one to four. */
+/* Make the plan from one to four parameters. */
 void
 bf_sized_plan(const Datum *values, int count, const BfElementType *element,
 			  BfPlan *plan)
@@ -629,7 +631,7 @@ plan_sized(FunctionCallInfo fcinfo, List *arguments, BfPlan *plan)
 	return true;
 }
 
-/* Whether a strategy is the one of a name. */
+/* Whether a strategy has a name. */
 static inline bool
 is_named(const BfStrategy *strategy, const text *name)
 {
@@ -638,7 +640,7 @@ is_named(const BfStrategy *strategy, const text *name)
 			   VARSIZE_ANY_EXHDR(name)) == 0;
 }
 
-/* Raise where a parameter is NULL. */
+/* Raise if a parameter is NULL. */
 static void
 check_nulls(FunctionCallInfo fcinfo)
 {
@@ -648,7 +650,7 @@ check_nulls(FunctionCallInfo fcinfo)
 		bf_refuse_null(fcinfo, i, names[i - 2]);
 }
 
-/* Raise where a row comes with other parameters than the first one did. */
+/* Raise if a row has other parameters than the first one. */
 static void
 check_parameters(FunctionCallInfo fcinfo, const BfPlan *plan)
 {
@@ -661,14 +663,14 @@ check_parameters(FunctionCallInfo fcinfo, const BfPlan *plan)
 		bf_agg_refuse_row("bf_agg");
 }
 
-/* What a call site of bf_agg knows. */
+/* The cache of a call site of bf_agg. */
 typedef struct SizedSite
 {
 	BfElementType element;
 	bool		varies;			/* may parameters differ from row to row? */
 } SizedSite;
 
-/* What the call site knows, found out at its first row. */
+/* The call site's cache, filled in at its first row. */
 static inline SizedSite *
 sized_site(FunctionCallInfo fcinfo)
 {
@@ -683,7 +685,7 @@ sized_site(FunctionCallInfo fcinfo)
 	return site;
 }
 
-/* The transition function of all forms of bf_agg: 2 to 5 arguments after the state. */
+/* The transition function of bf_agg: 2 to 5 arguments after the state. */
 Datum
 bloomext_agg_add(PG_FUNCTION_ARGS)
 {

@@ -1,8 +1,8 @@
 /*
  * agg_sized.h
- *	  A filter of known size over rows: what bf_agg(element, expected, ...),
- *	  bf_agg_into(filter, element) and bf_put(element, expected, ...) have in
- *	  common.
+ *	  A filter of known size over rows: common code of bf_agg(element,
+ *	  expected, ...), bf_agg_into(filter, element) and bf_put(element,
+ *	  expected, ...).
  */
 #ifndef BLOOMEXT_AGG_SIZED_H
 #define BLOOMEXT_AGG_SIZED_H
@@ -14,7 +14,7 @@ typedef struct BfSizedState BfSizedState;
 
 /*
  * Plan the empty filter that a group starts from, bound to its elements'
- * funnel, by a call's argument expressions; false where they depend on the row.
+ * funnel, by a call's argument expressions; false if they depend on the row.
  */
 typedef bool (*BfSizedPlanner) (FunctionCallInfo fcinfo, List *arguments,
 								BfPlan *plan);

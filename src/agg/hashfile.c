@@ -1,22 +1,22 @@
 /*
  * hashfile.c
- *	  Hashes in a temporary file, and about how many distinct ones they are.
+ *	  Hashes in a temporary file, and the estimated number of distinct ones.
  *
- * Hashes are appended as they come, and a sketch counts them.  But what comes
- * again and again must not fill the disk: a small table remembers hashes that
- * are in the file already, each in the one slot that it may have, where the
- * next hash of that slot replaces it.  So one value, or the frequent ones of a
- * skewed distribution, are written now and then, and hashes that are all
- * distinct hardly pay for it: sorting would cost them more than all the rest.
- * The table is never empty, as it starts with hashes of the list that
- * overflowed: any hash that is in the file may stand in any slot.
+ * Hashes are appended, and counted by a sketch.  Frequent hashes must not fill
+ * the disk, however: a small direct-mapped table has hashes that are in the
+ * file already, each replaced by the next one of its slot.  So a single value,
+ * or the frequent ones of a skewed distribution, are written only now and
+ * then, at little cost for distinct hashes: sorting them would cost more than
+ * everything else.  The table is never empty, as it starts with hashes of the
+ * list that overflowed: any hash in the file is valid in any slot.
  *
- * The file belongs to a memory context, by a reset callback, and to no resource
- * owner: contexts are deleted at commit, at abort and for every group, and in
- * no known order with the owner's release.  PostgreSQL keeps files without an
- * owner in the database's tablespace, whatever temp_tablespaces says.  It is a
- * bare file and no BufFile, which writes when it is closed: where the disk is
- * full that would raise an error while one is cleaned up after.
+ * The file belongs to a memory context, by a reset callback, and not to a
+ * resource owner: contexts are deleted at commit, at abort and for every
+ * group, in no defined order with the owner's release.  PostgreSQL creates
+ * files without an owner in the database's tablespace, whatever
+ * temp_tablespaces is.  It is not a BufFile, which writes when it is closed:
+ * if the disk is full, that would raise an error during the cleanup after
+ * another.
  */
 #include "postgres.h"
 
@@ -29,12 +29,12 @@
 #include "core/sketch.h"
 #include "type/add.h"
 
-/* Hashes that are written or read at once: a block. */
+/* Hashes that are written or read together: a block. */
 #define AT_ONCE		(BLCKSZ / BF_SORTED_BYTES)
 
 /*
- * The most that the table holds: 256 kB stay in a core's own cache.  At 4 MB,
- * the looks into it alone took a third of an aggregate's time.
+ * Maximum size of the table: 256 kB stay in a core's own cache.  At 4 MB,
+ * lookups in it took a third of an aggregate's time.
  */
 #define MAX_SLOTS	16384
 
@@ -45,9 +45,9 @@ struct BfHashFile
 	MemoryContextCallback callback;
 	uint64	   *recent;			/* the table, always full */
 	uint32		slots;			/* hashes in it */
-	BfHashList	unwritten;		/* what is not in the file yet */
+	BfHashList	unwritten;		/* hashes that are not in the file yet */
 	uint64		buffer[AT_ONCE * BF_SORTED_WORDS];	/* its words */
-	BfSketch	sketch;			/* of what is in the file */
+	BfSketch	sketch;			/* of those in the file */
 };
 
 /* The reset callback of the context. */
@@ -57,7 +57,7 @@ close_file(void *file)
 	FileClose(((BfHashFile *) file)->file);
 }
 
-/* Count hashes, each once. */
+/* Count hashes by the sketch. */
 static void
 sketch_hashes(BfHashFile *file, const uint64 *words, uint32 count)
 {
@@ -83,7 +83,7 @@ write_hashes(BfHashFile *file, uint64 *words, uint32 count)
 	file->filed += count;
 }
 
-/* Read hashes from a place in the file. */
+/* Read hashes of the file, from a number on. */
 static void
 read_hashes(const BfHashFile *file, uint64 start, uint64 *words, uint32 count)
 {
@@ -104,7 +104,7 @@ read_hashes(const BfHashFile *file, uint64 start, uint64 *words, uint32 count)
 	pgBufferUsage.temp_blks_read++;
 }
 
-/* Make a file of a list, which is empty afterwards: some of it is the table. */
+/* Move a list to a new file; its memory becomes the table. */
 BfHashFile *
 bf_hashfile_make(MemoryContext context, BfHashList *list)
 {
@@ -130,7 +130,7 @@ bf_hashfile_make(MemoryContext context, BfHashList *list)
 	return file;
 }
 
-/* The slot of the table that a hash may have. */
+/* The slot of the table for a hash. */
 static inline uint64 *
 slot_of(const BfHashFile *file, const BfHash *hash)
 {
@@ -139,7 +139,7 @@ slot_of(const BfHashFile *file, const BfHash *hash)
 	return file->recent + slot * BF_SORTED_WORDS;
 }
 
-/* Append a hash, unless it is known to be there. */
+/* Append a hash, unless the table has it. */
 void
 bf_hashfile_add(BfHashFile *file, const BfHash *hash)
 {
@@ -157,10 +157,10 @@ bf_hashfile_add(BfHashFile *file, const BfHash *hash)
 }
 
 /*
- * The estimated number of distinct hashes: no more than twice those that there are,
- * as elements that are made for it could have the sketch count any number.  Twice:
- * how many are filed depends on the order in which they came, and an honest
- * estimate, which does not, may exceed them.
+ * The estimated number of distinct hashes: at most twice the number of hashes
+ * in the file, as crafted elements could make the sketch return any number.
+ * Twice, as the number in the file depends on the order of the elements, and a
+ * correct estimate, which does not, may exceed it.
  */
 double
 bf_hashfile_count(BfHashFile *file)

@@ -1,6 +1,6 @@
 /*
  * hashfile.h
- *	  Hashes in a temporary file, and about how many distinct ones they are.
+ *	  Hashes in a temporary file, and the estimated number of distinct ones.
  */
 #ifndef BLOOMEXT_HASHFILE_H
 #define BLOOMEXT_HASHFILE_H

@@ -1,9 +1,10 @@
 /*
  * hashlist.c
- *	  A growing list of hashes, which aggregates keep before they know better.
+ *	  Growable list of hashes; the state of an aggregate until the group is
+ *	  large enough for a filter, or its size is known.
  *
- * It starts at a few entries, as a GROUP BY may have a hundred thousand
- * groups, and doubles.
+ * It starts with room for a few entries, as a GROUP BY may have a hundred
+ * thousand groups, and doubles.
  */
 #include "postgres.h"
 
@@ -16,19 +17,19 @@
 
 #define FIRST_CAPACITY	4
 
-/* Shorter lists just grow: sorting them would not pay. */
+/* Shorter lists grow without being sorted. */
 #define FIRST_LIMIT		64
 
-/* Buckets of a list that is sorted, and how many hashes are worth them. */
+/* Buckets of a list that is sorted, and the least number of hashes for them. */
 #define BUCKETS			256
 #define MANY			1024
 
-/* One value of so many is in a sample of a list. */
+/* One of this number of values is in the sample of a list. */
 #define SAMPLED			16
 
 /*
- * Append; memory is taken from the context given, of a list with a limit not
- * beyond that.
+ * Append a hash; memory is allocated in the context, up to the list's limit if
+ * it has one.
  */
 void
 bf_hashlist_add(BfHashList *list, MemoryContext context, const BfHash *hash)
@@ -69,7 +70,7 @@ typedef struct Sorted
 	uint64		word[BF_SORTED_WORDS];
 } Sorted;
 
-/* By the first word, then the second. */
+/* Compare the first words, then the second. */
 static inline int
 compare_hashes(const Sorted *a, const Sorted *b)
 {
@@ -97,7 +98,7 @@ bucket_of(const Sorted *hash)
 	return (int) (hash->word[0] >> 56);
 }
 
-/* Hashes that are moved between looks for a cancel. */
+/* Hashes that are moved between checks for interrupts. */
 #define MOVES		65536
 
 static inline void
@@ -107,9 +108,9 @@ interrupt_at(uint32 move)
 		CHECK_FOR_INTERRUPTS();
 }
 
-/* Move hashes into the buckets, one after another, and say where each ends. */
+/* Move hashes into their buckets, and set where each bucket ends. */
 static void
-distribute(Sorted *hashes, uint32 count, uint32 *ends)
+distribute_hashes(Sorted *hashes, uint32 count, uint32 *ends)
 {
 	uint32		next[BUCKETS] = {0};
 	uint32		start = 0;
@@ -133,7 +134,7 @@ distribute(Sorted *hashes, uint32 count, uint32 *ends)
 			Sorted		hash = hashes[next[b]];
 			int			to;
 
-			/* Put it in the place of another, and that one, until one is ours. */
+			/* Swap it for the hash in its place until one belongs here. */
 			while ((to = bucket_of(&hash)) != b)
 			{
 				Sorted		moved = hashes[next[to]];
@@ -149,9 +150,9 @@ distribute(Sorted *hashes, uint32 count, uint32 *ends)
 }
 
 /*
- * Sort by bucket, then each of them: of what is random, every other comparison
- * is guessed wrong by the processor, and half of them are saved (measured: 0.45
- * of the time for 100,000 hashes).
+ * Sort by bucket, then each bucket: the processor mispredicts every other
+ * comparison of random hashes, and half of them are saved (measured: 0.45 of
+ * the time for 100,000 hashes).
  */
 static void
 sort_by_bucket(Sorted *hashes, uint32 count)
@@ -164,7 +165,7 @@ sort_by_bucket(Sorted *hashes, uint32 count)
 		sort_hashes(hashes, count);
 		return;
 	}
-	distribute(hashes, count, ends);
+	distribute_hashes(hashes, count, ends);
 	for (int b = 0; b < BUCKETS; b++)
 	{
 		sort_hashes(hashes + start, ends[b] - start);
@@ -172,7 +173,7 @@ sort_by_bucket(Sorted *hashes, uint32 count)
 	}
 }
 
-/* Sort, and drop what is there twice. */
+/* Sort, and remove duplicates. */
 void
 bf_hashlist_deduplicate(BfHashList *list)
 {
@@ -181,7 +182,7 @@ bf_hashlist_deduplicate(BfHashList *list)
 
 	Assert(list->width == BF_SORTED_WORDS);
 	sort_by_bucket(hashes, list->count);
-	/* What qunique() does, which cannot be interrupted. */
+	/* Like qunique(), which cannot be interrupted. */
 	for (uint32 i = 0; i < list->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -192,8 +193,8 @@ bf_hashlist_deduplicate(BfHashList *list)
 }
 
 /*
- * The share of a long list that is distinct, by a sample of its values: all
- * hashes of one in sixteen.
+ * The share of distinct hashes in a long list, by a sample: all hashes of one
+ * value in sixteen.
  */
 static double
 distinct_share(const BfHashList *list)
@@ -222,8 +223,8 @@ distinct_share(const BfHashList *list)
 }
 
 /*
- * Deduplicate a list where that makes it shorter by more than a sixteenth: a
- * long one that does not become so is not worth its sort.
+ * Deduplicate a list if that makes it shorter by more than a sixteenth: for a
+ * long one, less would not be worth the sort.
  */
 void
 bf_hashlist_shorten(BfHashList *list)
@@ -233,10 +234,10 @@ bf_hashlist_shorten(BfHashList *list)
 }
 
 /*
- * Keep a list of distinct hashes within its limit, to be called before one is
- * added: a full list is deduplicated, and may hold twice as many where more
- * than half of it stayed, or would by a sample: a long one is not sorted again
- * and again.  False where that would take it over the maximum.
+ * Keep a list of distinct hashes within its limit; to be called before one is
+ * added.  A full list is deduplicated, and its limit doubles if more than half
+ * of it remains, or would by a sample, which saves sorting a long one
+ * repeatedly.  False if the limit would exceed the maximum.
  */
 bool
 bf_hashlist_make_room(BfHashList *list, uint32 maximum)
@@ -256,7 +257,7 @@ bf_hashlist_make_room(BfHashList *list, uint32 maximum)
 	return true;
 }
 
-/* Write all hashes as little-endian numbers, as partial.h has them. */
+/* Write all hashes as little-endian numbers, as in partial.h. */
 void
 bf_hashlist_write(const BfHashList *list, uint8 *bytes)
 {
@@ -269,7 +270,7 @@ bf_hashlist_write(const BfHashList *list, uint8 *bytes)
 	}
 }
 
-/* Read a list of so many hashes into the current memory context. */
+/* Read a list of `count` hashes into the current memory context. */
 void
 bf_hashlist_read(BfHashList *list, uint32 width, uint32 count,
 				 const uint8 *bytes)
@@ -287,7 +288,7 @@ bf_hashlist_read(BfHashList *list, uint32 width, uint32 count,
 	}
 }
 
-/* Add what is listed. */
+/* Add all hashes to a value. */
 void
 bf_hashlist_add_to(const BfHashList *list, BfValue *value)
 {

@@ -1,19 +1,20 @@
 /*
  * hashlist.h
- *	  A growing list of hashes, which aggregates keep before they know better.
+ *	  Growable list of hashes; the state of an aggregate until the group is
+ *	  large enough for a filter, or its size is known.
  */
 #ifndef BLOOMEXT_HASHLIST_H
 #define BLOOMEXT_HASHLIST_H
 
 #include "type/value.h"
 
-/* Hashes of so many words can be sorted. */
+/* Words of hashes that can be sorted. */
 #define BF_SORTED_WORDS	2
 #define BF_SORTED_BYTES	(BF_SORTED_WORDS * sizeof(uint64))
 
 typedef struct BfHashList
 {
-	uint64	   *words;			/* of one hash after the other */
+	uint64	   *words;			/* of consecutive hashes */
 	uint32		width;			/* words of a hash */
 	uint32		count;			/* hashes */
 	uint32		capacity;

@@ -1,14 +1,14 @@
 /*
  * overfull.c
- *	  Tell who makes a filter that far more went into it than it was made for.
+ *	  Notice that a filter contains far more elements than it was sized for.
  *
- * Nothing is wrong with such a filter but that it hardly filters, which no
- * answer of it shows.  So the aggregates say it, once a statement that the
- * client sent, however many groups or nested statements there are.  (A parallel
- * worker that finishes groups of its own says it, too.)
+ * Such a filter is valid, but hardly filters, which its results do not show.
+ * So the aggregates report it, once for each statement of the client, however
+ * many groups or nested statements there are.  (A parallel worker that
+ * finalizes groups reports it, too.)
  *
- * Measuring must not cost more than making the filter did.  So the bits of a
- * large one are counted only where a sample has too many.
+ * Measuring must not cost more than making the filter.  So the bits of a large
+ * one are counted only if a sample has too many.
  */
 #include "postgres.h"
 
@@ -17,13 +17,13 @@
 
 #include "agg/overfull.h"
 
-/* How many times the wanted false positive probability is worth a word. */
+/* Multiple of the requested false positive probability to be reported. */
 #define OVERFULL_FACTOR	10
 
 /* Setting bloomext.overfull_notice. */
 static bool overfull_notice = true;
 
-/* Define the setting, once a backend. */
+/* Define the setting. */
 void
 bf_overfull_init(void)
 {
@@ -35,26 +35,26 @@ bf_overfull_init(void)
 }
 
 /*
- * Raise the notice where a filter calls for it.  It does not where nobody knows
- * what was wanted, nor where ever stricter layers keep it within that: equal
- * ones add up.
+ * Raise the notice if it applies to a filter.  It does not if the requested
+ * probability is unknown, or if stricter and stricter layers keep it: only
+ * equal ones add up.
  */
 void
 bf_overfull_notice(const BfFilter *filter)
 {
-	static TimestampTz told = 0;
+	static TimestampTz reported = 0;
 	const BfHeader *header = &filter->plan.header;
 	double		limit = header->fpp * OVERFULL_FACTOR;
 	double		fpp;
 
-	if (!overfull_notice || told == GetCurrentStatementStartTimestamp() ||
+	if (!overfull_notice || reported == GetCurrentStatementStartTimestamp() ||
 		limit == 0 || limit >= 1 || header->expansion > 1 ||
 		(header->layers == 1 && bf_value_sample(filter).fpp <= limit))
 		return;
 	fpp = bf_value_fpp(filter);
 	if (fpp <= limit)
 		return;
-	told = GetCurrentStatementStartTimestamp();
+	reported = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
 			(errmsg("bloom filter contains far more elements than it was sized for"),
 			 errdetail("Its false positive probability is now %.3g, instead of %g as requested for %llu elements.",

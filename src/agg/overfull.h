@@ -1,6 +1,6 @@
 /*
  * overfull.h
- *	  Tell who makes a filter that far more went into it than it was made for.
+ *	  Notice that a filter contains far more elements than it was sized for.
  */
 #ifndef BLOOMEXT_OVERFULL_H
 #define BLOOMEXT_OVERFULL_H

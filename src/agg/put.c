@@ -1,14 +1,14 @@
 /*
  * put.c
- *	  bf_put(element, expected, fpp, strategy): a window function that says which
- *	  elements of a partition surely came for the first time.
+ *	  bf_put(element, expected, fpp, strategy): a window function that returns
+ *	  whether an element surely occurs for the first time in its partition.
  *
- * Rows are taken in the partition's order, each once, whatever the frame is.  The
- * filter is made with a partition's first row and goes with the partition.
+ * Rows are processed once, in the partition's order, whatever the frame is.
+ * The filter is made at a partition's first row, and freed with the partition.
  *
- * Nobody is told when a partition ends, so whether its filter is over-full is
- * looked at as it fills: once what it was made for is in it, and then each time
- * that another quarter of that was surely new.
+ * A window function is not called at the end of a partition, so whether its
+ * filter is overfull is checked while it fills: once it has more new elements
+ * than expected, and then after each further quarter of those.
  */
 #include "postgres.h"
 
@@ -23,26 +23,26 @@
 
 PG_FUNCTION_INFO_V1(bloomext_put);
 
-/* The most parameters: expected, fpp and strategy. */
+/* Maximum number of parameters: expected, fpp and strategy. */
 #define PARAMETERS	3
 
-/* What a call site keeps. */
+/* The cache of a call site. */
 typedef struct PutSite
 {
 	BfElementType element;
-	bool		known;			/* is the rest? */
+	bool		known;			/* is the rest filled in? */
 	bool		varies;			/* may parameters differ from row to row? */
 } PutSite;
 
-/* What a partition keeps, zero at its first row. */
+/* The state of a partition, zero at its first row. */
 typedef struct PutState
 {
 	BfValue		value;			/* varlena is NULL at first */
 	uint64		added;			/* elements that were surely new */
-	uint64		look_at;		/* more of them call for a look */
+	uint64		look_at;		/* more of them are checked */
 } PutState;
 
-/* The call site, and whether its parameters are the same for all rows. */
+/* The call site's cache. */
 static PutSite *
 put_site(FunctionCallInfo fcinfo)
 {
@@ -59,7 +59,7 @@ put_site(FunctionCallInfo fcinfo)
 
 /* Evaluate the parameters for the current row. */
 static void
-evaluate(WindowObject window, int count, Datum *values)
+evaluate_parameters(WindowObject window, int count, Datum *values)
 {
 	static const char *const names[PARAMETERS] = {"expected", "fpp", "strategy"};
 	bool		isnull;
@@ -72,7 +72,7 @@ evaluate(WindowObject window, int count, Datum *values)
 	}
 }
 
-/* Make the filter of a partition, to last as long as its state. */
+/* Make the filter of a partition, in the memory of its state. */
 static void
 start_put(PutState *state, const PutSite *site, const Datum *values, int count)
 {
@@ -86,7 +86,7 @@ start_put(PutState *state, const PutSite *site, const Datum *values, int count)
 	state->look_at = plan.header.expected;
 }
 
-/* Raise where a row comes with other parameters than the partition's first. */
+/* Raise if a row has other parameters than the partition's first. */
 static void
 check_row(const PutState *state, const Datum *values, int count)
 {
@@ -101,7 +101,7 @@ check_row(const PutState *state, const Datum *values, int count)
 				 errmsg("parameters of bf_put must be the same for all rows of a partition")));
 }
 
-/* The partition's state, with a filter that the current row goes into. */
+/* The partition's state, with a filter for the current row. */
 static PutState *
 put_state(FunctionCallInfo fcinfo, WindowObject window, const PutSite *site)
 {
@@ -111,7 +111,7 @@ put_state(FunctionCallInfo fcinfo, WindowObject window, const PutSite *site)
 
 	if (state->value.varlena != NULL && !site->varies)
 		return state;
-	evaluate(window, count, values);
+	evaluate_parameters(window, count, values);
 	if (state->value.varlena == NULL)
 		start_put(state, site, values, count);
 	else
@@ -119,7 +119,7 @@ put_state(FunctionCallInfo fcinfo, WindowObject window, const PutSite *site)
 	return state;
 }
 
-/* Count an element that was surely new, and tell if there are far too many. */
+/* Count an element that was surely new, and report if there are too many. */
 static void
 count_new(PutState *state)
 {
