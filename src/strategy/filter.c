@@ -2,18 +2,18 @@
  * filter.c
  *	  Open the bytes of a filter, add hashed elements to it, and look them up.
  *
- * A filter larger than the caches costs one cache miss per position, and that
- * is all it costs: hashing and division vanish beside it.  So elements are
- * handled by the batch, whose lines are all requested before the first is
- * used.  Lookups of a batch go in two stages, as most absent elements fail at
- * one of their first three positions: the rest are fetched for survivors only.
- * A lookup alone waits for its lines anyway, and asks for all of them at once:
- * a second stage would be a second wait (measured at 24 MB: nothing won for
- * absent elements, 3 % lost for others).  In a layer that the caches hold it
- * waits for nothing, and goes in two stages: what is absent saves the positions
+ * A filter larger than the caches costs one cache miss per position, which
+ * dominates: hashing and division are negligible.  So elements are processed
+ * in batches, whose lines are all requested before the first is used.  Lookups
+ * of a batch have two stages, as most absent elements fail at one of their
+ * first three positions: the others are fetched for the remaining elements
+ * only.  A single lookup must wait for its lines, and requests all of them
+ * together: a second stage would be a second wait (measured at 24 MB: no gain
+ * for absent elements, 3 % lost for others).  In a layer that fits into the
+ * caches there is no wait, and two stages save an absent element the positions
  * of the second, a third of its lookup.
  *
- * What walks the layers, up to 1,024 of them, pauses at each (core/pause.h):
+ * Loops over the layers, up to 1,024 of them, pause at each (core/pause.h):
  * between two pauses are BF_BATCH times BF_MAX_HASHES positions at most.
  */
 #include "strategy/filter.h"
@@ -21,15 +21,15 @@
 /* Positions that the first stage tests. */
 #define FIRST_STAGE		3
 
-/* Bytes of a layer that a processor has in a cache of its own. */
+/* Bytes of a layer that fit into a cache of a core's own. */
 #define CACHED			(512 * 1024)
 
-/* Positions fetched together: a batch of 13 hashes or so. */
+/* Positions fetched together: a batch with about 13 hashes. */
 #define POSITIONS		512
 
 /*
- * The one way in for a value's bytes: the format's checks, then its
- * strategy's.  Arguments as for bf_format_decode().
+ * Open and check a value's bytes, whatever their source: by the format, then by
+ * the strategy.  Arguments as for bf_format_decode().
  */
 bool
 bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
@@ -77,7 +77,7 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 	return true;
 }
 
-/* The layer of an index, of which the caller knows that there is one. */
+/* The layer of an index, which must exist. */
 BfLayer
 bf_filter_layer(const BfFilter *filter, uint32_t index)
 {
@@ -88,7 +88,7 @@ bf_filter_layer(const BfFilter *filter, uint32_t index)
 	return layer;
 }
 
-/* Write all layers to an array that has room for them. */
+/* Copy all layers to an array. */
 void
 bf_filter_list_layers(const BfFilter *filter, BfLayer *layers)
 {
@@ -97,8 +97,8 @@ bf_filter_list_layers(const BfFilter *filter, BfLayer *layers)
 }
 
 /*
- * Note how many elements a layer has counted, in a filter whose bytes the
- * caller may write to and in its decoded first layer.
+ * Set the number of elements that a layer has counted, in the filter's bytes,
+ * which must be writable, and in its decoded first layer.
  */
 void
 bf_filter_set_counted(BfFilter *filter, uint32_t index, uint64_t counted)
@@ -108,7 +108,7 @@ bf_filter_set_counted(BfFilter *filter, uint32_t index, uint64_t counted)
 		filter->plan.first.counted = counted;
 }
 
-/* bf_hash_reach() of a hash that has digests, and room for them. */
+/* bf_hash_reach() for a hash with room for digests. */
 void
 bf_hash_digest(const BfStrategy *strategy, BfHash *hash, uint32_t hashes)
 {
@@ -124,8 +124,8 @@ bf_hash_digest(const BfStrategy *strategy, BfHash *hash, uint32_t hashes)
 }
 
 /*
- * Request the cache lines of positions.  Those to be written are requested for
- * reading too: to ask for ownership at once measures a little slower.
+ * Prefetch the cache lines of positions.  Those to be written are prefetched
+ * for reading, too: for writing was measured to be slightly slower.
  */
 static inline void
 prefetch_for_read(const uint8_t *cells, const uint64_t *positions,
@@ -135,7 +135,7 @@ prefetch_for_read(const uint8_t *cells, const uint64_t *positions,
 		__builtin_prefetch(cells + bf_cell_byte(positions[i], cell_bits), 0);
 }
 
-/* Likewise the cache lines of bits that are to be set. */
+/* Prefetch the cache lines of bits that are to be set. */
 static inline void
 prefetch_for_write(const uint8_t *bits, const uint64_t *positions,
 				   uint32_t count)
@@ -157,7 +157,7 @@ all_set(const uint8_t *cells, const uint64_t *positions, uint32_t count,
 	return true;
 }
 
-/* The same without branches, for cells that are as likely set as not. */
+/* all_set() without branches, for cells that are as likely set as not. */
 static inline bool
 all_set_branchless(const uint8_t *cells, const uint64_t *positions,
 				  uint32_t count, uint8_t cell_bits)
@@ -169,7 +169,7 @@ all_set_branchless(const uint8_t *cells, const uint64_t *positions,
 	return all;
 }
 
-/* is_in_layer(), for a width that the compiler knows */
+/* is_in_layer(), for a constant width. */
 static inline __attribute__((always_inline)) bool
 layer_contains(const BfFilter *filter, const BfLayer *layer,
 			   const BfHash *hash, uint8_t width)
@@ -193,7 +193,7 @@ layer_contains(const BfFilter *filter, const BfLayer *layer,
 	return all_set(cells, positions, layer->hashes - first, width);
 }
 
-/* Whether a layer holds all positions of an element. */
+/* Whether a layer contains an element. */
 static inline bool
 is_in_layer(const BfFilter *filter, const BfLayer *layer, BfHash *hash)
 {
@@ -203,7 +203,7 @@ is_in_layer(const BfFilter *filter, const BfLayer *layer, BfHash *hash)
 	return layer_contains(filter, layer, hash, BF_CELL_COUNTER);
 }
 
-/* Whether any layer does.  Most filters have one, which needs no copy of it. */
+/* Whether a filter contains an element.  Most have one layer. */
 bool
 bf_filter_contains(const BfFilter *filter, BfHash *hash)
 {
@@ -219,8 +219,8 @@ bf_filter_contains(const BfFilter *filter, BfHash *hash)
 }
 
 /*
- * Look up to BF_BATCH elements up in one layer, in two stages.  What an
- * earlier layer holds is found already and not looked at again.
+ * Look up at most BF_BATCH elements in one layer, in two stages, except for
+ * those that are found already.
  */
 static void
 layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
@@ -266,8 +266,8 @@ layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 }
 
 /*
- * Look up to BF_BATCH elements up in the layers from one to before another, but
- * for those that are found already.
+ * Look up at most BF_BATCH elements in the layers from one to before another,
+ * except for those that are found already.
  */
 void
 bf_layers_contain_batch(const BfFilter *filter, uint32_t from, uint32_t until,
@@ -284,7 +284,7 @@ bf_layers_contain_batch(const BfFilter *filter, uint32_t from, uint32_t until,
 	}
 }
 
-/* Look elements up, any number of them, with an answer for each. */
+/* Look up any number of elements, with an answer for each. */
 void
 bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes, size_t count,
 						 bool *found)
@@ -298,8 +298,8 @@ bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes, size_t count,
 }
 
 /*
- * Add up to BF_BATCH elements to a plain filter of one layer.  The view must be
- * of bytes that the caller may write to.
+ * Add at most BF_BATCH elements to a plain filter of one layer, whose bytes
+ * must be writable.
  */
 void
 bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
@@ -326,7 +326,7 @@ bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
 	}
 }
 
-/* Set bits; returns how many of them were not set before. */
+/* Set bits; returns the number of those that were not set before. */
 static inline uint32_t
 set_all(uint8_t *bits, const uint64_t *positions, uint32_t count)
 {
@@ -338,12 +338,12 @@ set_all(uint8_t *bits, const uint64_t *positions, uint32_t count)
 }
 
 /*
- * Add elements to the newest layer of a plain filter that the caller may write
- * to, one after the other, but for those that an older layer holds.  What is
- * new takes room: for itself where layers count, else for each bit that it
- * sets.  It stops after the element that takes the last room, or, where layers
- * count, before the next new one.  Returns how many elements are done: not
- * always all that there is room for, but none only where there is no room.
+ * Add elements to the newest layer of a plain, writable filter, one by one,
+ * except for those that an older layer contains.  A new one takes room: for an
+ * element if layers count, else for each bit that it sets.  Stops after the
+ * element that takes the last room or, if layers count, before the next new
+ * one.  Returns the number of elements processed: maybe fewer than there is
+ * room for, but 0 only if there is no room.
  */
 size_t
 bf_layer_add(BfFilter *filter, BfLayer *layer, const BfHash *hashes,
@@ -382,7 +382,7 @@ bf_layer_add(BfFilter *filter, BfLayer *layer, const BfHash *hashes,
 	return count;
 }
 
-/* An element's positions, each once; returns how many. */
+/* An element's distinct positions; returns their number. */
 static uint32_t
 distinct_positions(const BfFilter *filter, const BfHash *hash,
 				   uint64_t *positions)
@@ -404,9 +404,9 @@ distinct_positions(const BfFilter *filter, const BfHash *hash,
 }
 
 /*
- * Count an element into a counting filter that the caller may write to, by
- * one or, with `by` -1, out of it.  A counter that is full has lost count and
- * stays as it is: it may be shared by more elements than it can tell.
+ * Add 1 or -1 to the counters of an element in a counting, writable filter.  A
+ * counter at its maximum is not changed: it may be shared by more elements than
+ * it counts.
  */
 void
 bf_filter_count(BfFilter *filter, const BfHash *hash, int by)
@@ -424,7 +424,7 @@ bf_filter_count(BfFilter *filter, const BfHash *hash, int by)
 	}
 }
 
-/* The cells of a layer that are not zero. */
+/* The number of cells of a layer that are not zero. */
 uint64_t
 bf_layer_count(const BfFilter *filter, const BfLayer *layer)
 {
@@ -433,7 +433,7 @@ bf_layer_count(const BfFilter *filter, const BfLayer *layer)
 						  filter->plan.header.cell_bits);
 }
 
-/* Write a filter's stream, of the length that measure() says. */
+/* Write a filter's stream, of the length that measure() returned. */
 void
 bf_stream_write(const BfFilter *filter, uint8_t *bytes)
 {

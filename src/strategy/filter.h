@@ -1,6 +1,6 @@
 /*
  * filter.h
- *	  A filter in memory: a plan and bytes, elements added and looked up.
+ *	  A filter in memory: add elements and look them up.
  */
 #ifndef BLOOMEXT_FILTER_H
 #define BLOOMEXT_FILTER_H
@@ -12,9 +12,9 @@
 #define BF_BATCH	32
 
 /*
- * A checked, read-only view of a value.  `bytes` holds the prefix at least;
- * `whole` says that the bits follow it.  Layers but the first stay in the
- * bytes: bf_foreach_layer() walks them.
+ * A checked, read-only view of a value.  `bytes` contains at least the prefix,
+ * followed by the bits if `whole`.  Layers after the first are in the bytes
+ * only: bf_foreach_layer() iterates over them.
  */
 typedef struct BfFilter
 {
@@ -24,14 +24,14 @@ typedef struct BfFilter
 	bool		whole;
 } BfFilter;
 
-/* Go on to the layer after this one, or past the last. */
+/* Advance to the layer after this one, or past the last. */
 static inline void
 bf_filter_next_layer(const BfFilter *filter, BfLayer *layer)
 {
 	bf_format_next_layer(filter->bytes, &filter->plan.header, layer);
 }
 
-/* Go through a filter's layers, each a BfLayer of the name given. */
+/* Iterate over a filter's layers, each a BfLayer of the given name. */
 #define bf_foreach_layer(layer, filter) \
 	for (BfLayer layer = (filter)->plan.first; \
 		 layer.index < (filter)->plan.header.layers; \
@@ -44,11 +44,11 @@ extern void bf_filter_list_layers(const BfFilter *filter, BfLayer *layers);
 extern void bf_filter_set_counted(BfFilter *filter, uint32_t index,
 								  uint64_t counted);
 
-/* Hashes that have digests: those are computed as far as a layer needs them. */
+/* Compute the digests of a hash that a layer needs. */
 extern void bf_hash_digest(const BfStrategy *strategy, BfHash *hash,
 						   uint32_t hashes);
 
-/* Compute what is not known yet of what the first so many positions derive from. */
+/* Compute what the first `hashes` positions derive from, if necessary. */
 static inline void
 bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32_t hashes)
 {
@@ -56,7 +56,7 @@ bf_hash_reach(const BfStrategy *strategy, BfHash *hash, uint32_t hashes)
 		bf_hash_digest(strategy, hash, hashes);
 }
 
-/* The same of many elements, but for those that are found already. */
+/* Likewise for many elements, except for those that are found already. */
 static inline void
 bf_hashes_reach(const BfStrategy *strategy, BfHash *hashes, size_t count,
 				uint32_t positions, const bool *found)

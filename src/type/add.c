@@ -1,17 +1,17 @@
 /*
  * add.c
- *	  Put hashed elements into values, whatever kind of filter they are.
+ *	  Add hashed elements to values of any kind of filter.
  *
  * Plain filters of fixed size take elements by the batch.  Counting filters
  * count each.  Filters that grow, or count their elements, look a batch up in
- * their layers: what any holds already is not added again, and what is new goes
- * into the newest one, one element after the other, so that batches leave the
- * bits that single elements do.
+ * their layers: elements that any layer has are not added again, and new ones
+ * are added to the newest layer one by one, so that batches result in the same
+ * bits as single elements.
  *
- * When to grow is the originals' affair: RedisBloom's layers count, and make
- * room when the next new element comes; the growing Redis filter looks at the
- * bits after each element, and has the next layer ready when that one is over
- * half full.  See plan.c for how large it is.
+ * The originals define when to grow: RedisBloom's layers count, and add a layer
+ * when the next new element needs it; the growing Redis filter checks the bits
+ * after each element, and adds the next layer as soon as one is over half full.
+ * plan.c has the sizes.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 #include "strategy/plan.h"
 #include "type/add.h"
 
-/* Find the newest layer and the room that is left in it. */
+/* Find the newest layer and its remaining room. */
 static void
 find_newest(BfValue *value)
 {
@@ -42,7 +42,7 @@ find_newest(BfValue *value)
 	newest->room = capacity - Min(filled, capacity);
 }
 
-/* Append a layer: a larger value takes the old one's place. */
+/* Append a layer: a larger value replaces the old one. */
 static void
 append_layer(BfValue *value)
 {
@@ -72,9 +72,9 @@ append_layer(BfValue *value)
 }
 
 /*
- * Add up to BF_BATCH elements to a filter that grows or counts.  No layer but
- * the newest changes, so that a look at the others is good for all elements,
- * and a look at that one when another has followed it.
+ * Add up to BF_BATCH elements to a filter that grows or counts.  Only the
+ * newest layer changes, so that elements are looked up in the others together,
+ * and in that one when another has been appended.
  */
 static void
 add_to_newest(BfValue *value, BfHash *hashes, Size count)
@@ -105,7 +105,7 @@ add_to_newest(BfValue *value, BfHash *hashes, Size count)
 	}
 }
 
-/* Whether elements go into the newest layer, for as long as there is room. */
+/* Whether elements are added to the newest layer only. */
 static inline bool
 takes_newest(const BfFilter *filter)
 {
@@ -134,8 +134,8 @@ add_batch(BfValue *value, BfHash *hashes, Size count)
 }
 
 /*
- * Add elements, any number of them.  The value may move: value->varlena is
- * where it is afterwards, in the same memory context.
+ * Add any number of elements.  The value may move, within its memory context:
+ * afterwards it is at value->varlena.
  */
 void
 bf_value_add(BfValue *value, BfHash *hashes, Size count)
@@ -147,7 +147,7 @@ bf_value_add(BfValue *value, BfHash *hashes, Size count)
 	}
 }
 
-/* Add an element to a plain filter of fixed size; whether that set a bit. */
+/* Add an element to a plain filter of fixed size; true if that set a bit. */
 static bool
 put_in_bits(BfFilter *filter, BfHash *hash)
 {
@@ -160,7 +160,7 @@ put_in_bits(BfFilter *filter, BfHash *hash)
 	return room < PG_UINT64_MAX;
 }
 
-/* Add an element; whether it was surely not there. */
+/* Add an element; true if it was surely new. */
 bool
 bf_value_put(BfValue *value, BfHash *hash)
 {

@@ -1,6 +1,6 @@
 /*
  * add.h
- *	  Put hashed elements into values, whatever kind of filter they are.
+ *	  Add hashed elements to values of any kind of filter.
  */
 #ifndef BLOOMEXT_ADD_H
 #define BLOOMEXT_ADD_H

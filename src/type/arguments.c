@@ -1,7 +1,7 @@
 /*
  * arguments.c
- *	  SQL arguments: strategies and funnels by name, and NULLs; and rows to
- *	  return.
+ *	  Arguments and results of SQL functions: strategies and funnels by name,
+ *	  NULLs, rows.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@ bf_append_name(StringInfo names, const char *name)
 	appendStringInfo(names, "%s%s", names->len > 0 ? ", " : "", name);
 }
 
-/* Find a strategy by the name a user gave. */
+/* Find a strategy by a name that a user specified. */
 const BfStrategy *
 bf_strategy_named(const char *name)
 {
@@ -42,7 +42,7 @@ bf_strategy_named(const char *name)
 			 errhint("Known strategies are: %s.", known.data)));
 }
 
-/* The same by an argument. */
+/* Find the strategy that an argument names. */
 const BfStrategy *
 bf_strategy_argument(FunctionCallInfo fcinfo, int argument)
 {
@@ -50,8 +50,8 @@ bf_strategy_argument(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Find a funnel by the name a user gave, one that the strategy takes; NULL
- * stands for any strategy.
+ * Find a funnel of a strategy, or of any if that is NULL, by a name that a user
+ * specified.
  */
 BfFunnel
 bf_funnel_named(const char *name, const BfStrategy *strategy)
@@ -78,7 +78,10 @@ bf_funnel_named(const char *name, const BfStrategy *strategy)
 			 errhint("Supported funnels are: %s.", known.data)));
 }
 
-/* The same by an argument; NULL leaves it to the first element. */
+/*
+ * Find the funnel that an argument names; if it is NULL, the first element will
+ * determine the funnel.
+ */
 BfFunnel
 bf_funnel_argument(FunctionCallInfo fcinfo, int argument,
 				   const BfStrategy *strategy)
@@ -89,7 +92,7 @@ bf_funnel_argument(FunctionCallInfo fcinfo, int argument,
 						   strategy);
 }
 
-/* Raise 22004: a parameter that has no NULL meaning is NULL. */
+/* Raise 22004, for a parameter that must not be NULL. */
 void
 bf_raise_null(const char *name)
 {
@@ -98,7 +101,7 @@ bf_raise_null(const char *name)
 			 errmsg("parameter \"%s\" must not be null", name)));
 }
 
-/* Raise that where an argument is NULL. */
+/* Raise 22004 if an argument is NULL. */
 void
 bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
 {
@@ -106,7 +109,7 @@ bf_refuse_null(FunctionCallInfo fcinfo, int argument, const char *name)
 		bf_raise_null(name);
 }
 
-/* The same for several in a row, of which those without a name may be NULL. */
+/* Raise 22004 if one of several arguments that have a name is NULL. */
 void
 bf_refuse_nulls(FunctionCallInfo fcinfo, int first, const char *const *names,
 				int count)
@@ -118,7 +121,7 @@ bf_refuse_nulls(FunctionCallInfo fcinfo, int first, const char *const *names,
 	}
 }
 
-/* The type bloomfilter of the extension that a function is of. */
+/* The type bloomfilter of the extension that a function belongs to. */
 Oid
 bf_filter_type(FunctionCallInfo fcinfo)
 {
@@ -129,7 +132,7 @@ bf_filter_type(FunctionCallInfo fcinfo)
 						   ObjectIdGetDatum(schema));
 }
 
-/* Raise 55000 where a function returns columns that this library does not know. */
+/* Raise 55000 if a function returns more columns than this library fills in. */
 static void
 check_columns(const TupleDesc row, int known)
 {
@@ -141,9 +144,8 @@ check_columns(const TupleDesc row, int known)
 }
 
 /*
- * The row type that a function was declared to return, of columns that we know.  It
- * may lack some of the last ones: of objects that are older, as later columns come
- * behind those that were released.
+ * The declared row type of a function's result.  In older SQL objects it may
+ * lack some of the last columns, as new columns are appended to released ones.
  */
 TupleDesc
 bf_row_type(FunctionCallInfo fcinfo, int known)
@@ -156,7 +158,7 @@ bf_row_type(FunctionCallInfo fcinfo, int known)
 	return BlessTupleDesc(row);
 }
 
-/* A row for a function to return, of values for the columns that we know. */
+/* Make the row that a function returns, of values for all known columns. */
 Datum
 bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls, int known)
 {
@@ -164,7 +166,7 @@ bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls, int known)
 											 nulls));
 }
 
-/* Start to return a set at once: its rows, or values, go into the tuplestore. */
+/* Start to return a set whose rows, or values, go into a tuplestore. */
 ReturnSetInfo *
 bf_set_start(FunctionCallInfo fcinfo, int known)
 {

@@ -1,7 +1,7 @@
 /*
  * arguments.h
- *	  SQL arguments: strategies and funnels by name, and NULLs; and rows to
- *	  return.
+ *	  Arguments and results of SQL functions: strategies and funnels by name,
+ *	  NULLs, rows.
  */
 #ifndef BLOOMEXT_ARGUMENTS_H
 #define BLOOMEXT_ARGUMENTS_H

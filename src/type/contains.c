@@ -1,6 +1,6 @@
 /*
  * contains.c
- *	  bf_contains and its kin: is an element in a filter?
+ *	  bf_contains and similar functions: look elements up in a filter.
  */
 #include "postgres.h"
 
@@ -17,9 +17,9 @@ PG_FUNCTION_INFO_V1(bloomext_contains_all);
 PG_FUNCTION_INFO_V1(bloomext_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_new);
 
-/* Look an element of a call up in its filter. */
+/* Whether the filter of a call contains its element. */
 static bool
-contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
+call_contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
 {
 	BfCall	   *call = bf_call(fcinfo, filter_argument, element_argument, false);
 	BfHash		hash;
@@ -32,22 +32,21 @@ contains(FunctionCallInfo fcinfo, int filter_argument, int element_argument)
 Datum
 bloomext_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, 0, 1));
+	PG_RETURN_BOOL(call_contains(fcinfo, 0, 1));
 }
 
 /* element <@ bloomfilter */
 Datum
 bloomext_contained(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, 1, 0));
+	PG_RETURN_BOOL(call_contains(fcinfo, 1, 0));
 }
 
 /*
- * Start to look an array's elements up.  The array is an argument that may have
- * been stored, and is detoasted here.
+ * Start to look up the elements of an array, which has been detoasted.
  */
 static void
-start(FunctionCallInfo fcinfo, ArrayType *array, BfElements *elements)
+start_lookup(FunctionCallInfo fcinfo, ArrayType *array, BfElements *elements)
 {
 	BfCall	   *call = bf_call(fcinfo, 0, 1, true);
 
@@ -57,11 +56,11 @@ start(FunctionCallInfo fcinfo, ArrayType *array, BfElements *elements)
 }
 
 /*
- * Look the next piece of an array up, with an answer for each element that the
- * filter can hold; false after the last.
+ * Look up the next piece of an array, with an answer for each element that the
+ * filter can contain; false after the last.
  */
 static bool
-look_up(BfElements *elements, bool *found)
+look_up_piece(BfElements *elements, bool *found)
 {
 	if (!bf_elements_hash(elements))
 		return false;
@@ -70,15 +69,15 @@ look_up(BfElements *elements, bool *found)
 	return true;
 }
 
-/* bf_contains_all(bloomfilter, elements): NULL elements are passed over */
+/* bf_contains_all(bloomfilter, elements): NULL elements are ignored */
 Datum
 bloomext_contains_all(PG_FUNCTION_ARGS)
 {
 	BfElements	elements;
 	bool		found[BF_PIECE_ELEMENTS];
 
-	start(fcinfo, PG_GETARG_ARRAYTYPE_P(1), &elements);
-	while (look_up(&elements, found))
+	start_lookup(fcinfo, PG_GETARG_ARRAYTYPE_P(1), &elements);
+	while (look_up_piece(&elements, found))
 	{
 		if (elements.hashed < elements.count ||
 			memchr(found, false, elements.hashed) != NULL)
@@ -97,8 +96,8 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 	BfElements	elements;
 	bool		found[BF_PIECE_ELEMENTS];
 
-	start(fcinfo, array, &elements);
-	while (look_up(&elements, found))
+	start_lookup(fcinfo, array, &elements);
+	while (look_up_piece(&elements, found))
 	{
 		for (uint32 i = 0; i < elements.hashed; i++)
 			answer[elements.source[i]] = found[i];
@@ -107,7 +106,7 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(answers);
 }
 
-/* bf_new(bloomfilter, elements): those that are surely not in it, each once */
+/* bf_new(bloomfilter, elements): those surely not in it, each once */
 Datum
 bloomext_new(PG_FUNCTION_ARGS)
 {
@@ -119,15 +118,15 @@ bloomext_new(PG_FUNCTION_ARGS)
 	bool		nulls[1] = {false};
 	Datum		value;
 
-	start(fcinfo, array, &elements);
+	start_lookup(fcinfo, array, &elements);
 	bf_once_start(&once, &elements.call->element,
 				  (BfMeaning) elements.call->probe.filter->plan.header.meaning,
 				  array);
-	while (look_up(&elements, found))
+	while (look_up_piece(&elements, found))
 	{
 		bool		is_new[BF_PIECE_ELEMENTS];
 
-		/* What the filter cannot hold is not in it. */
+		/* Elements that the filter cannot contain are new. */
 		memset(is_new, true, elements.count);
 		for (uint32 i = 0; i < elements.hashed; i++)
 			is_new[elements.source[i]] = !found[i];

@@ -1,17 +1,17 @@
 /*
  * covers.c
  *	  Whether a filter has all elements of another, and a trigger that keeps
- *	  UPDATEs from taking elements out of filters.
+ *	  UPDATEs from removing elements from filters.
  *
  * A filter covers another one whose bits are all set in it, layer by layer: an
- * element is in a filter if one of its layers has all of its bits, and the layer
- * of the same number has them, too.  Either may have grown further.  Of counters
- * it matters only which are not zero.
+ * element is in a filter if all of its bits are set in one of the layers, and
+ * they are set in the other filter's layer of that number, too.  Either filter
+ * may have more layers.  A counter counts as a bit that is set if it is not 0.
  *
- * The trigger is for who writes back what was read earlier: an application that
- * saves all columns of a row puts a filter's older self in the place of one that
- * others have added to since.  A filter that was not written is told by its toast
- * pointer, and not read.
+ * The trigger is for applications that write back an earlier copy of a row: one
+ * that saves all columns would overwrite a filter with a copy that lacks
+ * elements added since.  A filter that was not written is recognized by its
+ * toast pointer, and not read.
  */
 #include "postgres.h"
 
@@ -30,17 +30,17 @@
 PG_FUNCTION_INFO_V1(bloomext_covers);
 PG_FUNCTION_INFO_V1(bloomext_only_grows);
 
-/* A filter to compare: in memory, or its prefix, and where the rest is stored. */
+/* A filter to compare: in memory, or its prefix and the stored datum. */
 typedef struct Compared
 {
 	Datum		datum;
 	BfFilter	filter;
 } Compared;
 
-/* What a call site of bf_only_grows keeps. */
+/* The cache of a call site of bf_only_grows. */
 typedef struct Guard
 {
-	bool		rebuilds;		/* may filters be replaced by any others? */
+	bool		rebuilds;		/* may filters be replaced by any other ones? */
 	int			count;
 	AttrNumber	columns[FLEXIBLE_ARRAY_MEMBER];
 } Guard;
@@ -56,7 +56,7 @@ open_compared(Compared *compared, Datum datum)
 		bf_value_open(datum, &compared->filter);
 }
 
-/* Some bytes of a filter, and what to free after use, or NULL. */
+/* Some bytes of a filter; *slice is to be freed after use, unless NULL. */
 static const uint8 *
 read_part(const Compared *compared, uint64 offset, Size length,
 		  struct varlena **slice)
@@ -68,7 +68,10 @@ read_part(const Compared *compared, uint64 offset, Size length,
 	return DatumGetBfBytes(*slice);
 }
 
-/* Whether a part of a layer covers, from `at` on, that of another filter's. */
+/*
+ * Whether a part of one filter covers a part of another, each from an offset
+ * on.
+ */
 static bool
 part_covers(const Compared *a, uint64 at, const Compared *b, uint64 other_at,
 			Size length)
@@ -87,7 +90,7 @@ part_covers(const Compared *a, uint64 at, const Compared *b, uint64 other_at,
 	return covers;
 }
 
-/* Whether a part of a layer holds nothing. */
+/* Whether a part of a layer is empty. */
 static bool
 part_is_empty(const Compared *compared, uint64 at, Size length)
 {
@@ -101,8 +104,8 @@ part_is_empty(const Compared *compared, uint64 at, Size length)
 }
 
 /*
- * Whether all that is in a layer of b is in that of a, or in none, where a has no
- * such layer.
+ * Whether a layer of b is covered by that of a or, if a has no such layer, is
+ * empty.
  */
 static bool
 layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
@@ -123,8 +126,8 @@ layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
 }
 
 /*
- * Whether one filter looks for texts without their trailing blanks, as those of
- * char(n) are, while nobody knows what another one holds.
+ * Whether one filter looks up texts without trailing blanks, as those of
+ * char(n), while the elements of another are unknown.
  */
 static bool
 drops_blanks(const BfHeader *own, const BfHeader *other)
@@ -134,7 +137,7 @@ drops_blanks(const BfHeader *own, const BfHeader *other)
 		other->funnel != BF_FUNNEL_UNBOUND;
 }
 
-/* Whether a comparable filter a has all that b has. */
+/* Whether a filter covers a comparable one. */
 static bool
 covers_all(const Compared *a, const Compared *b)
 {
@@ -151,7 +154,7 @@ covers_all(const Compared *a, const Compared *b)
 	return true;
 }
 
-/* bf_covers(bloomfilter, bloomfilter): is all of the second in the first? */
+/* bf_covers(bloomfilter, bloomfilter): does the first cover the second? */
 Datum
 bloomext_covers(PG_FUNCTION_ARGS)
 {
@@ -174,8 +177,8 @@ differ_in_size(const BfPlan *a, const BfPlan *b)
 }
 
 /*
- * Whether a filter may take another's place: it covers it, or is made anew, as is
- * known by its size only.  Of other kinds, or with counters, it may be a mistake.
+ * Whether a filter may replace another: it covers it, or was rebuilt, which is
+ * recognized by its size only, as another kind, or counters, may be a mistake.
  */
 static bool
 may_replace(Datum new_filter, Datum old_filter)
@@ -189,7 +192,7 @@ may_replace(Datum new_filter, Datum old_filter)
 		(bf_value_comparable(&a.filter, &b.filter) && covers_all(&a, &b));
 }
 
-/* Whether a column is one of filters, or of a domain over them. */
+/* Whether a column is of the type of filters, or of a domain over it. */
 static bool
 holds_filters(TupleDesc row, AttrNumber column, Oid filters)
 {
@@ -199,14 +202,14 @@ holds_filters(TupleDesc row, AttrNumber column, Oid filters)
 		getBaseType(attribute->atttypid) == filters;
 }
 
-/* Whether a column is generated: a trigger BEFORE an UPDATE does not see it. */
+/* Whether a column is generated, so that triggers BEFORE UPDATE lack it. */
 static bool
 is_generated(TupleDesc row, AttrNumber column)
 {
 	return TupleDescAttr(row, column - 1)->attgenerated != '\0';
 }
 
-/* The column that a trigger's argument names, which must be one of filters. */
+/* The column that a trigger's argument names; raises if it has no filters. */
 static AttrNumber
 named_column(const TriggerData *trigger, Oid filters)
 {
@@ -231,7 +234,7 @@ named_column(const TriggerData *trigger, Oid filters)
 	return column;
 }
 
-/* Find all columns of filters that UPDATEs write: not those that are generated. */
+/* Find all columns of filters except generated ones. */
 static void
 guard_columns(const TriggerData *trigger, Oid filters, Guard *guard)
 {
@@ -249,7 +252,7 @@ guard_columns(const TriggerData *trigger, Oid filters, Guard *guard)
 						RelationGetRelationName(trigger->tg_relation))));
 }
 
-/* Find out what a trigger's arguments want. */
+/* Evaluate a trigger's arguments. */
 static Guard *
 make_guard(FunctionCallInfo fcinfo, const TriggerData *trigger)
 {
@@ -275,7 +278,7 @@ make_guard(FunctionCallInfo fcinfo, const TriggerData *trigger)
 	return guard;
 }
 
-/* Raise where an UPDATE takes elements out of a column's filter. */
+/* Raise if an UPDATE removes elements from a column's filter. */
 static void
 check_column(const TriggerData *trigger, AttrNumber column, bool rebuilds)
 {
@@ -302,7 +305,7 @@ check_column(const TriggerData *trigger, AttrNumber column, bool rebuilds)
 			 errtablecol(table, column)));
 }
 
-/* Raise that a trigger calls for what its function is not for; hint may be NULL. */
+/* Raise that a trigger is not supported; hint may be NULL. */
 pg_noreturn static void
 refuse_trigger(const char *message, const char *hint)
 {
@@ -312,7 +315,7 @@ refuse_trigger(const char *message, const char *hint)
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* bf_only_grows([column [, 'rebuild']]): a trigger of rows that are updated */
+/* bf_only_grows([column [, 'rebuild']]): trigger FOR EACH ROW on UPDATE */
 Datum
 bloomext_only_grows(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,7 @@
 /*
  * element_hash.h
- *	  The elements that a function is called with: what its call site keeps of
- *	  them, their bytes and hashes, and the answers about them.
+ *	  Elements as arguments of functions: the cache of their call site, their
+ *	  bytes and hashes, and arrays of answers.
  */
 #ifndef BLOOMEXT_ELEMENT_HASH_H
 #define BLOOMEXT_ELEMENT_HASH_H
@@ -11,36 +11,36 @@
 #include "type/element_type.h"
 #include "type/probe.h"
 
-/* The most elements that are hashed at once. */
+/* Maximum number of elements that are hashed together. */
 #define BF_PIECE_ELEMENTS	1024
 
-/* What a call site of a filter and elements keeps. */
+/* The cache of a call site with a filter and elements. */
 typedef struct BfCall
 {
 	BfElementType element;
-	BfFunnel	funnel;			/* by which its elements were hashed last */
+	BfFunnel	funnel;			/* by which elements were hashed last */
 	BfProbe		probe;
 } BfCall;
 
-/* An element's bytes by a funnel: its own, or made for it. */
+/* An element's bytes by a funnel: of the datum, or converted. */
 typedef struct BfElementBytes
 {
 	const uint8 *data;
 	Size		length;
 	void	   *made;			/* what to free, or NULL */
-	uint8		integer[8];		/* where the data of an integer is */
+	uint8		integer[8];		/* the bytes of an integer */
 } BfElementBytes;
 
-/* The hashes of an array's elements, at one of its pieces. */
+/* The hashes of a piece of an array. */
 typedef struct BfElements
 {
 	BfCall	   *call;
 	ArrayIterator iterator;
 	MemoryContext scratch;		/* reset for each piece */
 	uint32		count;			/* elements of the piece that are not NULL */
-	uint32		hashed;			/* those of them that the filter can hold */
-	BfHash	   *hashes;			/* of these */
-	uint32	   *source;			/* which of the `count` each of these is */
+	uint32		hashed;			/* those of them that the filter can contain */
+	BfHash	   *hashes;			/* of those */
+	uint32	   *source;			/* their indexes among the `count` */
 } BfElements;
 
 /* Call sites */
@@ -61,7 +61,7 @@ extern bool bf_element_is_hashable(BfFunnel funnel,
 pg_noreturn extern void bf_element_does_not_fit(const BfElementType *element,
 												Datum value);
 
-/* Give a hash room for its digests, which core/ and strategy/ do not allocate. */
+/* Allocate a hash's digests, as core/ and strategy/ do not allocate. */
 static inline void
 bf_hash_room(BfHash *hash)
 {
@@ -75,11 +75,12 @@ extern uint32 bf_elements_take(ArrayIterator iterator, Datum *values,
 extern void bf_elements_start(BfElements *elements, BfCall *call,
 							  ArrayType *array);
 extern bool bf_elements_hash(BfElements *elements);
-extern ArrayType *bf_answers_make(const ArrayType *asked);
+extern ArrayType *bf_answers_make(const ArrayType *elements);
 
 /*
- * What a call site keeps in fn_extra: a struct of a size, zero at first, that
- * starts with the BfElementType of an argument, or of an array's elements.
+ * A call site's cache in fn_extra: a struct of `size` bytes, zero at first,
+ * that starts with the BfElementType of an argument, or of an array's
+ * elements.
  */
 static inline void *
 bf_call_site(FunctionCallInfo fcinfo, int argument, bool array, Size size)
@@ -91,8 +92,8 @@ bf_call_site(FunctionCallInfo fcinfo, int argument, bool array, Size size)
 }
 
 /*
- * Hash an element as the call's filter takes it; false where it cannot hold it.
- * Raises 22023 where the filter holds another kind of elements.
+ * Hash an element for the call's filter; false if that cannot contain it.
+ * Raises 22023 if the filter holds another kind of elements.
  */
 static inline bool
 bf_call_hash(BfCall *call, Datum value, BfHash *hash)

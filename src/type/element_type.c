@@ -1,29 +1,30 @@
 /*
  * element_type.c
- *	  Which kind of elements SQL values are, and which filters take them.
+ *	  The kind of element that SQL values are, and the filters that take them.
  *
- * The kind follows from the argument's type, domains looked through.  A filter
- * is bound to one funnel; the kinds that a funnel takes are told here, and a
+ * The kind follows from the argument's type, or the base type of a domain.  A
+ * filter is bound to one funnel; here are the kinds that a funnel takes, and a
  * value of another kind is an error, never a silent miss.
  *
- * A strategy knows kinds only, as other implementations do: a date is the
- * integer that Java's toEpochDay() gives, and so on.  That it is a date, and
- * neither an integer nor the timestamp that equals it, a filter made in SQL
- * knows by its meaning, from its first element on.  One that comes from
- * elsewhere does not, ever: it is asked for, and added to, whatever goes by its
- * funnel.  A live filter knows by its column.
+ * A strategy distinguishes kinds only, as other implementations do: a date is
+ * the integer that Java's toEpochDay() returns, and so on.  A filter made in
+ * SQL also has a meaning, set by its first element: that it holds dates, and
+ * neither integers nor timestamps, for example.  One that was imported never
+ * has: it accepts, for lookups and additions, whatever its funnel takes.  The
+ * meaning of a live filter follows from its column.
  *
- * Values that are equal have the same bytes, or their type is no element.
- * Text whose equality is not that of its bytes (citext, a nondeterministic
- * collation) is refused: 'A' added and 'a' asked for would be a false
- * negative.  So functions take elements as anycompatible only: a form over text
- * beside it would have the parser cast a citext to text, and nobody could tell.
+ * Equal values must have equal bytes, or their type is refused, as is text
+ * whose equality is not that of its bytes (citext, a nondeterministic
+ * collation): to look up 'a' after 'A' was added would be a false negative.
+ * So functions take elements as anycompatible only: with an additional form
+ * over text, the parser would cast a citext to text, which could not be
+ * detected.
  *
- * A type whose values cannot be elements may still be used by an expression that
- * can, and by which equal values stay equal: errors hint at it.  For an index it
- * is IMMUTABLE, and may contain OIDs of objects, as the hash of an enum does: when
- * a dump that is restored gives them others, the index is built again.  A stored
- * filter is not, so for that they may not.
+ * For a type that is refused, an expression that maps equal values to equal
+ * elements may do: hints suggest one.  For an index it is IMMUTABLE, and may
+ * contain OIDs of objects, as the hash of an enum does: restoring a dump,
+ * which assigns other OIDs, rebuilds the index.  A stored filter is not
+ * rebuilt, so for that it must not contain OIDs.
  */
 #include "postgres.h"
 
@@ -44,9 +45,9 @@
 static const struct ElementRow
 {
 	Oid			type;
-	BfKind		kind;			/* what strategies take it for */
+	BfKind		kind;			/* for strategies */
 	BfForm		form;
-	BfMeaning	meaning;		/* what those that may be equal share */
+	BfMeaning	meaning;		/* shared by those that may be equal */
 }			elements[] = {
 	{TEXTOID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
 	{VARCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
@@ -74,7 +75,7 @@ static const struct ElementRow
 #define IS_BYTES(kind) \
 	((kind) == BF_KIND_BYTEA || (kind) == BF_KIND_UUID)
 
-/* What a funnel holds, in SQL's words. */
+/* The elements of a funnel, as an SQL type. */
 static const char *
 funnel_holds(BfFunnel funnel)
 {
@@ -95,7 +96,7 @@ funnel_holds(BfFunnel funnel)
 	return "no";
 }
 
-/* The row of a type that is no domain; NULL if it cannot be an element. */
+/* The row of a base type; NULL if it cannot be an element. */
 static const struct ElementRow *
 find_element(Oid type)
 {
@@ -114,9 +115,9 @@ bf_type_can_be_element(Oid type)
 	return find_element(type) != NULL;
 }
 
-/* Raise that a type cannot be an element; the hint says what can. */
+/* Raise that a type cannot be an element, with a hint for an alternative. */
 pg_noreturn static void
-refuse(Oid type, bool indexed)
+refuse_type(Oid type, bool indexed)
 {
 	bool		is_array = OidIsValid(get_element_type(getBaseType(type)));
 
@@ -140,7 +141,7 @@ describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
 	const struct ElementRow *row = find_element(base);
 
 	if (row == NULL)
-		refuse(type, indexed);
+		refuse_type(type, indexed);
 	element->type = type;
 	element->kind = row->kind;
 	element->form = row->form;
@@ -157,7 +158,7 @@ describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
 						 &element->typalign);
 }
 
-/* Describe what is in a live filter. */
+/* Describe the elements of a live filter. */
 void
 bf_element_type(Oid type, Oid collation, BfElementType *element)
 {
@@ -174,12 +175,12 @@ type_of_elements(Oid type)
 }
 
 /*
- * Describe an element by its type and the expression that gives it, or an array
- * of it; or NULL.
+ * Describe an element by its type and the expression for it, or for an array of
+ * it, or NULL.
  *
- * The collation is the expression's own.  That of the call, which is taken where
- * there is no expression, is none where another argument, such as a name, has
- * another one.
+ * The collation is that of the expression.  The call's, which is used if there
+ * is no expression, is invalid if another argument, such as a name, has a
+ * different one.
  */
 void
 bf_element_type_of(Oid type, Node *expression, Oid collation,
@@ -208,9 +209,9 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 				 errhint("Call it in a query; an operator that uses it must not have an estimator like matchingsel.")));
 	if (array)
 	{
-		/* The values of a column of pg_stats are of any type. */
+		/* Columns of pg_stats are of type anyarray. */
 		if (IsPolymorphicType(getBaseType(type)))
-			refuse(type, false);
+			refuse_type(type, false);
 		type = type_of_elements(type);
 	}
 	if (IsA(call, FuncExpr))
@@ -240,7 +241,7 @@ goes_with(BfMeaning left, BfMeaning right)
 		(left == BF_MEANING_BPCHAR && right == BF_MEANING_TEXT);
 }
 
-/* Whether elements may be equal, and have equal bytes if they are. */
+/* Whether elements may be equal, as for their meanings above. */
 bool
 bf_element_is_alike(const BfElementType *left, const BfElementType *right)
 {
@@ -255,7 +256,7 @@ funnel_takes(const BfStrategy *strategy, BfFunnel funnel, BfKind kind)
 	{
 		case BF_FUNNEL_UTF8:
 		case BF_FUNNEL_UTF16:
-			/* Where integers go as text, they go wherever text goes. */
+			/* If integers are hashed as text, they go wherever text goes. */
 			return kind == BF_KIND_TEXT ||
 				(IS_INTEGER(kind) && strategy->funnels[kind] == funnel);
 		case BF_FUNNEL_BYTES:
@@ -278,7 +279,7 @@ bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 		funnel_takes(strategy, funnel, element->kind);
 }
 
-/* Whether a filter takes elements by what its own are, where it knows that. */
+/* Whether the meaning of a filter, if it is known, admits elements. */
 bool
 bf_element_has_meaning(const BfElementType *element, const BfHeader *header)
 {
@@ -288,9 +289,9 @@ bf_element_has_meaning(const BfElementType *element, const BfHeader *header)
 }
 
 /*
- * What a filter's elements are once one that it takes is added: what they were,
- * and for the first of all what that is.  What is not known stays so: nobody
- * knows what the others are.
+ * The meaning of a filter after an element was added: that of the element if it
+ * is the first, else unchanged.  An unknown one stays unknown, as the other
+ * elements are.
  */
 BfMeaning
 bf_element_meaning_in(const BfElementType *element, const BfHeader *header)
@@ -300,7 +301,7 @@ bf_element_meaning_in(const BfElementType *element, const BfHeader *header)
 		element->meaning : (BfMeaning) header->meaning;
 }
 
-/* Have elements go into, or be asked of, a filter of that meaning. */
+/* Prepare elements for a filter of a meaning. */
 void
 bf_element_go_into(BfElementType *element, BfMeaning meaning)
 {
@@ -308,7 +309,7 @@ bf_element_go_into(BfElementType *element, BfMeaning meaning)
 		meaning == BF_MEANING_BPCHAR;
 }
 
-/* Raise that a filter holds other elements than those given. */
+/* Raise that a filter holds elements of another type. */
 pg_noreturn static void
 refuse_kind(const char *held, const BfElementType *element)
 {
@@ -320,9 +321,9 @@ refuse_kind(const char *held, const BfElementType *element)
 }
 
 /*
- * The funnel by which elements of this type go into, or are looked up in, a
- * filter: the one it is bound to, or else the kind's own.  Raises 22023 where
- * the filter holds another kind.
+ * The funnel by which elements of a type are added to, or looked up in, a
+ * filter: the one it is bound to, or else the one for the kind.  Raises 22023
+ * if the filter holds another kind.
  */
 BfFunnel
 bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
@@ -346,7 +347,7 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 	return funnel;
 }
 
-/* The same for a filter that may know more than its funnel. */
+/* The funnel of a filter for elements, whose meaning is checked, too. */
 BfFunnel
 bf_element_bind_to(const BfPlan *plan, BfElementType *element)
 {
@@ -358,11 +359,11 @@ bf_element_bind_to(const BfPlan *plan, BfElementType *element)
 	return bf_element_bind(plan->strategy, (BfFunnel) header->funnel, element);
 }
 
-/* ---- What to use instead ---- */
+/* ---- Alternatives for types that cannot be elements ---- */
 
 /*
- * What stands for an object that a value names by its OID.  Its text depends on
- * search_path.
+ * An expression for an object that a value refers to by its OID.  The value's
+ * text would depend on search_path.
  */
 static const char *
 identity_instead(Oid type, const char *value)
@@ -395,8 +396,8 @@ identity_instead(Oid type, const char *value)
 }
 
 /*
- * Whether a type's values have OIDs of objects in them, which a dump that is
- * restored gives others.
+ * Whether a type's values contain OIDs of objects, which change when a dump is
+ * restored.
  */
 static bool
 has_oids_of_objects(Oid type)
@@ -423,8 +424,8 @@ has_oids_of_objects(Oid type)
 }
 
 /*
- * Whether the function that a type is hashed by can be called for its values: that
- * of xid is one for integers, which no xid becomes.
+ * Whether a type's hash function can be called for its values: that of xid
+ * takes integers, to which an xid cannot be cast.
  */
 static bool
 can_be_called(Oid function, Oid type)
@@ -438,7 +439,7 @@ can_be_called(Oid function, Oid type)
 	return can_coerce_type(1, &type, arguments, COERCION_IMPLICIT);
 }
 
-/* A function's name, by which it is found. */
+/* A function's name, qualified if necessary. */
 static const char *
 callable_name(Oid function)
 {
@@ -448,8 +449,8 @@ callable_name(Oid function)
 }
 
 /*
- * An expression of the first element, the lower bound, or the first column,
- * which are equal where the whole is; or else the text.
+ * An expression for the first element, the lower bound, or the first column,
+ * which are equal for equal values; or else for the text.
  */
 static const char *
 part_instead(Oid type, bool indexed, const char *value)
@@ -476,7 +477,7 @@ part_instead(Oid type, bool indexed, const char *value)
 	return psprintf("%s::text", value);
 }
 
-/* What to use instead of an expression of that type. */
+/* An alternative to an expression of a type. */
 const char *
 bf_expression_instead(Oid type, bool indexed, const char *value)
 {

@@ -1,6 +1,6 @@
 /*
  * element_type.h
- *	  Which kind of elements SQL values are, and which filters take them.
+ *	  The kind of element that SQL values are, and the filters that take them.
  */
 #ifndef BLOOMEXT_ELEMENT_TYPE_H
 #define BLOOMEXT_ELEMENT_TYPE_H
@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "strategy/filter.h"
 
-/* How the datum of an element becomes what its kind says. */
+/* How to convert the datum of an element to its kind. */
 typedef enum BfForm
 {
 	BF_FORM_TEXT,
@@ -31,7 +31,7 @@ typedef enum BfForm
 } BfForm;
 
 /*
- * What a call site knows of its element argument, found out once and kept in
+ * The type of a call site's element argument, determined once and kept in
  * fn_extra.
  */
 typedef struct BfElementType
@@ -40,7 +40,7 @@ typedef struct BfElementType
 	BfKind		kind;
 	BfForm		form;
 	BfMeaning	meaning;		/* of a filter whose first element it is */
-	bool		ignores_blanks; /* as the filter has it: no trailing blanks */
+	bool		ignores_blanks; /* without trailing blanks for the filter */
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;

@@ -2,11 +2,11 @@
  * exchange.c
  *	  bf_export and bf_import: the formats of other systems.
  *
- * Two kinds of formats: streams that describe themselves, which are a
- * strategy's own affair (BfStream), and bare bit strings in one of two orders,
- * which any strategy's layer can be written as and read from, given its m and
- * k.  Bytes that come in are copied only after their length was checked
- * against what they say, and the value they make is checked as any other.
+ * There are two kinds of formats: self-describing streams, which a strategy
+ * defines (BfStream), and bare bit strings in one of two orders, as which a
+ * layer of any strategy can be written and, given its m and k, read.  Input is
+ * copied only after its length was checked against its header, and the
+ * resulting value is checked like any other.
  */
 #include "postgres.h"
 
@@ -41,7 +41,7 @@ typedef struct Format
 	BfBitOrder	order;
 } Format;
 
-/* Raise that a format is not known, or not where it was asked for. */
+/* Raise that a format is unknown, or not supported by the function. */
 static void
 refuse_format(const char *name, bool streams, bool strings)
 {
@@ -88,7 +88,7 @@ find_format(text *argument, bool streams, bool strings)
 	return format;
 }
 
-/* The format a filter is exported in: the one named, or its strategy's own. */
+/* The format to export a filter in: an argument, or that of its strategy. */
 static Format
 export_format(FunctionCallInfo fcinfo, int argument, const BfFilter *filter)
 {
@@ -97,7 +97,7 @@ export_format(FunctionCallInfo fcinfo, int argument, const BfFilter *filter)
 	return find_format(PG_GETARG_TEXT_PP(argument), true, true);
 }
 
-/* A filter as the stream of its own strategy, if that is of a format's name. */
+/* Export a filter as its strategy's stream, which must have the name. */
 static bytea *
 export_stream(const BfFilter *filter, const char *name)
 {
@@ -124,7 +124,7 @@ export_stream(const BfFilter *filter, const char *name)
 	return result;
 }
 
-/* A layer's bits in an order, padded to whole bytes. */
+/* Export a layer's bits in an order, padded to whole bytes. */
 static bytea *
 export_bits(const BfFilter *filter, const BfLayer *layer, BfBitOrder order)
 {
@@ -137,9 +137,9 @@ export_bits(const BfFilter *filter, const BfLayer *layer, BfBitOrder order)
 	return result;
 }
 
-/* A filter in a format: a stream, or the bits of its only layer. */
+/* Export a filter: as a stream, or the bits of its only layer. */
 static bytea *
-export(const BfFilter *filter, Format format)
+export_filter(const BfFilter *filter, Format format)
 {
 	if (format.stream != NULL)
 		return export_stream(filter, format.stream->name);
@@ -152,7 +152,7 @@ export(const BfFilter *filter, Format format)
 	return export_bits(filter, &filter->plan.first, format.order);
 }
 
-/* Open a filter as others know filters: a counting one as a plain one. */
+/* Open a filter for export: a counting one as a plain one. */
 static void
 open_plain(Datum datum, BfFilter *filter)
 {
@@ -175,7 +175,8 @@ bloomext_export(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	open_plain(PG_GETARG_DATUM(0), &filter);
-	PG_RETURN_BYTEA_P(export(&filter, export_format(fcinfo, 1, &filter)));
+	PG_RETURN_BYTEA_P(export_filter(&filter,
+									export_format(fcinfo, 1, &filter)));
 }
 
 /* bf_export_layer(bloomfilter, layer, format): layers count from 0 */
@@ -201,7 +202,7 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 						   filter.plan.header.layers - 1)));
 	layer = bf_filter_layer(&filter, wanted);
 
-	/* A layer is written as the filter of one layer that it is. */
+	/* Write the layer as a filter of one layer. */
 	plan = filter.plan;
 	plan.header.layers = 1;
 	plan.header.expected = layer.expected;
@@ -210,8 +211,8 @@ bloomext_export_layer(PG_FUNCTION_ARGS)
 	bf_value_make(&plan, &alone);
 	memcpy(alone.bytes + alone.filter.plan.first.offset,
 		   filter.bytes + layer.offset, layer.bytes);
-	PG_RETURN_BYTEA_P(export(&alone.filter,
-							 export_format(fcinfo, 2, &filter)));
+	PG_RETURN_BYTEA_P(export_filter(&alone.filter,
+									export_format(fcinfo, 2, &filter)));
 }
 
 /* bloomfilter::bytea is bf_export(f, 'guava') */
@@ -224,7 +225,7 @@ bloomext_to_bytea(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(export_stream(&filter, "guava"));
 }
 
-/* Make a value of a stream, bound to a funnel. */
+/* Make a value from a stream, bound to a funnel. */
 static struct varlena *
 import_stream(bytea *data, const BfStream *stream, const char *funnel)
 {
@@ -262,8 +263,8 @@ bloomext_from_bytea(PG_FUNCTION_ARGS)
 }
 
 /*
- * Make a value of a bit string, by arguments of which the third and the fourth
- * say how many elements at which probability, or how many bits and hashes.
+ * Make a value from a bit string, by arguments of which the third and the
+ * fourth are the expected number and the probability, or the bits and hashes.
  */
 static Datum
 import_bits(FunctionCallInfo fcinfo, const char *const names[5], bool sized)

@@ -1,11 +1,11 @@
 /*
  * info.c
- *	  What a filter is and how full it is.
+ *	  Properties of a filter, and its fill.
  *
- * Whatever depends on the fill counts the bits, exactly; bf_positions needs
- * only the prefix of a stored filter.  Who needs to know it roughly has a
- * sample: elements set bits all over a layer, so that its first ones tell how
- * full it is, two million of them within a percent unless it is nearly empty.
+ * Functions that depend on the fill count the bits exactly; bf_positions needs
+ * only the prefix of a stored filter.  For an approximate fill there is a
+ * sample: elements set bits all over a layer, so that two million of its first
+ * bits estimate its fill within a percent, unless it is nearly empty.
  */
 #include "postgres.h"
 
@@ -29,10 +29,10 @@ PG_FUNCTION_INFO_V1(bloomext_info);
 PG_FUNCTION_INFO_V1(bloomext_layers);
 PG_FUNCTION_INFO_V1(bloomext_positions);
 
-/* How much of a filter is a sample of it. */
+/* Bytes of a filter that are sampled. */
 #define SAMPLE_BYTES	((uint64) 256 * 1024)
 
-/* How full a filter is, over all its layers. */
+/* The fill of a filter, over all its layers. */
 BfFill
 bf_value_fill(const BfFilter *filter)
 {
@@ -72,7 +72,7 @@ sample_layer(const BfFilter *filter, const BfLayer *layer, uint64 bytes)
 	return (uint64) rint((double) set / cells * layer->bits);
 }
 
-/* How full a filter is, roughly: a sample's size is shared by its layers. */
+/* The approximate fill of a filter: its layers share the sample's size. */
 BfFill
 bf_value_sample(const BfFilter *filter)
 {
@@ -95,7 +95,7 @@ bloomext_fpp(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(bf_value_fpp(&filter));
 }
 
-/* bf_info(bloomfilter): everything at a glance; unknown n and p are NULL. */
+/* bf_info(bloomfilter): all properties; unknown n and p are NULL */
 Datum
 bloomext_info(PG_FUNCTION_ARGS)
 {
@@ -133,7 +133,7 @@ bloomext_info(PG_FUNCTION_ARGS)
 	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
-/* What bf_layers keeps between its rows: not the filter, which may be large. */
+/* The state of bf_layers between rows, without the filter. */
 typedef struct LayerRow
 {
 	BfLayer		layer;
@@ -158,7 +158,7 @@ measure_layers(Datum datum, uint64 *count)
 	return rows;
 }
 
-/* bf_layers(bloomfilter): a row a layer, oldest first */
+/* bf_layers(bloomfilter): a row for each layer, oldest first */
 Datum
 bloomext_layers(PG_FUNCTION_ARGS)
 {
@@ -195,7 +195,7 @@ bloomext_layers(PG_FUNCTION_ARGS)
 
 /*
  * bf_positions(bloomfilter, element): the positions in the first layer, in
- * order of derivation; NULL for an integer that the filter cannot hold.
+ * order of derivation; NULL for an integer that the filter cannot contain.
  */
 Datum
 bloomext_positions(PG_FUNCTION_ARGS)

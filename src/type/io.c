@@ -2,8 +2,8 @@
  * io.c
  *	  Text and binary input and output of the type.
  *
- * Both carry the value's own bytes: what pg_dump, COPY and replication need.
- * Exchange with other systems is done by bf_export and bf_import.
+ * Both transfer the value's own bytes, for pg_dump, COPY and replication.
+ * bf_export and bf_import exchange filters with other systems.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@ PG_FUNCTION_INFO_V1(bloomext_out);
 PG_FUNCTION_INFO_V1(bloomext_recv);
 PG_FUNCTION_INFO_V1(bloomext_send);
 
-/* Text -> value; 22P02 where it is none. */
+/* Text -> value; 22P02 if it is malformed. */
 Datum
 bloomext_in(PG_FUNCTION_ARGS)
 {
@@ -36,7 +36,7 @@ bloomext_in(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value);
 }
 
-/* Value -> text; 54000 where it has none. */
+/* Value -> text; 54000 if it is too large. */
 Datum
 bloomext_out(PG_FUNCTION_ARGS)
 {
@@ -48,7 +48,7 @@ bloomext_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(output);
 }
 
-/* The value's bytes from a client -> value; 22P03 where they are none. */
+/* The value's bytes from a client -> value; 22P03 if they are malformed. */
 Datum
 bloomext_recv(PG_FUNCTION_ARGS)
 {

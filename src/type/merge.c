@@ -1,14 +1,14 @@
 /*
  * merge.c
- *	  Unite and intersect filters, and say which go together.
+ *	  Unite and intersect compatible filters.
  *
- * Filters combine cell by cell, so they must be of one strategy and have the
- * same cells in the same layers, and hold the same kind of elements.  One that
- * is unbound holds nothing and goes with any funnel; one whose elements are not
- * known goes with any of its funnel, and they are not known of the result.
+ * Filters are merged cell by cell, so they must have equal strategies, layers
+ * and cells, and elements of one kind.  An unbound filter is empty and
+ * compatible with any funnel; one of unknown meaning is compatible with any
+ * meaning for its funnel, and so is the result.
  *
- * A stored filter is merged piece by piece as it is read, so that its bits are
- * in memory but once: the result's.
+ * A stored filter is merged piece by piece as it is read, so that only the
+ * result's bits are in memory.
  */
 #include "postgres.h"
 
@@ -46,14 +46,14 @@ bf_value_same_shape(const BfFilter *left, const BfFilter *right)
 		start_alike(left, right);
 }
 
-/* Whether a filter holds nothing, so that any funnel could still be its own. */
+/* Whether a filter is empty and not yet bound to a funnel. */
 static bool
 is_unbound(const BfFilter *filter)
 {
 	return filter->plan.header.funnel == BF_FUNNEL_UNBOUND;
 }
 
-/* Whether what two filters hold may be of one kind. */
+/* Whether the elements of two filters may be of one kind. */
 static bool
 same_kind(const BfHeader *left, const BfHeader *right)
 {
@@ -80,8 +80,8 @@ bf_value_compatible(const BfFilter *left, const BfFilter *right)
 }
 
 /*
- * Whether what two filters hold can be compared: one may have grown further than
- * the other.
+ * Whether the contents of two filters can be compared: as for merging, but one
+ * may have more layers.
  */
 bool
 bf_value_comparable(const BfFilter *left, const BfFilter *right)
@@ -91,7 +91,7 @@ bf_value_comparable(const BfFilter *left, const BfFilter *right)
 		 left->plan.header.expansion == right->plan.header.expansion);
 }
 
-/* Describe a filter where it differs from another, for a message. */
+/* Describe what two filters may differ in, for a message. */
 static char *
 describe_shape(const BfFilter *filter)
 {
@@ -110,9 +110,9 @@ const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true, true};
 const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false, false};
 
 /*
- * Bring up to date how many elements a merged filter's layers count: at most
- * as many as both together, or as the smaller of them.  Too many only makes it
- * grow early.
+ * Update the numbers of elements that a merged filter's layers count, to upper
+ * bounds: the sum of both, or the smaller one.  Counts that are too high only
+ * make it grow early.
  */
 static void
 merge_counted(BfValue *into, const BfFilter *from, bool adds)
@@ -142,7 +142,7 @@ bf_value_refuse(const BfFilter *left, const BfFilter *right)
 			 errhint("Create both filters with the same parameters, so that strategy, funnel, elements, layers, bits and hashes are equal.")));
 }
 
-/* Raise where two filters are not compatible. */
+/* Raise if two filters are not compatible. */
 static void
 check_compatible(const BfValue *into, const BfFilter *from)
 {
@@ -150,14 +150,14 @@ check_compatible(const BfValue *into, const BfFilter *from)
 		bf_value_refuse(&into->filter, from);
 }
 
-/* Whether two filters can be merged only if they hold the same. */
+/* Whether two filters can be merged only if their bits are equal. */
 static bool
 must_be_same(const BfValue *into, const BfMerge *merge)
 {
 	return into->filter.plan.header.layers > 1 && !merge->across_layers;
 }
 
-/* Raise where two filters must hold the same, and do not. */
+/* Raise if the bits of two filters must be equal, and are not. */
 static void
 check_layers(const BfValue *into, const BfFilter *from, const BfMerge *merge)
 {
@@ -174,8 +174,8 @@ check_layers(const BfValue *into, const BfFilter *from, const BfMerge *merge)
 }
 
 /*
- * Merge the cells of a compatible filter into a value's: those of a filter of
- * which only the prefix was read come from where it is stored.
+ * Merge the cells of a compatible filter into a value's.  If only the prefix of
+ * the filter was read, its cells are read from the stored datum.
  */
 static void
 merge_cells(BfValue *into, const BfFilter *from, Datum stored,
@@ -192,18 +192,15 @@ merge_cells(BfValue *into, const BfFilter *from, Datum stored,
 						  from->length);
 }
 
-/*
- * Have what a filter's elements are said to be hold of a value, too: of one that
- * has none yet, or where it is not known.
- */
+/* Bind a value to the funnel and meaning of a filter, if that is bound. */
 static void
-bind_like(BfValue *into, const BfFilter *from)
+bind_value_like(BfValue *into, const BfFilter *from)
 {
 	if (!is_unbound(from))
 		bf_value_bind(into, from->plan.header.funnel, from->plan.header.meaning);
 }
 
-/* Merge a compatible filter into a value, and what is said of it. */
+/* Merge a compatible filter into a value, including its meaning. */
 static void
 merge_compatible(BfValue *into, const BfFilter *from, Datum stored,
 				 const BfMerge *merge)
@@ -212,7 +209,7 @@ merge_compatible(BfValue *into, const BfFilter *from, Datum stored,
 
 	if (is_unbound(&into->filter) || own->meaning == BF_MEANING_OPEN ||
 		from->plan.header.meaning == BF_MEANING_UNKNOWN)
-		bind_like(into, from);
+		bind_value_like(into, from);
 	merge_cells(into, from, stored, merge);
 	if (from->plan.strategy->counts_elements)
 		merge_counted(into, from, merge->adds);
@@ -228,7 +225,7 @@ bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 	merge_compatible(into, from, (Datum) 0, merge);
 }
 
-/* Check the bits that were merged in pieces as those of any value are. */
+/* Check a value that was merged in pieces. */
 static void
 check_whole(BfValue *value)
 {
@@ -239,7 +236,10 @@ check_whole(BfValue *value)
 		bf_raise_corrupted(&error);
 }
 
-/* The same with a filter that may be stored: then it is read in pieces. */
+/*
+ * Merge a filter that may be stored, and is then read in pieces, into a value;
+ * 22023 if it is not compatible.
+ */
 void
 bf_value_merge_datum(BfValue *into, Datum from, const BfMerge *merge)
 {

@@ -1,6 +1,6 @@
 /*
  * merge.h
- *	  Unite and intersect filters, and say which go together.
+ *	  Unite and intersect compatible filters.
  */
 #ifndef BLOOMEXT_MERGE_H
 #define BLOOMEXT_MERGE_H
@@ -12,8 +12,8 @@ typedef struct BfMerge
 {
 	BfArrayLoop bits;
 	BfArrayLoop counters;
-	bool		adds;			/* are elements counted by both added up? */
-	bool		across_layers;	/* also for what is in different layers? */
+	bool		adds;			/* are the numbers of elements added? */
+	bool		across_layers;	/* valid for elements in different layers? */
 } BfMerge;
 
 extern const BfMerge bf_merge_union;

@@ -1,15 +1,15 @@
 /*
  * notation.c
- *	  How the bytes of a value are written as text.
+ *	  Text representation of a value's bytes.
  *
- * As \x and hexadecimal digits, as bytea's are: twice the value.  The text of a
- * whole row must stay below 1 GB, so larger values are written in base64, four
- * thirds of the value, with a prefix that says so.  Either is read whatever its
- * size.  A value too large for both has no text: whoever makes one is told so at
- * once, not by the first dump.
+ * Like bytea, a value is written as \x and hexadecimal digits, of twice its
+ * length.  The text of a whole row must stay below 1 GB, so larger values are
+ * written in base64, of four thirds the length, with a prefix.  Both are read
+ * whatever their length.  A value too large for both cannot be written as text:
+ * a notice reports that when it is made, not the first dump.
  *
- * Conversions go in pieces, so that they can be interrupted, and straight to
- * where the result is to be.
+ * Conversions are done in pieces, so that they can be interrupted, and directly
+ * into the result.
  */
 #include "postgres.h"
 
@@ -21,15 +21,16 @@
 #include "compat.h"
 #include "type/value.h"
 
-/* The longest text: 1 GB less what a row may have besides. */
+/* Maximum length: 1 GB less some room for the rest of a row. */
 #define MAX_TEXT	(MaxAllocSize - (Size) 1024 * 1024)
 
-/* How many bytes are converted at once: whole groups of any notation. */
+/* Bytes that are converted together: whole groups of each notation. */
 #define PIECE		(BF_PIECE / 4 * 3)
 
 /*
- * A way to write bytes: after a prefix, each group of so many bytes as so many
- * characters.  Decoding gives the number of bytes, or -1 where they are none.
+ * A way to write bytes: after a prefix, each group of `bytes` bytes as
+ * `characters` characters.  Decoding returns the number of bytes, or -1 if the
+ * text is invalid.
  */
 typedef struct Notation
 {
@@ -40,7 +41,7 @@ typedef struct Notation
 	int			(*decode) (const char *text, int length, char *bytes);
 } Notation;
 
-/* hex_encode(), which also says how much it wrote. */
+/* hex_encode(), without its result. */
 static void
 encode_hexadecimal(const char *bytes, int length, char *text)
 {
@@ -62,7 +63,7 @@ decode_hexadecimal(const char *text, int length, char *bytes)
 	return (int) hex_decode(text, length, bytes);
 }
 
-/* The bytes are char * to some versions of these two, uint8 * to others. */
+/* These two take char * for bytes in some versions, uint8 * in others. */
 static void
 encode_base64(const char *bytes, int length, char *text)
 {
@@ -71,14 +72,14 @@ encode_base64(const char *bytes, int length, char *text)
 		elog(ERROR, "could not encode a bloom filter in base64");
 }
 
-/* -1 where the text is not what encode_base64() writes. */
+/* Like pg_b64_decode(), but accepts only what encode_base64() writes. */
 static int
 decode_base64(const char *text, int length, char *bytes)
 {
 	int			padding = (text[length - 1] == '=') + (text[length - 2] == '=');
 	int			wanted = length / 4 * 3 - padding;
 
-	/* It would also take padding, and characters after it, in the middle. */
+	/* pg_b64_decode() would also accept padding in the middle. */
 	if (memchr(text, '=', length - padding) != NULL)
 		return -1;
 	return pg_b64_decode(text, length, (void *) bytes,
@@ -91,7 +92,7 @@ static const Notation notations[] = {
 	{"base64:", 3, 4, encode_base64, decode_base64}
 };
 
-/* How long some bytes are in a notation. */
+/* The length of some bytes in a notation. */
 static uint64
 text_length(const Notation *notation, uint64 bytes)
 {
@@ -99,7 +100,7 @@ text_length(const Notation *notation, uint64 bytes)
 		(bytes + notation->bytes - 1) / notation->bytes * notation->characters;
 }
 
-/* The first notation in which so many bytes fit, or NULL. */
+/* The first notation in which `bytes` bytes fit, or NULL. */
 static const Notation *
 fitting_notation(uint64 bytes)
 {
@@ -118,7 +119,7 @@ bf_value_has_text(uint64 length)
 	return fitting_notation(length) != NULL;
 }
 
-/* Say, as an error or a notice, that a value is too large for text. */
+/* Report, as an error or a notice, that a value is too large for text. */
 void
 bf_value_lacks_text(int level, uint64 length)
 {
@@ -131,7 +132,7 @@ bf_value_lacks_text(int level, uint64 length)
 			 errhint("Copy it with FORMAT binary, divide its elements among several filters, or use a live filter, which is rebuilt when a dump is restored.")));
 }
 
-/* Bytes as text, in the current memory context; 54000 where they have none. */
+/* Bytes as text, in the current memory context; 54000 if there are too many. */
 char *
 bf_value_write_text(const char *bytes, Size length)
 {
@@ -157,9 +158,9 @@ bf_value_write_text(const char *bytes, Size length)
 	return output;
 }
 
-/* Bytes that were written in a notation, as a varlena; NULL where none were. */
+/* Decode a text without its prefix into a varlena; NULL if it is invalid. */
 static struct varlena *
-decode(const Notation *notation, const char *text, Size length)
+decode_notation(const Notation *notation, const char *text, Size length)
 {
 	Size		piece = PIECE / notation->bytes * notation->characters;
 	Size		bytes = 0;
@@ -175,7 +176,7 @@ decode(const Notation *notation, const char *text, Size length)
 		CHECK_FOR_INTERRUPTS();
 		decoded = notation->decode(text + done, Min(piece, length - done),
 								   VARDATA(value) + bytes);
-		/* Less than a whole piece comes only at the end. */
+		/* Only the last piece may be incomplete. */
 		if (decoded < 0 || (decoded < PIECE && length - done > piece))
 			return NULL;
 		bytes += decoded;
@@ -184,7 +185,7 @@ decode(const Notation *notation, const char *text, Size length)
 	return value;
 }
 
-/* The bytes that a text says, as a varlena; NULL where it is in no notation. */
+/* Decode a text into a varlena; NULL if it is invalid. */
 struct varlena *
 bf_value_read_text(const char *text)
 {
@@ -193,7 +194,8 @@ bf_value_read_text(const char *text)
 		Size		prefix = strlen(notations[i].prefix);
 
 		if (strncmp(text, notations[i].prefix, prefix) == 0)
-			return decode(&notations[i], text + prefix, strlen(text + prefix));
+			return decode_notation(&notations[i], text + prefix,
+								   strlen(text + prefix));
 	}
 	return NULL;
 }

@@ -1,10 +1,10 @@
 /*
  * once.c
- *	  The elements of an array, and which of them came already.
+ *	  Iterate over the elements of an array, and find repeated ones.
  *
- * What is kept of an element is where it is in the array, which is 30 bits, and a
- * hash, so that what is in memory is the array once, and 8 bytes an element that
- * is kept, with room to grow.  Elements are the same where their bytes are.
+ * An element is kept as its offset in the array, of 30 bits, and its hash, so
+ * that memory contains the array once, and 8 bytes for each element that is
+ * kept, with room to grow.  Elements are equal if their bytes are.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "type/element_hash.h"
 #include "type/once.h"
 
-/* An element by its place in the array. */
+/* An element by its offset in the array. */
 typedef struct BfOnceEntry
 {
 	uint32		hash;
@@ -38,10 +38,10 @@ static bool is_same_at(const BfOnce *once, uint32 left, uint32 right);
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Entries that the hash table starts with room for. */
+/* Initial size of the hash table. */
 #define FEW_ELEMENTS	64
 
-/* An element by its place. */
+/* The element at an offset. */
 static inline Datum
 element_at(const BfOnce *once, uint32 at)
 {
@@ -49,7 +49,7 @@ element_at(const BfOnce *once, uint32 at)
 					 once->element.typlen);
 }
 
-/* The bytes of an element that tell it from others, whatever filter it is for. */
+/* The bytes that identify an element, for any filter. */
 static void
 bytes_at(const BfOnce *once, uint32 at, BfElementBytes *bytes)
 {
@@ -57,7 +57,7 @@ bytes_at(const BfOnce *once, uint32 at, BfElementBytes *bytes)
 							element_at(once, at), bytes);
 }
 
-/* A funnel that keeps all elements of a kind apart, and needs no strategy. */
+/* A funnel that distinguishes all elements of a kind, without a strategy. */
 static BfFunnel
 exact_funnel(BfKind kind)
 {
@@ -72,7 +72,7 @@ exact_funnel(BfKind kind)
 	}
 }
 
-/* Free what was made for an element's bytes. */
+/* Free an element's bytes if they were converted. */
 static void
 free_bytes(BfElementBytes *bytes)
 {
@@ -80,7 +80,7 @@ free_bytes(BfElementBytes *bytes)
 		pfree(bytes->made);
 }
 
-/* The hash of an element. */
+/* The hash of the element at an offset. */
 static uint32
 hash_at(const BfOnce *once, uint32 at)
 {
@@ -93,7 +93,7 @@ hash_at(const BfOnce *once, uint32 at)
 	return hash;
 }
 
-/* Whether two elements are the same. */
+/* Whether the elements at two offsets are equal. */
 static bool
 is_same_at(const BfOnce *once, uint32 left, uint32 right)
 {
@@ -110,9 +110,9 @@ is_same_at(const BfOnce *once, uint32 left, uint32 right)
 }
 
 /*
- * Start to walk through an array, which stays where it is, for a filter of that
- * meaning: texts that are one to it, as it takes them without their trailing
- * blanks, are one here.
+ * Start to iterate over an array, which must not move, for a filter of a
+ * meaning: texts that are equal to it, as it ignores trailing blanks, are equal
+ * here.
  */
 void
 bf_once_start(BfOnce *once, const BfElementType *element, BfMeaning meaning,
@@ -127,8 +127,8 @@ bf_once_start(BfOnce *once, const BfElementType *element, BfMeaning meaning,
 }
 
 /*
- * Go on to the next element that is not NULL, of which there must be one.  True if
- * it is wanted and was not, with this answer, before.
+ * Advance to the next element that is not NULL; there must be one.  True if it
+ * is wanted, and no equal one was before.
  */
 bool
 bf_once_next(BfOnce *once, bool wanted, Datum *value)

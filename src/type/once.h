@@ -1,6 +1,6 @@
 /*
  * once.h
- *	  The elements of an array, and which of them came already.
+ *	  Iterate over the elements of an array, and find repeated ones.
  */
 #ifndef BLOOMEXT_ONCE_H
 #define BLOOMEXT_ONCE_H
@@ -9,13 +9,13 @@
 
 #include "type/element_type.h"
 
-/* A walk through an array. */
+/* An iteration over an array. */
 typedef struct BfOnce
 {
 	BfElementType element;
-	BfFunnel	funnel;			/* by which their bytes tell them apart */
+	BfFunnel	funnel;			/* whose bytes distinguish the elements */
 	const char *data;			/* of the array */
-	uint32		next;			/* where in it the next element is */
+	uint32		next;			/* offset of the next element in it */
 	struct once_hash *seen;
 } BfOnce;
 

@@ -1,16 +1,15 @@
 /*
  * ops.c
- *	  Make filters, add to them, combine and compare them.
+ *	  Create filters, add to them, combine and compare them.
  *
  * No function changes an argument in place: a value is copied first.  One that
- * has nothing to add returns its argument as it came, so that
- * UPDATE filters SET f = bf_add(f, title) writes a stored filter anew only for
- * a new title.
+ * has nothing to add returns its argument unchanged, so that
+ * UPDATE filters SET f = bf_add(f, title) rewrites a stored filter only for a
+ * new title.
  *
- * NULL is nothing to add, to take out or to combine with: the filter stays as
- * it is, whatever kind it holds.  An answer of NULL would lose a stored filter
- * the day that array_agg() finds no new rows.  Types that cannot be elements
- * are refused even so.
+ * To add, remove or combine with NULL leaves the filter unchanged, whatever
+ * kind it holds.  A result of NULL would lose a stored filter when array_agg()
+ * finds no new rows.  Types that cannot be elements are refused even then.
  */
 #include "postgres.h"
 
@@ -40,7 +39,7 @@ PG_FUNCTION_INFO_V1(bloomext_ne);
 PG_FUNCTION_INFO_V1(bloomext_hash);
 PG_FUNCTION_INFO_V1(bloomext_hash_extended);
 
-/* Leave what elements of a filter with a named funnel are to the first of them. */
+/* Let the first element decide the meaning of a filter with a named funnel. */
 static void
 leave_open(BfPlan *plan)
 {
@@ -48,7 +47,7 @@ leave_open(BfPlan *plan)
 		plan->header.meaning = BF_MEANING_OPEN;
 }
 
-/* Turn a planned filter into a counting one, where there is such a thing. */
+/* Turn a planned filter into a counting one, if its strategy supports it. */
 static void
 make_counting(BfPlan *plan)
 {
@@ -84,12 +83,12 @@ has_constant_arguments(FunctionCallInfo fcinfo)
 }
 
 /*
- * Make an empty filter, by what a call with constant arguments made before.  The
- * functions are STABLE: of what is IMMUTABLE the planner would make a constant,
- * as large as the filter, which a plan for workers carries as text.
+ * Make an empty filter; a call with constant arguments caches it.  The
+ * functions are STABLE: the planner would replace an IMMUTABLE one by a
+ * constant as large as the filter, which is sent to parallel workers as text.
  */
 static Datum
-make_once(FunctionCallInfo fcinfo, PGFunction make)
+make_cached(FunctionCallInfo fcinfo, PGFunction make)
 {
 	FmgrInfo   *function = fcinfo->flinfo;
 	MemoryContext caller;
@@ -111,7 +110,7 @@ make_once(FunctionCallInfo fcinfo, PGFunction make)
  * of no bits, of more than 255 hashes or of more than 1 GB.
  */
 static Datum
-create(PG_FUNCTION_ARGS)
+create_sized(PG_FUNCTION_ARGS)
 {
 	static const char *const names[] = {
 		"expected", "fpp", "strategy", NULL, "expansion", "counting"
@@ -135,10 +134,10 @@ create(PG_FUNCTION_ARGS)
 Datum
 bloomext_create(PG_FUNCTION_ARGS)
 {
-	return make_once(fcinfo, create);
+	return make_cached(fcinfo, create_sized);
 }
 
-/* bf_create_buckets(expected, buckets): Cassandra sizes by bits an element */
+/* bf_create_buckets(expected, buckets): bits per element, as in Cassandra */
 static Datum
 create_buckets(PG_FUNCTION_ARGS)
 {
@@ -161,7 +160,7 @@ create_buckets(PG_FUNCTION_ARGS)
 Datum
 bloomext_create_buckets(PG_FUNCTION_ARGS)
 {
-	return make_once(fcinfo, create_buckets);
+	return make_cached(fcinfo, create_buckets);
 }
 
 /*
@@ -188,15 +187,15 @@ create_bits(PG_FUNCTION_ARGS)
 Datum
 bloomext_create_bits(PG_FUNCTION_ARGS)
 {
-	return make_once(fcinfo, create_bits);
+	return make_cached(fcinfo, create_bits);
 }
 
 /*
- * Change a filter by an element, or an array of them; NULL changes nothing,
- * but is of a type that can be an element all the same, or 0A000.
+ * Change a filter by an element, or an array of them.  NULL leaves the filter
+ * unchanged, but 0A000 if its type cannot be an element.
  */
 static Datum
-change(FunctionCallInfo fcinfo, PGFunction how, bool array)
+change_filter(FunctionCallInfo fcinfo, PGFunction how, bool array)
 {
 	BfElementType element;
 
@@ -208,7 +207,7 @@ change(FunctionCallInfo fcinfo, PGFunction how, bool array)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
-/* Add an element; what is there already is no change. */
+/* Add an element; the filter is unchanged if it is there already. */
 static Datum
 add_element(PG_FUNCTION_ARGS)
 {
@@ -221,7 +220,7 @@ add_element(PG_FUNCTION_ARGS)
 	if (!bf_call_hash(call, PG_GETARG_DATUM(1), &hash))
 		bf_element_does_not_fit(&call->element, PG_GETARG_DATUM(1));
 	meaning = bf_element_meaning_in(&call->element, &filter->plan.header);
-	/* What is there already leaves all but counters as they are. */
+	/* Only counters change if the element is there already. */
 	if (call->funnel == filter->plan.header.funnel &&
 		meaning == (BfMeaning) filter->plan.header.meaning &&
 		filter->plan.header.cell_bits == BF_CELL_BIT &&
@@ -237,12 +236,12 @@ add_element(PG_FUNCTION_ARGS)
 Datum
 bloomext_add(PG_FUNCTION_ARGS)
 {
-	return change(fcinfo, add_element, false);
+	return change_filter(fcinfo, add_element, false);
 }
 
 /*
- * Hash the next piece of an array that is to be added, all of it or nothing, and
- * copy the filter to add it to, once; false after the last.
+ * Hash the next piece of an array to be added, and copy the filter for the
+ * first one; false after the last.  Raises if an element cannot be added.
  */
 static bool
 take_piece(FunctionCallInfo fcinfo, BfElements *elements, BfValue *value)
@@ -266,7 +265,7 @@ take_piece(FunctionCallInfo fcinfo, BfElements *elements, BfValue *value)
 	return true;
 }
 
-/* Add those of an array that are not NULL. */
+/* Add the elements of an array that are not NULL. */
 static Datum
 add_elements(PG_FUNCTION_ARGS)
 {
@@ -282,16 +281,16 @@ add_elements(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* bf_add_all(bloomfilter, elements): NULL elements are passed over */
+/* bf_add_all(bloomfilter, elements): NULL elements are ignored */
 Datum
 bloomext_add_all(PG_FUNCTION_ARGS)
 {
-	return change(fcinfo, add_elements, true);
+	return change_filter(fcinfo, add_elements, true);
 }
 
 /*
- * Add a piece of an array, with an answer for each element whether it was surely
- * new.  What the filter held before needs no second look.
+ * Add a piece of an array, and set for each element whether it was surely new.
+ * Those that the filter had before are not looked up again.
  */
 static void
 put_piece(const BfElements *elements, BfValue *value, char *answers)
@@ -308,7 +307,7 @@ put_piece(const BfElements *elements, BfValue *value, char *answers)
 	}
 }
 
-/* Add an array's elements to the filter, whose place the sum takes. */
+/* Add an array's elements to a filter, which is replaced by the result. */
 static ArrayType *
 put_elements(FunctionCallInfo fcinfo, Datum *filter)
 {
@@ -330,9 +329,9 @@ put_elements(FunctionCallInfo fcinfo, Datum *filter)
 }
 
 /*
- * bf_add_each(bloomfilter, elements): the filter that bf_add_all gives, and a
- * boolean[] of the array's shape: true for what was surely not in it, nor earlier
- * in the array.
+ * bf_add_each(bloomfilter, elements): the filter that bf_add_all returns, and a
+ * boolean[] with the array's dimensions: true for elements that were surely
+ * neither in the filter nor earlier in the array.
  */
 Datum
 bloomext_add_each(PG_FUNCTION_ARGS)
@@ -348,7 +347,7 @@ bloomext_add_each(PG_FUNCTION_ARGS)
 	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
-/* Take an element out, if it is there. */
+/* Remove an element, if it is there. */
 static Datum
 remove_element(PG_FUNCTION_ARGS)
 {
@@ -373,17 +372,17 @@ remove_element(PG_FUNCTION_ARGS)
 }
 
 /*
- * bf_remove(bloomfilter, element): take an element out of a counting filter,
- * once.  What is surely not there is left alone; what is not there but looks
- * as if it were takes other elements' counts.
+ * bf_remove(bloomfilter, element): remove one occurrence of an element from a
+ * counting filter.  One that is surely absent changes nothing; a false positive
+ * decrements counters of other elements.
  */
 Datum
 bloomext_remove(PG_FUNCTION_ARGS)
 {
-	return change(fcinfo, remove_element, false);
+	return change_filter(fcinfo, remove_element, false);
 }
 
-/* bf_plain(bloomfilter): without counters, which only removing needs. */
+/* bf_plain(bloomfilter): without counters, which only bf_remove needs */
 Datum
 bloomext_plain(PG_FUNCTION_ARGS)
 {
@@ -439,8 +438,8 @@ bloomext_compatible(PG_FUNCTION_ARGS)
 }
 
 /*
- * Equality: the same strategy, funnel, shape and bits.  What n and p a filter
- * was made for does not count.
+ * Whether two filters have equal strategies, funnels, shapes and bits.  The n
+ * and p that they were sized for are not compared.
  */
 static bool
 same_filter(FunctionCallInfo fcinfo)
@@ -474,7 +473,7 @@ bloomext_ne(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(!same_filter(fcinfo));
 }
 
-/* The bits of a filter, which is what equal ones have in common. */
+/* The bits of a filter, which are equal for equal filters. */
 static const unsigned char *
 hashed_bytes(Datum datum, int *length)
 {

@@ -1,41 +1,42 @@
 /*
  * probe.c
- *	  Look elements up in a filter that may lie in a table, call after call.
+ *	  Repeatedly look up elements in a filter that may be stored in a table.
  *
- * A filter of some size is stored out of line.  To detoast it at every call
- * would cost 10 ms at 24 MB, a hundred thousand times what the lookup takes.
- * So a call site keeps what it read, under the toast pointer that it came by:
+ * Larger filters are stored out of line.  To detoast one at every call would
+ * take 10 ms at 24 MB, a hundred thousand times the lookup.  So a call site
+ * caches what it read, by toast pointer:
  *
  *	- first the prefix only; each lookup then reads just the bytes it needs, a
  *	  slice each, and stops at the first bit that is not set;
- *	- once the slices read have cost about what loading everything costs, it
- *	  loads everything, once.  So the total is never above twice the best that
- *	  could have been done had the number of lookups been known.
+ *	- once the slices read have cost about as much as loading the filter, it
+ *	  is loaded.  So the total is at most twice the optimum for a number of
+ *	  lookups that is known in advance.
  *
- * Rows of several filters, such as one a day or a tenant, come in any order: a
- * hash join mixes them.  So it keeps what it read of each, as long as all of it
- * fits into the memory of a hash table (work_mem times hash_mem_multiplier); the
- * one least recently used goes first.  Who goes starts anew with slices, which
- * are counted from zero: the total stays below twice that of slices alone even
- * if every filter is thrown out before its next turn.
+ * Rows of several filters, such as one per day or tenant, may come in any
+ * order: a hash join mixes them.  So the cache contains several, as long as
+ * all of it fits into the memory of a hash table (work_mem times
+ * hash_mem_multiplier); the least recently used one is evicted.  An evicted
+ * filter starts again with slices, counted from zero: the total stays below
+ * twice that of slices alone even if every filter is evicted before its next
+ * use.
  *
- * The filter in use is kept whatever its size.  One that is larger than all of
- * that memory goes as soon as another's turn comes, and drives none out.  So it
- * is loaded only for as many lookups as one turn of its has: slices of earlier
- * turns do not count.
+ * The filter in use is cached whatever its size.  One that is larger than all
+ * of that memory is evicted as soon as another is used, and evicts no other.
+ * So it is loaded for the lookups of one period of use only: slices of earlier
+ * periods do not count.
  *
- * A toast pointer names a toast table and a value in it, and a value is never
- * changed: an update writes another one.  The number of a value that is gone
- * can come back only once four billion others were given out; what is kept
- * lasts as long as the function call's place in an expression, a query or, in
- * PL/pgSQL, a transaction at most.
+ * A toast pointer identifies a toast table and a value in it, which is never
+ * changed: an update writes another one.  The number of a deleted value can be
+ * reused only after four billion others were assigned; the cache lasts as long
+ * as the function's call site, at most for a query or, in PL/pgSQL, a
+ * transaction.
  *
  * Filters in memory (not toasted, or compressed and thus small) are opened at
  * each call: that reads only the prefix, and needs no copy.
  *
- * A filter stored compressed, which takes an ALTER TABLE to get, cannot be
- * read by slices, each of which would be decompressed from its start: it is
- * detoasted at once.
+ * A filter that is stored compressed, after an ALTER TABLE, cannot be read by
+ * slices, each of which would be decompressed from the start: it is detoasted
+ * immediately.
  */
 #include "postgres.h"
 
@@ -48,7 +49,7 @@
 #include "type/toast_slices.h"
 
 /*
- * Bytes that are loaded whole in the time that a slice takes to read.
+ * Bytes of a filter that are loaded in the time that it takes to read a slice.
  * Measured at 24 MB, warm: 3.1 us a slice, 9 ms the whole value.
  */
 #define BYTES_PER_SLICE		8192
@@ -72,12 +73,12 @@ typedef struct BfStoredEntry
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Entries that the hash table starts with room for. */
+/* Initial size of the hash table. */
 #define FEW_FILTERS		16
 
-/* Free what is kept of a filter. */
+/* Evict a filter from the cache. */
 static void
-forget(BfProbe *probe, BfStored *stored)
+forget_stored(BfProbe *probe, BfStored *stored)
 {
 	stored_delete(probe->known, stored->pointer);
 	dlist_delete(&stored->by_use);
@@ -87,8 +88,8 @@ forget(BfProbe *probe, BfStored *stored)
 }
 
 /*
- * Count the memory that the filter in use takes now, and its share of a hash
- * table that is half full, and make room for it.
+ * Update the memory for the filter in use, including its share of a hash table
+ * that is half full, and make room for it.
  */
 static void
 keep_within_memory(BfProbe *probe)
@@ -104,12 +105,13 @@ keep_within_memory(BfProbe *probe)
 	if (stored->size > limit)
 		limit += stored->size;
 	while (probe->size > limit)
-		forget(probe, dlist_tail_element(BfStored, by_use, &probe->by_use));
+		forget_stored(probe, dlist_tail_element(BfStored, by_use,
+												&probe->by_use));
 }
 
-/* Load the filter in use whole. */
+/* Load all of the filter in use. */
 static void
-load(BfProbe *probe)
+load_stored(BfProbe *probe)
 {
 	BfStored   *stored = probe->stored;
 	struct varlena *loaded = bf_slices_load(probe->context, probe->datum);
@@ -120,7 +122,7 @@ load(BfProbe *probe)
 	keep_within_memory(probe);
 }
 
-/* Read of a stored filter what is to be kept from the start. */
+/* Read the prefix of a stored filter, or all of it if it is compressed. */
 static BfStored *
 read_stored(BfProbe *probe, const struct varatt_external *pointer)
 {
@@ -135,9 +137,9 @@ read_stored(BfProbe *probe, const struct varatt_external *pointer)
 	return stored;
 }
 
-/* Add a stored filter to those that are kept. */
+/* Add a stored filter to the cache. */
 static void
-keep(BfProbe *probe, BfStored *stored)
+keep_stored(BfProbe *probe, BfStored *stored)
 {
 	bool		found;
 
@@ -160,7 +162,7 @@ change_stored(BfProbe *probe, const struct varatt_external *pointer)
 		if (last->filter.whole)
 		{
 			probe->stored = NULL;
-			forget(probe, last);
+			forget_stored(probe, last);
 		}
 	}
 	entry = probe->known == NULL ? NULL : stored_lookup(probe->known, *pointer);
@@ -173,13 +175,13 @@ change_stored(BfProbe *probe, const struct varatt_external *pointer)
 	{
 		BfStored   *stored = read_stored(probe, pointer);
 
-		keep(probe, stored);
+		keep_stored(probe, stored);
 		probe->stored = stored;
 		keep_within_memory(probe);
 	}
 }
 
-/* Make a filter the one that lookups are about. */
+/* Set the filter for lookups. */
 void
 bf_probe_open(BfProbe *probe, Datum datum)
 {
@@ -202,8 +204,8 @@ bf_probe_open(BfProbe *probe, Datum datum)
 }
 
 /*
- * So many elements are about to be looked up: load the filter if it is time to
- * have it in memory.  Even an absent one takes a slice or two.
+ * Prepare for a number of lookups: load the filter if slices would cost more.
+ * Even an absent element takes a slice or two.
  */
 void
 bf_probe_expect(BfProbe *probe, uint64 lookups)
@@ -212,10 +214,10 @@ bf_probe_expect(BfProbe *probe, uint64 lookups)
 
 	if (!probe->filter->whole &&
 		(probe->stored->slices + slices) * BYTES_PER_SLICE >= probe->filter->length)
-		load(probe);
+		load_stored(probe);
 }
 
-/* Look a cell up in a stored filter. */
+/* Whether a cell of a stored filter is set. */
 static bool
 stored_cell(BfProbe *probe, const BfLayer *layer, uint64 cell)
 {
@@ -230,7 +232,7 @@ stored_cell(BfProbe *probe, const BfLayer *layer, uint64 cell)
 	return set;
 }
 
-/* Whether a layer of a stored filter holds an element, cell by cell. */
+/* Whether a layer of a stored filter contains an element, cell by cell. */
 static bool
 stored_layer_contains(BfProbe *probe, const BfLayer *layer, BfHash *hash)
 {
@@ -264,7 +266,7 @@ bf_probe_contains(BfProbe *probe, BfHash *hash)
 	return false;
 }
 
-/* The same for many elements, with an answer for each. */
+/* Look up many elements, with an answer for each. */
 void
 bf_probe_contains_batch(BfProbe *probe, BfHash *hashes, Size count, bool *found)
 {

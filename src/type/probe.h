@@ -1,6 +1,6 @@
 /*
  * probe.h
- *	  Look elements up in a filter that may lie in a table, call after call.
+ *	  Repeatedly look up elements in a filter that may be stored in a table.
  */
 #ifndef BLOOMEXT_PROBE_H
 #define BLOOMEXT_PROBE_H
@@ -10,30 +10,30 @@
 #include "compat.h"
 #include "strategy/filter.h"
 
-/* A filter that is stored out of line, and what a call site keeps of it. */
+/* The cache for a filter that is stored out of line. */
 typedef struct BfStored
 {
-	struct varatt_external pointer; /* which one it is */
-	BfFilter	filter;			/* view: whole, or prefix only */
-	struct varlena *bytes;		/* what that is a view of */
+	struct varatt_external pointer; /* identifies it */
+	BfFilter	filter;			/* a view of all of it, or of the prefix */
+	struct varlena *bytes;		/* the bytes of that view */
 	uint64		slices;			/* read so far */
-	Size		size;			/* memory that all this takes */
+	Size		size;			/* memory for all this */
 	dlist_node	by_use;			/* its place in BfProbe's list */
 } BfStored;
 
-/* The filters of a call site, kept in fn_extra between calls. */
+/* The filters of a call site, in fn_extra. */
 typedef struct BfProbe
 {
-	MemoryContext context;		/* of everything kept */
-	Datum		datum;			/* the filter of the present call */
+	MemoryContext context;		/* of the cache */
+	Datum		datum;			/* the filter of the current call */
 	const BfFilter *filter;		/* a view of it: one of these two */
 	BfFilter	in_memory;
-	BfStored   *stored;			/* the one used last, or NULL */
+	BfStored   *stored;			/* the last one used, or NULL */
 
-	/* Stored filters that were used before, and this one. */
+	/* All stored filters in the cache, including this one. */
 	struct stored_hash *known;	/* by toast pointer */
-	dlist_head	by_use;			/* the one used last first */
-	Size		size;			/* memory that all of them take */
+	dlist_head	by_use;			/* most recently used first */
+	Size		size;			/* memory for all of them */
 } BfProbe;
 
 extern void bf_probe_open(BfProbe *probe, Datum datum);

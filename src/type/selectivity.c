@@ -1,22 +1,22 @@
 /*
  * selectivity.c
- *	  What the planner is told of lookups: what they cost, how many rows pass.
+ *	  Estimates of lookups for the planner: cost and selectivity.
  *
- * It is told something where it knows the filter: a constant, as by then a
- * parameter is of whose value it makes a plan.  Nothing is executed to learn
- * more, and no error is raised: what cannot be estimated, a filter that is
- * another's column or a subquery's, has the planner's own default.
+ * There are estimates if the filter is a constant, as is a parameter in a plan
+ * that is made for its value.  Nothing is executed to get one, and no error is
+ * raised: without a constant, as for a filter that is a column or the result of
+ * a subquery, the planner's defaults apply.
  *
- * A row passes if its element was added, or else as a false positive.  Of the
- * column's most common values we ask the filter, as few of them may make most
- * of the rows.  Of the others we do not ask which were added, but how many, and
- * take them for as many distinct values; a filter of all of them lets all rows
- * pass, however small its false positive probability.  But they may be others
- * than the column's: so the bounds of its histogram, which are a sample of those
- * values, are looked up too, and are believed where they say otherwise.
+ * A row passes if its element was added, or as a false positive.  The column's
+ * most common values are looked up, as few of them may be in most of the rows.
+ * For the others we estimate how many elements were added, and assume as many
+ * of the column's distinct values; a filter of all of them lets all rows pass,
+ * however small its false positive probability.  The elements may not be
+ * values of the column, however: so the bounds of its histogram, which are a
+ * sample of the values, are looked up, too, and override a contradicting
+ * estimate.
  *
- * The same holds for the functions and for the operators, which have estimators
- * of their own.
+ * Functions and operators, whose estimators are others, have equal estimates.
  */
 #include "postgres.h"
 
@@ -42,36 +42,35 @@ PG_FUNCTION_INFO_V1(bloomext_contains_sel);
 PG_FUNCTION_INFO_V1(bloomext_contains_joinsel);
 PG_FUNCTION_INFO_V1(bloomext_lookup_support);
 
-/* What the planner takes for a function of which it knows nothing. */
+/* The planner's default for functions. */
 #define DEFAULT_SELECTIVITY	0.3333333
 
 /*
- * Costs of looking an element up, in units of cpu_operator_cost: the call and
- * the hash, and a position in a filter that the processor caches, or that it
- * does not.  Measured: 45 ns at 12 kB (k = 7), 140 ns at 24 MB (k = 13), where
- * LIKE takes 10 ns.
+ * Costs of looking up an element, in units of cpu_operator_cost: the call and
+ * the hash, and a position in a filter within or beyond the processor's caches.
+ * Measured: 45 ns at 12 kB (k = 7), 140 ns at 24 MB (k = 13); LIKE takes 10 ns.
  */
 #define LOOKUP_COST				4
 #define CACHED_POSITION_COST	0.1
 #define POSITION_COST			0.8
 #define CACHED_BYTES			(1024 * 1024)
 
-/* Lookups of a column's values in a layer that an estimate is worth. */
+/* Maximum number of lookups in layers for an estimate. */
 #define MOST_LOOKUPS			1000
 
 /*
- * The most that is taken for added of a column's values.  None at all would be
- * expected of what is not in the filter otherwise, which is often the question.
+ * Maximum share of a column's values that are assumed to be in the filter.
+ * Otherwise no rows would be expected for NOT, which is a frequent query.
  */
 #define MOST_ADDED				0.99
 
-/* Values of a column's statistics, and those of them that a filter holds. */
+/* Values of a column's statistics, and those of them that a filter contains. */
 typedef struct KnownValues
 {
 	int			count;
 	int			held;
-	Selectivity rows;			/* the part of all rows that they make */
-	Selectivity passing;		/* the part that those held make */
+	Selectivity rows;			/* share of all rows with these values */
+	Selectivity passing;		/* share of all rows with those held */
 } KnownValues;
 
 /* Whether an expression is of a type that can be an element. */
@@ -82,8 +81,8 @@ is_element(Node *expression)
 }
 
 /*
- * Open the filter that a lookup is in, and find what it is of; false where that
- * is not known.  The filter comes first unless that is the element.
+ * Open the filter of a lookup, and find the element; false if the filter is not
+ * a constant.  The filter is the first argument unless that can be an element.
  */
 static bool
 open_filter(List *arguments, Node **element, BfFilter *filter)
@@ -109,11 +108,11 @@ open_filter(List *arguments, Node **element, BfFilter *filter)
 }
 
 /*
- * Whether a filter can be asked for elements of a type without raising anything:
+ * Whether elements of a type can be looked up in a filter without an error,
  * neither for their kind, nor for text that cannot be converted.
  */
 static bool
-can_be_asked(const BfFilter *filter, const BfElementType *type)
+can_look_up(const BfFilter *filter, const BfElementType *type)
 {
 	const BfHeader *header = &filter->plan.header;
 
@@ -124,11 +123,11 @@ can_be_asked(const BfFilter *filter, const BfElementType *type)
 }
 
 /*
- * Look values up in a filter.  If they are more than an estimate is worth, take
- * some from all over a histogram, and the first of the most common.
+ * Look up values in a filter.  If there are too many, use some from all over a
+ * histogram, or the first of the most common.
  */
 static KnownValues
-look_values_up(const AttStatsSlot *slot, const BfFilter *filter,
+look_up_values(const AttStatsSlot *slot, const BfFilter *filter,
 			   const BfElementType *type)
 {
 	int			most = MOST_LOOKUPS / (int) filter->plan.header.layers;
@@ -155,11 +154,11 @@ look_values_up(const AttStatsSlot *slot, const BfFilter *filter,
 }
 
 /*
- * Ask a filter for a column's most common values, or for the bounds of its
- * histogram, if there are any and the user may read them.
+ * Look up a column's most common values, or the bounds of its histogram, if
+ * there are any and the user may read them.
  */
 static KnownValues
-ask_for_values(const VariableStatData *column, Node *element,
+look_up_statistics(const VariableStatData *column, Node *element,
 			   const BfFilter *filter, int kind)
 {
 	KnownValues known = {0};
@@ -168,20 +167,20 @@ ask_for_values(const VariableStatData *column, Node *element,
 
 	bf_element_type(exprType(element), InvalidOid, &type);
 	bf_element_go_into(&type, (BfMeaning) filter->plan.header.meaning);
-	if (!column->acl_ok || !can_be_asked(filter, &type) ||
+	if (!column->acl_ok || !can_look_up(filter, &type) ||
 		!get_attstatsslot(&slot, column->statsTuple, kind, InvalidOid,
 						  ATTSTATSSLOT_VALUES |
 						  (kind == STATISTIC_KIND_MCV ? ATTSTATSSLOT_NUMBERS : 0)))
 		return known;
 	if (IsBinaryCoercible(slot.valuetype, exprType(element)))
-		known = look_values_up(&slot, filter, &type);
+		known = look_up_values(&slot, filter, &type);
 	free_attstatsslot(&slot);
 	return known;
 }
 
 /*
- * Believe a sample (by Laplace's rule of succession) rather than an estimate
- * that is more than two standard deviations off.
+ * Replace an estimate that is more than two standard deviations off a sample
+ * (by Laplace's rule of succession) by that.
  */
 static Selectivity
 correct_by_sample(Selectivity estimate, const KnownValues *sample)
@@ -194,15 +193,15 @@ correct_by_sample(Selectivity estimate, const KnownValues *sample)
 	return part;
 }
 
-/* The part of a column's uncommon values that are in a filter. */
+/* The share of a column's uncommon values that are in a filter. */
 static Selectivity
 uncommon_selectivity(VariableStatData *column, Node *element,
 					 const BfFilter *filter, double distinct,
 					 const KnownValues *common)
 {
 	BfFill		fill = bf_value_sample(filter);
-	KnownValues sample = ask_for_values(column, element, filter,
-										STATISTIC_KIND_HISTOGRAM);
+	KnownValues sample = look_up_statistics(column, element, filter,
+											STATISTIC_KIND_HISTOGRAM);
 	double		added = Max(fill.count - common->held, 0) /
 		Max(distinct - common->count, 1);
 
@@ -210,7 +209,7 @@ uncommon_selectivity(VariableStatData *column, Node *element,
 	return correct_by_sample(added + (1 - added) * fill.fpp, &sample);
 }
 
-/* The part of a column's rows whose element is in a filter; NULL is in none. */
+/* The share of rows whose element is in a filter; NULL never is. */
 static Selectivity
 column_selectivity(VariableStatData *column, Node *element,
 				   const BfFilter *filter)
@@ -223,7 +222,8 @@ column_selectivity(VariableStatData *column, Node *element,
 
 	if (!guessed)
 	{
-		common = ask_for_values(column, element, filter, STATISTIC_KIND_MCV);
+		common = look_up_statistics(column, element, filter,
+									STATISTIC_KIND_MCV);
 		passing = uncommon_selectivity(column, element, filter, distinct, &common);
 	}
 	if (HeapTupleIsValid(column->statsTuple))
@@ -232,7 +232,7 @@ column_selectivity(VariableStatData *column, Node *element,
 	return common.passing + others * passing;
 }
 
-/* The part of all rows whose element is in the filter. */
+/* The selectivity of a lookup. */
 static Selectivity
 lookup_selectivity(PlannerInfo *root, List *arguments, int relation)
 {
@@ -267,7 +267,7 @@ bloomext_contains_joinsel(PG_FUNCTION_ARGS)
 										(List *) PG_GETARG_POINTER(2), 0));
 }
 
-/* The cost of looking an element up, in units of cpu_operator_cost. */
+/* The cost of looking up an element, in units of cpu_operator_cost. */
 static double
 lookup_cost(const BfFilter *filter)
 {
@@ -280,7 +280,7 @@ lookup_cost(const BfFilter *filter)
 	return cost;
 }
 
-/* How many elements an argument is: that many of an array. */
+/* The number of elements in an argument, which may be an array. */
 static double
 count_elements(PlannerInfo *root, Node *element)
 {
@@ -290,8 +290,8 @@ count_elements(PlannerInfo *root, Node *element)
 }
 
 /*
- * Tell the cost of a lookup; false where only the declared one is known.  What
- * is no lookup, as bf_add is none, gives no boolean.
+ * Estimate the cost of a lookup; false if only the declared cost applies.
+ * Functions that are not lookups, such as bf_add, do not return a boolean.
  */
 static bool
 estimate_cost(SupportRequestCost *request)
@@ -316,8 +316,8 @@ estimate_cost(SupportRequestCost *request)
 }
 
 /*
- * The planner support function of lookups: answers requests for an estimate, and
- * NULL where there is none.
+ * The planner support function of lookups: answers requests for an estimate;
+ * NULL if there is none.
  */
 Datum
 bloomext_lookup_support(PG_FUNCTION_ARGS)
@@ -326,10 +326,10 @@ bloomext_lookup_support(PG_FUNCTION_ARGS)
 
 	if (IsA(request, SupportRequestSelectivity))
 	{
-		SupportRequestSelectivity *asked = (SupportRequestSelectivity *) request;
+		SupportRequestSelectivity *call = (SupportRequestSelectivity *) request;
 
-		asked->selectivity = lookup_selectivity(asked->root, asked->args,
-												asked->varRelid);
+		call->selectivity = lookup_selectivity(call->root, call->args,
+											   call->varRelid);
 		PG_RETURN_POINTER(request);
 	}
 	if (IsA(request, SupportRequestCost) &&

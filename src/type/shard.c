@@ -1,19 +1,19 @@
 /*
  * shard.c
- *	  bf_shard: in which of several filters an element is.
+ *	  bf_shard: the one of several filters that an element belongs to.
  *
- * That is the CRC-32 of its bytes (zlib's, as any language has it) modulo the
- * number of filters, in SQL and in Redis.
+ * That is the CRC-32 of its bytes (zlib's, available in any language) modulo
+ * the number of filters, in SQL and in Redis.
  *
- * bf_shard knows of no strategy, so it takes the bytes that strategy guava has:
- * text as UTF-8, and integers of every type as those of the bigint, so that what
- * SQL calls equal is in one shard.  In Redis the bytes are those of the filter's
- * own strategy, whatever its funnel, and stay so, as filters that are there are
- * read for ever.  Strategies that hash integers as decimal text, or text as
- * UTF-16, have other shards there: their filters are not mirrored as shards, nor
- * fetched as such, unless they hold bytes.  A bf_shard that is told the strategy
- * would be no better: a filter does not say by which form its elements were
- * chosen, and the wrong one is a "no" for what is there.
+ * bf_shard is independent of the strategy, so it uses the bytes of strategy
+ * guava: text as UTF-8, and integers of every type as bigint, so that values
+ * that are equal in SQL are in one shard.  In Redis the bytes are those of the
+ * filter's own strategy, whatever its funnel, and will remain so, as existing
+ * filters must be read forever.  Strategies that hash integers as decimal
+ * text, or text as UTF-16, have other shards there: their filters are not
+ * mirrored as shards, nor fetched as such, unless they hold bytes.  A bf_shard
+ * that takes the strategy would be no better: a filter does not contain which
+ * form distributed its elements, and the wrong one would be a false negative.
  */
 #include "postgres.h"
 
@@ -29,7 +29,7 @@ PG_FUNCTION_INFO_V1(bloomext_shard);
 
 /* CRC-32 */
 static uint32
-checksum(const uint8 *data, Size length)
+shard_checksum(const uint8 *data, Size length)
 {
 	pg_crc32	crc;
 
@@ -43,7 +43,7 @@ checksum(const uint8 *data, Size length)
 	return crc;
 }
 
-/* By which funnel a strategy has the bytes of a kind that shards go by. */
+/* The funnel whose bytes determine the shard of a strategy's elements. */
 static BfFunnel
 shard_funnel(const BfStrategy *strategy, BfKind kind)
 {
@@ -52,7 +52,7 @@ shard_funnel(const BfStrategy *strategy, BfKind kind)
 	return funnel == BF_FUNNEL_INT ? BF_FUNNEL_LONG : funnel;
 }
 
-/* The number, from 0 on, of the shard that an element is in. */
+/* The number, from 0 on, of an element's shard. */
 int
 bf_shard_find(const BfStrategy *strategy, const BfElementType *element,
 			  Datum value, int shards)
@@ -60,20 +60,20 @@ bf_shard_find(const BfStrategy *strategy, const BfElementType *element,
 	BfElementBytes bytes;
 	uint32		crc;
 
-	/* It raises what the strategy does not take. */
+	/* Raises if the strategy does not support the element. */
 	(void) bf_element_bind(strategy, BF_FUNNEL_UNBOUND, element);
 	(void) bf_element_bytes(strategy, shard_funnel(strategy, element->kind),
 							element, value, &bytes);
-	crc = checksum(bytes.data, bytes.length);
+	crc = shard_checksum(bytes.data, bytes.length);
 	if (bytes.made != NULL)
 		pfree(bytes.made);
 	return crc % shards;
 }
 
 /*
- * Whether all that a filter of a strategy and funnel can hold is in the shard that
- * bf_shard says.  Of text as UTF-16 a guava filter's is, too, but not for who reads
- * the filter and has such text.
+ * Whether all elements that a filter of a strategy and funnel can contain are
+ * in the shard that bf_shard returns.  Those of a guava filter of UTF-16 are,
+ * too, but not for other programs, which have such text.
  */
 bool
 bf_shard_suits(const BfStrategy *strategy, BfFunnel funnel)
@@ -90,7 +90,7 @@ bf_shard_suits(const BfStrategy *strategy, BfFunnel funnel)
 	return funnel != BF_FUNNEL_UTF16;
 }
 
-/* Whether a clause is bf_shard(..., shards) = number, of constants. */
+/* Whether a clause is bf_shard(..., shards) = number, with constants. */
 bool
 bf_shard_is_said(Node *clause, int *shards, int *number)
 {

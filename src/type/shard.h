@@ -1,13 +1,13 @@
 /*
  * shard.h
- *	  In which of several filters an element is.
+ *	  The one of several filters that an element belongs to.
  */
 #ifndef BLOOMEXT_SHARD_H
 #define BLOOMEXT_SHARD_H
 
 #include "type/element_type.h"
 
-/* Filters that one can be spread over. */
+/* Maximum number of filters that one can be divided into. */
 #define BF_MAX_SHARDS		1024
 
 extern int	bf_shard_find(const BfStrategy *strategy,

@@ -1,19 +1,19 @@
 /*
  * stored.c
- *	  bf_stored_filters: what filters there are in the columns of this database.
+ *	  bf_stored_filters: the filters in the columns of this database.
  *
- * It is for monitors, and for the night when one of many filters is damaged or
- * too small.  So it waits for no lock, not that of a TOAST table's index either, and
- * no column makes it fail: why one could not be read is what its row tells.  Each is
- * read in a subtransaction, so this cannot be called in parallel mode.
+ * It is for monitoring, and for finding a filter that is damaged or too small.
+ * So it never waits for a lock, not even for that of a TOAST table's index, and
+ * no column makes it fail: if one cannot be read, its row contains the reason.
+ * Each is read in a subtransaction, so this cannot be called in parallel mode.
  *
- * A table is scanned, not queried: nothing that its owner wrote is run with the
- * caller's rights.  For the same reason, and as part of a table would be taken for
- * all of it, one whose policies hide rows from the caller is not read.  Columns
- * that the caller may not read are left out.
+ * A table is scanned, not queried, so that code of its owner is not run with
+ * the caller's privileges.  For that reason, and as its result would seem
+ * complete, a table whose policies hide rows from the caller is not read.
+ * Columns that the caller may not read are omitted.
  *
- * Columns are found by their type, and domains over it: filters within arrays or
- * rows of other types are not found.  Partitions are tables of their own here.
+ * Columns are found by their type, and domains over it: filters in arrays or
+ * rows of other types are not found.  Partitions are treated like other tables.
  */
 #include "postgres.h"
 
@@ -46,10 +46,10 @@
 
 PG_FUNCTION_INFO_V1(bloomext_stored_filters);
 
-/* Too many false positives: this many times what was asked for. */
+/* Multiple of the requested false positive probability that is too high. */
 #define TOO_MANY		2
 
-/* The same of a filter that was imported: nobody knows what was asked for. */
+/* Likewise for a filter whose requested probability is unknown. */
 #define TOO_LIKELY		0.05
 
 /* The columns of bf_stored_filters. */
@@ -67,18 +67,18 @@ typedef struct Column
 	NameData	name;
 } Column;
 
-/* What is found in it. */
+/* The result for a column. */
 typedef struct Found
 {
 	const Column *column;
-	const List *types;			/* that it may be of */
+	const List *types;			/* of columns of filters */
 	const char *schema;			/* of bf_info */
-	ItemPointerData row;		/* whose filter is looked at, or invalid */
+	ItemPointerData row;		/* whose filter is being read, or invalid */
 	int64		filters;
 	int64		missing;		/* rows where it is NULL */
 	int64		over_full;
 	double		fill;			/* of the fullest */
-	double		fpp;			/* of the one that says "maybe" most often */
+	double		fpp;			/* the highest one */
 	int64		bytes;
 	bool		was_read;
 	const char *action;
@@ -86,8 +86,8 @@ typedef struct Found
 } Found;
 
 /*
- * Whether a filter gives far more false positives than were asked for, by its fill
- * or by its number of equal layers.
+ * Whether a filter has far more false positives than requested, by its fill or
+ * by its number of equal layers.
  */
 static bool
 is_over_full(const BfFilter *filter, double fpp)
@@ -97,7 +97,7 @@ is_over_full(const BfFilter *filter, double fpp)
 	return fpp > (wanted > 0 ? TOO_MANY * wanted : TOO_LIKELY);
 }
 
-/* Count in a filter. */
+/* Add a filter to the result. */
 static void
 count_filter(Found *found, Datum datum)
 {
@@ -113,7 +113,7 @@ count_filter(Found *found, Datum datum)
 	found->bytes += (int64) filter.length;
 }
 
-/* Count in all rows of an open table. */
+/* Add all rows of an open table to the result. */
 static void
 count_rows(Found *found, Relation table)
 {
@@ -145,12 +145,12 @@ count_rows(Found *found, Relation table)
 }
 
 /*
- * The statement that lists a column's filters that are over-full.  Types are those
- * of our function and PostgreSQL's operators exactly: the owner of the table might
- * have some that fit better, and it is run by others.
+ * The statement that lists a column's overfull filters.  Types match those of
+ * our function and of PostgreSQL's operators exactly: otherwise functions of
+ * the table's owner could match better, and would be run by other users.
  */
 static const char *
-listing(const Found *found, Relation table)
+listing_statement(const Found *found, Relation table)
 {
 	return psprintf("SELECT t.ctid, i.expected, i.estimated_count, i.fpp, i.estimated_fpp"
 					" FROM ONLY %s AS t, %s(t.%s::%s) AS i"
@@ -163,7 +163,7 @@ listing(const Found *found, Relation table)
 					TOO_MANY, TOO_LIKELY);
 }
 
-/* Whether a column is one of filters, now that its table is locked. */
+/* Whether a column still has filters after its table was locked. */
 static bool
 is_of_filters(Relation table, const Found *found)
 {
@@ -175,7 +175,7 @@ is_of_filters(Relation table, const Found *found)
 		list_member_oid(found->types, TupleDescAttr(row, number - 1)->atttypid);
 }
 
-/* Why a table cannot be read from here, or not all of it; or NULL. */
+/* Why a table cannot be read completely in this session, or NULL. */
 static const char *
 why_not_whole(Form_pg_class form)
 {
@@ -186,7 +186,10 @@ why_not_whole(Form_pg_class form)
 	return NULL;
 }
 
-/* Whether a table has rows of its own, in this session; and why they are out of reach. */
+/*
+ * Whether a relation has rows that this session could read; if there is a
+ * reason not to, *reason is set.
+ */
 static bool
 is_table(Oid oid, const char **reason)
 {
@@ -220,8 +223,8 @@ may_read(const Column *column)
 }
 
 /*
- * Read a column whose table is locked, if that is still there.  What the caller may
- * read may have changed until then.
+ * Read a column whose table is locked, if that still exists.  Privileges may
+ * have changed before the lock.
  */
 static void
 read_locked(Found *found)
@@ -243,12 +246,12 @@ read_locked(Found *found)
 		count_rows(found, table);
 		found->was_read = true;
 		if (found->over_full > 0)
-			found->action = listing(found, table);
+			found->action = listing_statement(found, table);
 	}
 	table_close(table, NoLock);
 }
 
-/* Read a column. */
+/* Read a column, if its table can be locked without waiting. */
 static void
 read_column(void *argument)
 {
@@ -260,7 +263,7 @@ read_column(void *argument)
 		found->reason = "is of a table that is locked by another session";
 }
 
-/* The same, whatever is wrong with it. */
+/* Read a column; errors become the reason. */
 static void
 try_column(Found *found)
 {
@@ -283,7 +286,7 @@ try_column(Found *found)
 
 /* Return a column's row. */
 static void
-tell_column(ReturnSetInfo *set, const Found *found)
+put_column(ReturnSetInfo *set, const Found *found)
 {
 	bool		any = found->filters > 0;
 	Datum		values[COLUMNS];
@@ -316,7 +319,7 @@ tell_column(ReturnSetInfo *set, const Found *found)
 	tuplestore_putvalues(set->setResult, set->setDesc, values, nulls);
 }
 
-/* Add the domains over types that are listed; whether there were any. */
+/* Append the domains over listed types; false if there are no more. */
 static bool
 add_domains(List **types)
 {
@@ -349,7 +352,7 @@ filter_types(Oid type)
 	return types;
 }
 
-/* Find the columns of types: a list of Column. */
+/* The columns of some types: a list of Column. */
 static List *
 list_columns(const List *types)
 {
@@ -379,7 +382,7 @@ list_columns(const List *types)
 	return columns;
 }
 
-/* Whether a column comes before another one. */
+/* Order columns by table and number. */
 static int
 compare_columns(const ListCell *a, const ListCell *b)
 {
@@ -391,7 +394,7 @@ compare_columns(const ListCell *a, const ListCell *b)
 	return (int) left->number - right->number;
 }
 
-/* bf_stored_filters(): a row a column of filters that the caller may read */
+/* bf_stored_filters(): a row for each column that the caller may read */
 Datum
 bloomext_stored_filters(PG_FUNCTION_ARGS)
 {
@@ -411,7 +414,7 @@ bloomext_stored_filters(PG_FUNCTION_ARGS)
 		if (!is_table(column->table, &found.reason) || !may_read(column))
 			continue;
 		try_column(&found);
-		tell_column(set, &found);
+		put_column(set, &found);
 	}
 	return (Datum) 0;
 }

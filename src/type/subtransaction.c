@@ -1,9 +1,9 @@
 /*
  * subtransaction.c
- *	  Do what may fail, and go on if it does.
+ *	  Call functions that may fail, and continue if they do.
  *
- * It is done in a subtransaction, which takes what was locked, pinned or opened
- * in it along if it fails.  So this cannot be called in parallel mode.
+ * They are called in a subtransaction, whose abort releases locks, pins and
+ * open relations.  So this cannot be used in parallel mode.
  */
 #include "postgres.h"
 
@@ -15,11 +15,12 @@
 #include "type/subtransaction.h"
 
 /*
- * Call a function in a subtransaction, which is kept if it succeeds and is to be
- * kept; returns the error that it raised, in the caller's memory, or NULL.
+ * Call a function in a subtransaction, which is committed if the function
+ * succeeds and `is_kept`; returns the error that it raised, in the caller's
+ * memory context, or NULL.
  */
 static ErrorData *
-attempt(void (*what) (void *state), void *state, bool is_kept)
+call_in_subtransaction(void (*what) (void *state), void *state, bool is_kept)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -48,21 +49,24 @@ attempt(void (*what) (void *state), void *state, bool is_kept)
 	return error;
 }
 
-/* Do something; not all errors are to be passed over, but that is the caller's choice. */
+/*
+ * Call a function whose effects are kept.  The caller decides which errors to
+ * raise again.
+ */
 ErrorData *
 bf_attempt(void (*what) (void *state), void *state)
 {
-	return attempt(what, state, true);
+	return call_in_subtransaction(what, state, true);
 }
 
-/* A function that looks at something, and its argument. */
+/* A function that reads something, and its argument. */
 typedef struct Look
 {
 	void		(*what) (void *state);
 	void	   *state;
 } Look;
 
-/* Call it so that whatever lock it comes to, the wait for that is an error. */
+/* Call it such that to wait for any lock is an error. */
 static void
 look_without_waiting(void *argument)
 {
@@ -76,18 +80,18 @@ look_without_waiting(void *argument)
 }
 
 /*
- * Look at something without changing it: nobody is waited for (55P03), and no lock
- * is kept.
+ * Call a function that reads something: to wait for a lock is an error (55P03),
+ * and locks are released.
  */
 ErrorData *
 bf_look(void (*what) (void *state), void *state)
 {
 	Look		look = {what, state};
 
-	return attempt(look_without_waiting, &look, false);
+	return call_in_subtransaction(look_without_waiting, &look, false);
 }
 
-/* Whether an error tells nothing of what was looked at: the query is cancelled. */
+/* Whether an error concerns the query as a whole, such as its cancellation. */
 static bool
 is_of_query(const ErrorData *error)
 {
@@ -97,7 +101,7 @@ is_of_query(const ErrorData *error)
 		category == ERRCODE_TRANSACTION_ROLLBACK;
 }
 
-/* What a look met with, in words; raised again where it is of the query. */
+/* The reason why bf_look() failed; errors of the query are raised again. */
 const char *
 bf_look_reason(ErrorData *error)
 {

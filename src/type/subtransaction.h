@@ -1,6 +1,6 @@
 /*
  * subtransaction.h
- *	  Do what may fail, and go on if it does.
+ *	  Call functions that may fail, and continue if they do.
  */
 #ifndef BLOOMEXT_ATTEMPT_H
 #define BLOOMEXT_ATTEMPT_H

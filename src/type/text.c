@@ -1,22 +1,21 @@
 /*
  * text.c
- *	  Text of the database's encoding as UTF-8 and as UTF-16.
+ *	  Convert text from the database's encoding to UTF-8 and UTF-16.
  *
- * Text is hashed as UTF-8 (or UTF-16) whatever the database's encoding, so
- * that filters mean the same in every database and in every service.  In
- * SQL_ASCII only bytes below 128 have a known meaning.
+ * Text is hashed as UTF-8 (or UTF-16) whatever the database's encoding, so that
+ * filters are portable between databases and services.  In SQL_ASCII only bytes
+ * below 128 have a known meaning.
  *
- * Not all text is valid in the database's encoding: a setting that a client
- * sends as it connects is not checked by PostgreSQL, nor is what comes from a
- * server whose encoding is SQL_ASCII.  So whatever is converted is checked on
- * the way, 22021, and no conversion reads or writes beyond its ends, whatever
- * the bytes are.  UTF-8 that is wanted as UTF-8 is not converted, and not
- * checked: equal texts have equal bytes there, valid or not, and so equal
- * bits; other funnels and databases of other encodings refuse such text, and
- * no filter of theirs can hold it.
+ * Not all text is valid in the database's encoding: PostgreSQL checks neither a
+ * setting that a client sends as it connects, nor text from a server whose
+ * encoding is SQL_ASCII.  So conversions check their input (22021), and do not
+ * read or write out of bounds, whatever the bytes are.  UTF-8 that is needed as
+ * UTF-8 is neither converted nor checked: equal texts have equal bytes there,
+ * valid or not, and so equal bits; other funnels, and databases of other
+ * encodings, refuse such text, so that their filters cannot contain it.
  *
  * Long texts are converted in pieces, between which they can be cancelled, and
- * take no more memory than what comes out, and a piece.
+ * take memory only for the result and a piece.
  */
 #include "postgres.h"
 
@@ -27,7 +26,7 @@
 #include "core/pause.h"
 #include "type/text.h"
 
-/* What was converted so far. */
+/* The result so far. */
 typedef struct Output
 {
 	unsigned char *bytes;
@@ -35,9 +34,9 @@ typedef struct Output
 	size_t		room;
 } Output;
 
-/* Where the next bytes go, of which there will be no more than so many. */
+/* Make room for `more` bytes at most; returns where they go. */
 static unsigned char *
-reserve(Output *output, size_t more)
+reserve_output(Output *output, size_t more)
 {
 	size_t		needed = output->length + more;
 
@@ -49,7 +48,7 @@ reserve(Output *output, size_t more)
 	return output->bytes + output->length;
 }
 
-/* Whether all bytes are below 128, the same in every encoding of a server. */
+/* Whether all bytes are below 128, and so equal in every server encoding. */
 static bool
 is_ascii(const unsigned char *bytes, size_t length)
 {
@@ -70,8 +69,8 @@ is_ascii(const unsigned char *bytes, size_t length)
 }
 
 /*
- * Whether text can be converted for sure: what is not ASCII in a database of
- * another encoding than UTF-8 may have no counterpart.
+ * Whether text is certain to be convertible: non-ASCII characters of an
+ * encoding other than UTF-8 may have no equivalent.
  */
 bool
 bf_text_is_convertible(const unsigned char *text, size_t length)
@@ -81,7 +80,7 @@ bf_text_is_convertible(const unsigned char *text, size_t length)
 		 pg_verify_mbstr(PG_UTF8, (const char *) text, length, true));
 }
 
-/* Whether text is UTF-8 as it is; raise where nobody knows what it is. */
+/* Whether text is UTF-8 as it is; raises if its encoding is unknown. */
 static bool
 is_utf8(const unsigned char *text, size_t length)
 {
@@ -96,8 +95,8 @@ is_utf8(const unsigned char *text, size_t length)
 }
 
 /*
- * PostgreSQL's own conversion to UTF-8: a session may have another default, by
- * its search_path, but no other bits.
+ * PostgreSQL's own conversion to UTF-8: a default conversion by the session's
+ * search_path would set other bits.
  */
 static Oid
 own_conversion(void)
@@ -116,8 +115,8 @@ own_conversion(void)
 }
 
 /*
- * Convert a piece of text to UTF-8 with a terminating zero; returns how much
- * of the piece that is: all but a character that goes on after it.
+ * Convert a piece of text to UTF-8 with a terminating zero; returns the length
+ * converted: all but a character that continues after the piece.
  */
 static size_t
 convert_piece(const unsigned char *piece, int length, unsigned char *utf8)
@@ -130,7 +129,7 @@ convert_piece(const unsigned char *piece, int length, unsigned char *utf8)
 	taken = pg_do_encoding_conversion_buf(conversion, GetDatabaseEncoding(),
 										  PG_UTF8, (unsigned char *) piece,
 										  length, utf8, room, true);
-	/* If not even one character is valid, have it say why. */
+	/* If not even one character is valid, raise the error. */
 	if (taken == 0)
 		taken = pg_do_encoding_conversion_buf(conversion, GetDatabaseEncoding(),
 											  PG_UTF8, (unsigned char *) piece,
@@ -139,8 +138,8 @@ convert_piece(const unsigned char *piece, int length, unsigned char *utf8)
 }
 
 /*
- * Convert text of the database's encoding to UTF-8; *length is updated.  The
- * result is the text itself, or else memory to be freed.
+ * Convert text from the database's encoding to UTF-8; *length is updated.  The
+ * result is the text itself, or memory to be freed.
  */
 const unsigned char *
 bf_text_to_utf8(const unsigned char *text, size_t *length)
@@ -153,8 +152,8 @@ bf_text_to_utf8(const unsigned char *text, size_t *length)
 	while (text < end)
 	{
 		int			piece = Min(end - text, BF_PIECE);
-		unsigned char *utf8 = reserve(&output,
-									  piece * MAX_CONVERSION_GROWTH + 1);
+		unsigned char *utf8 = reserve_output(&output,
+											 piece * MAX_CONVERSION_GROWTH + 1);
 
 		text += convert_piece(text, piece, utf8);
 		output.length += strlen((char *) utf8);
@@ -173,8 +172,8 @@ put_unit(unsigned char *out, uint32 unit, bool big_endian)
 }
 
 /*
- * Append the characters of UTF-8 that begin before `stop`, but do not go on
- * after `end`, as UTF-16; returns where the next one begins.
+ * Append the characters of UTF-8 that begin before `stop`, which must not
+ * continue after `end`, as UTF-16; returns where the next one begins.
  */
 static const unsigned char *
 append_utf16(Output *output, const unsigned char *utf8,
@@ -182,7 +181,7 @@ append_utf16(Output *output, const unsigned char *utf8,
 			 bool big_endian)
 {
 	/* No character takes more than twice its bytes; the last may pass stop. */
-	unsigned char *out = reserve(output, (stop - utf8) * 2 + 2);
+	unsigned char *out = reserve_output(output, (stop - utf8) * 2 + 2);
 	int			length;
 
 	CHECK_FOR_INTERRUPTS();
@@ -212,10 +211,10 @@ append_utf16(Output *output, const unsigned char *utf8,
 }
 
 /*
- * Convert text of the database's encoding to UTF-16 code units; *length is
- * updated.  Little-endian, or as Java's charset "UTF-16" has it: big-endian
- * after a byte order mark, but nothing at all for nothing.  The result is
- * memory to be freed.
+ * Convert text from the database's encoding to UTF-16 code units; *length is
+ * updated.  They are little-endian or, if marked, as in Java's charset
+ * "UTF-16": big-endian after a byte order mark, which empty text does not
+ * have.  The result is memory to be freed.
  */
 const unsigned char *
 bf_text_as_utf16(const unsigned char *text, size_t *length, bool marked)
@@ -226,7 +225,7 @@ bf_text_as_utf16(const unsigned char *text, size_t *length, bool marked)
 		palloc(piece * MAX_CONVERSION_GROWTH + 1);
 	Output		output = {NULL};
 
-	(void) reserve(&output, piece * 2 + 4);
+	(void) reserve_output(&output, piece * 2 + 4);
 	if (marked && *length > 0)
 		output.length = put_unit(output.bytes, 0xfeff, true) - output.bytes;
 	while (text < end)

@@ -1,6 +1,6 @@
 /*
  * text.h
- *	  Text of the database's encoding as UTF-8 and as UTF-16.
+ *	  Convert text from the database's encoding to UTF-8 and UTF-16.
  */
 #ifndef BLOOMEXT_TEXT_H
 #define BLOOMEXT_TEXT_H
@@ -13,7 +13,7 @@ extern const unsigned char *bf_text_to_utf8(const unsigned char *text,
 extern const unsigned char *bf_text_as_utf16(const unsigned char *text,
 											 size_t *length, bool marked);
 
-/* Text as UTF-8, which it mostly is: see bf_text_to_utf8(). */
+/* bf_text_to_utf8(), inlined for databases of UTF-8. */
 static inline const unsigned char *
 bf_text_as_utf8(const unsigned char *text, size_t *length)
 {

@@ -1,14 +1,14 @@
 /*
  * toast_slices.c
- *	  Filters that lie in a table, read by parts.
+ *	  Read stored filters in slices.
  *
- * What is stored out of line can be read by slices: to look at a byte, or to go
- * through all of it without having all of it in memory.  What is compressed
- * would be decompressed from its start for each of them.
+ * A value that is stored out of line can be read by slices: to get a byte, or
+ * to process all of it without having it in memory.  A compressed one would be
+ * decompressed from its start for each slice.
  *
- * That is also how all of it is best read: the server's own way is one call that
- * nobody can cancel, into memory in small pages (measured at 120 MB: 1.3 times
- * the time).
+ * Loading a filter by slices is better, too: PG_DETOAST_DATUM() cannot be
+ * cancelled, and uses memory in small pages (measured at 120 MB: 1.3 times the
+ * time).
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 
 #include "type/toast_slices.h"
 
-/* Whether a filter lies in a table in such a way that slices of it can be read. */
+/* Whether a filter is stored such that slices of it can be read. */
 bool
 bf_slices_are_stored(Datum datum)
 {
@@ -46,7 +46,7 @@ bf_slice_read(Datum datum, uint64 offset, int32 length)
 
 /*
  * Read the prefix of a stored filter, check it against the filter's length, and
- * open it; returns what holds it.
+ * open it; returns the memory of the prefix.
  */
 struct varlena *
 bf_slice_read_prefix(Datum datum, BfFilter *filter)
@@ -70,8 +70,8 @@ bf_slice_read_prefix(Datum datum, BfFilter *filter)
 }
 
 /*
- * Combine an array with what a stored filter has from an offset up to an end:
- * the bytes are read as they are needed.
+ * Combine an array with the bytes of a stored filter from an offset up to an
+ * end, which are read as they are needed.
  */
 void
 bf_slices_combine(BfArrayLoop loop, uint8 *into, Datum datum, uint64 offset,
@@ -90,7 +90,7 @@ bf_slices_combine(BfArrayLoop loop, uint8 *into, Datum datum, uint64 offset,
 	}
 }
 
-/* The loop that takes what is read as it is. */
+/* The BfArrayLoop that copies. */
 static void
 copy_piece(uint8 *into, const uint8 *from, size_t bytes)
 {
@@ -98,8 +98,8 @@ copy_piece(uint8 *into, const uint8 *from, size_t bytes)
 }
 
 /*
- * Load a stored filter whole: piece by piece, so that it can be cancelled, and
- * into memory that was asked for with random access in mind.
+ * Load a stored filter: piece by piece, so that it can be cancelled, and into
+ * memory for random access.
  */
 struct varlena *
 bf_slices_load(MemoryContext context, Datum datum)
@@ -111,7 +111,7 @@ bf_slices_load(MemoryContext context, Datum datum)
 	return loaded;
 }
 
-/* Copy a value, so that it may be changed. */
+/* Make a copy of a value that may be changed. */
 void
 bf_value_copy(Datum datum, BfValue *value)
 {
@@ -121,7 +121,7 @@ bf_value_copy(Datum datum, BfValue *value)
 	Size		length = VARSIZE_ANY_EXHDR(source);
 	BfError		error;
 
-	/* What was read from a table is a copy already. */
+	/* A detoasted value is a copy already. */
 	if (source != (struct varlena *) DatumGetPointer(datum))
 		value->varlena = source;
 	else

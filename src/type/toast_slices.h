@@ -1,6 +1,6 @@
 /*
  * toast_slices.h
- *	  Filters that lie in a table, read by parts.
+ *	  Read stored filters in slices.
  */
 #ifndef BLOOMEXT_SLICES_H
 #define BLOOMEXT_SLICES_H

@@ -1,11 +1,11 @@
 /*
  * value.c
- *	  bloomfilter values in the server: made, opened, and their errors raised.
+ *	  Make and open bloomfilter values in the server, and raise their errors.
  *
- * What core/ and strategy/ say of a failure becomes an ereport here, and only
- * here; so does the limit of a varlena.  Whatever opens bytes, opens them by
- * bf_filter_open(): the caller says what SQLSTATE malformed ones have where
- * they come from (typed text, a client, a stream, or the table itself).
+ * Only here errors of core/ and strategy/ are raised by ereport(), as is that
+ * of exceeding the size of a varlena.  All bytes are opened by
+ * bf_filter_open(); the caller specifies the SQLSTATE for malformed ones,
+ * which depends on their source (text, a client, a stream, or a table).
  */
 #include "postgres.h"
 
@@ -18,17 +18,16 @@
 #include "compat.h"
 #include "type/value.h"
 
-/* The size of a huge page where it matters; elsewhere the advice is idle. */
+/* The common size of a huge page; otherwise the advice has no effect. */
 #define HUGE_PAGE	((Size) 2 * 1024 * 1024)
 
 /*
- * Report what core/ or strategy/ found wrong, with a hint in place of its own
- * unless that is NULL: to the context of a caller that takes errors softly, or
- * by raising it.
+ * Report an error of core/ or strategy/, with a hint that replaces its own
+ * unless NULL: softly if the context is for that, else by raising it.
  */
 static void
-report(const BfError *error, int malformed_sqlstate, const char *hint,
-	   Node *context)
+report_error(const BfError *error, int malformed_sqlstate, const char *hint,
+			 Node *context)
 {
 	const int	sqlstates[] = {
 		[BF_ERROR_PARAMETER] = ERRCODE_INVALID_PARAMETER_VALUE,
@@ -47,25 +46,25 @@ report(const BfError *error, int malformed_sqlstate, const char *hint,
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Raise what core/ or strategy/ found wrong with what came from outside. */
+/* Raise an error of core/ or strategy/ about input. */
 void
 bf_raise(const BfError *error)
 {
-	report(error, ERRCODE_INVALID_BINARY_REPRESENTATION, NULL, NULL);
+	report_error(error, ERRCODE_INVALID_BINARY_REPRESENTATION, NULL, NULL);
 	pg_unreachable();
 }
 
-/* Raise what core/ or strategy/ found wrong with a stored value. */
+/* Raise an error of core/ or strategy/ about a stored value. */
 void
 bf_raise_corrupted(const BfError *error)
 {
-	report(error, ERRCODE_DATA_CORRUPTED, NULL, NULL);
+	report_error(error, ERRCODE_DATA_CORRUPTED, NULL, NULL);
 	pg_unreachable();
 }
 
 /*
- * What to do with bytes that are in another format than the one expected: a
- * hint, or NULL where they are in none.
+ * A hint for bytes that are in another format than the expected one; NULL if
+ * they are not in any.
  */
 static const char *
 hint_for(const uint8 *bytes, Size length)
@@ -91,16 +90,16 @@ hint_for(const uint8 *bytes, Size length)
 	return NULL;
 }
 
-/* Raise what is wrong with bytes of a format, or say which format they have. */
+/* Raise an error about bytes, with a hint if they are in another format. */
 void
 bf_raise_format(const BfError *error, const uint8 *bytes, Size length)
 {
-	report(error, ERRCODE_INVALID_BINARY_REPRESENTATION,
-		   hint_for(bytes, length), NULL);
+	report_error(error, ERRCODE_INVALID_BINARY_REPRESENTATION,
+				 hint_for(bytes, length), NULL);
 	pg_unreachable();
 }
 
-/* The length as a varlena can have it, header included, or an error. */
+/* The length as a varlena, including its header; raises if it is too long. */
 int
 bf_fit_length(uint64 length)
 {
@@ -133,7 +132,7 @@ bf_value_plan(const BfStrategy *strategy, int64 expected, double fpp,
 	uint64		length;
 	BfError		error;
 
-	/* An aggregate makes the value much later: refuse what will not fit now. */
+	/* An aggregate makes the value much later: check the size now. */
 	if (!bf_plan_sized(strategy, expected, fpp, funnel, expansion, plan,
 					   &error) ||
 		!bf_plan_measure(plan, &length, &error))
@@ -153,10 +152,9 @@ bf_value_plan_bits(const BfStrategy *strategy, int64 bits, int32 hashes,
 }
 
 /*
- * Allocate memory, bytes undefined, to which random access is to follow.  Much
- * of it asks for huge pages before it is touched: random access to 24 MB in
- * 4 kB pages misses the TLB at nearly every bit.  That is only advice; where it
- * is not taken, nothing changes.
+ * Allocate memory for random access, uninitialized.  If it is large, huge pages
+ * are requested before it is touched: random access to 24 MB in 4 kB pages
+ * misses the TLB at nearly every bit.  That is only advice to the kernel.
  */
 void *
 bf_allocate_scattered(MemoryContext context, Size size)
@@ -175,7 +173,7 @@ bf_allocate_scattered(MemoryContext context, Size size)
 	return memory;
 }
 
-/* Allocate a value of a length, bytes undefined, in such memory. */
+/* Allocate a value of a length in such memory, uninitialized. */
 struct varlena *
 bf_value_allocate(MemoryContext context, uint64 length)
 {
@@ -187,8 +185,8 @@ bf_value_allocate(MemoryContext context, uint64 length)
 }
 
 /*
- * Allocate a value's bytes in the current memory context, behind a head of its
- * varlena that is somebody else's.
+ * Allocate a value's bytes in the current memory context, after a head in its
+ * varlena that is reserved for the caller.
  */
 static void
 allocate_behind(Size head, uint64 length, BfValue *value)
@@ -198,7 +196,7 @@ allocate_behind(Size head, uint64 length, BfValue *value)
 	value->newest.known = false;
 }
 
-/* Make an empty value in the current memory context, behind a head. */
+/* Make an empty value in the current memory context, after a head. */
 void
 bf_value_make_behind(Size head, BfPlan *plan, BfValue *value)
 {
@@ -223,7 +221,7 @@ bf_value_make(BfPlan *plan, BfValue *value)
 	bf_value_make_behind(0, plan, value);
 }
 
-/* Make a copy of an opened filter in the current memory context, behind a head. */
+/* Copy an opened filter into the current memory context, after a head. */
 void
 bf_value_copy_behind(Size head, const BfFilter *filter, BfValue *value)
 {
@@ -233,7 +231,7 @@ bf_value_copy_behind(Size head, const BfFilter *filter, BfValue *value)
 	value->filter.bytes = value->bytes;
 }
 
-/* Move a value that was made behind a head to where its varlena starts. */
+/* Move a value that was made after a head to the start of its varlena. */
 void
 bf_value_take_off_head(BfValue *value)
 {
@@ -246,8 +244,8 @@ bf_value_take_off_head(BfValue *value)
 }
 
 /*
- * Set a layer of a value to a bit string in another order: short ones end in
- * zeros, long ones must.
+ * Set a layer of a value to a bit string in another order.  A short one is
+ * padded with zeros; the excess of a long one must be zeros.
  */
 void
 bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
@@ -274,7 +272,7 @@ bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
 				 errhint("Specify the parameters with which the bit string was made.")));
 }
 
-/* Make a value of a stream, bound to no funnel: the stream does not say it. */
+/* Make a value from a stream, which does not contain the funnel: unbound. */
 void
 bf_value_of_stream(const BfStream *stream, const uint8 *bytes, Size length,
 				   BfValue *value)
@@ -302,7 +300,7 @@ bf_value_bind(BfValue *value, BfFunnel funnel, BfMeaning meaning)
 	bf_format_bind(value->bytes, funnel, meaning);
 }
 
-/* Open a value for reading, all of it; returns what holds its bytes. */
+/* Open a value for reading, detoasted; returns the memory of its bytes. */
 struct varlena *
 bf_value_open(Datum datum, BfFilter *filter)
 {
@@ -315,7 +313,7 @@ bf_value_open(Datum datum, BfFilter *filter)
 	return value;
 }
 
-/* Make the plain filter of what a counting one holds. */
+/* Make a plain filter from a counting one. */
 void
 bf_value_plain(const BfFilter *counting, BfValue *plain)
 {
@@ -329,8 +327,8 @@ bf_value_plain(const BfFilter *counting, BfValue *plain)
 }
 
 /*
- * Whether bytes that come from outside are a value; where they are none, that
- * is reported as an error, softly where the context takes it so.
+ * Check bytes of a client; if they are malformed, that is reported as an error,
+ * softly if the context is for that.
  */
 bool
 bf_value_check(const char *bytes, Size length, int malformed_sqlstate,
@@ -341,7 +339,7 @@ bf_value_check(const char *bytes, Size length, int malformed_sqlstate,
 
 	if (bf_filter_open((const uint8 *) bytes, length, length, &filter, &error))
 		return true;
-	report(&error, malformed_sqlstate,
-		   hint_for((const uint8 *) bytes, length), context);
+	report_error(&error, malformed_sqlstate,
+				 hint_for((const uint8 *) bytes, length), context);
 	return false;
 }

@@ -1,6 +1,6 @@
 /*
  * value.h
- *	  bloomfilter values in the server: made, opened, and their errors raised.
+ *	  Make and open bloomfilter values in the server, and raise their errors.
  */
 #ifndef BLOOMEXT_VALUE_H
 #define BLOOMEXT_VALUE_H
@@ -12,12 +12,12 @@
 #include "core/estimate.h"
 #include "strategy/filter.h"
 
-/* The layer that takes new elements, where filters grow: see add.c. */
+/* The layer for new elements of a filter that grows: see add.c. */
 typedef struct BfNewest
 {
 	bool		known;			/* is the rest filled in? */
 	BfLayer		layer;
-	uint64		room;			/* for bits, or elements, until another is due */
+	uint64		room;			/* bits or elements until the next layer */
 } BfNewest;
 
 /* A value under construction: the varlena, its bytes, and a view of them. */
