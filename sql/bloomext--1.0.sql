@@ -3,14 +3,15 @@
 \echo Use "CREATE EXTENSION bloomext" to load this file. \quit
 
 /*
- * Functions take elements as anycompatible, and say 0A000 for types that are
- * none; a literal without a type is a text. There is no form over text beside it:
- * what can be cast to text by itself, as citext can, would be, and be found no
- * more. Functions that are not to be called by hand are named bloomfilter_...
+ * Functions take elements as anycompatible, and raise 0A000 for types that
+ * cannot be elements; a literal without a type is a text. There is no additional
+ * form over text: types with an implicit cast to text, such as citext, would be
+ * cast, and not be found again. Functions for internal use are named
+ * bloomfilter_...
  *
  * COST is in units of cpu_operator_cost, about 10 ns here: a lookup in a large
- * filter takes some 100 to 300 ns.  Of a filter that the planner knows,
- * bloomfilter_lookup_support tells more.
+ * filter takes some 100 to 300 ns.  For a constant filter,
+ * bloomfilter_lookup_support estimates more precisely.
  */
 
 -- The type
@@ -63,7 +64,7 @@ CREATE FUNCTION bf_create(
 	AS 'MODULE_PATHNAME', 'bloomext_create'
 	LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create(bigint, float8, text, text, int, boolean) IS
-	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom, spark1, spark2, bitsandblooms; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that expect so many times as many; counting (guava, guava32, spark1, spark2): elements can be removed again, at four times the size';
+	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom, spark1, spark2, bitsandblooms; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that each expect that many times as many; counting (guava, guava32, spark1, spark2): elements can be removed again, at four times the size';
 
 CREATE FUNCTION bf_create_buckets(
 	expected bigint,
