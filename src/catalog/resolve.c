@@ -177,19 +177,19 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 			 wanted == NULL ?
 			 errmsg("table \"%s\" has no live filter",
 					get_rel_name(place->table)) :
-			 errmsg("table \"%s\" has no live filter of \"%s\"",
+			 errmsg("table \"%s\" has no live filter on \"%s\"",
 					get_rel_name(place->table), wanted),
 			 place->elsewhere != NULL ?
 			 errdetail("Its rows are %s.", place->elsewhere) :
 			 choice->subjects != NIL ?
-			 errdetail("It has live filters of: %s.",
+			 errdetail("It has live filters on: %s.",
 					   bf_subject_list(choice->subjects)) :
 			 choice->partial ?
-			 errdetail("A partial index does not know all of its rows.") : 0,
+			 errdetail("A partial index does not cover all of its rows.") : 0,
 			 place->elsewhere != NULL ?
-			 errhint("Ask for the tables that hold their rows themselves, one by one.") :
+			 errhint("Use the tables that hold the rows, one by one.") :
 			 choice->subjects != NIL ?
-			 errhint("Name one of these columns, or the index of an expression; or create one with CREATE INDEX ... USING bloomfilter.") :
+			 errhint("Specify one of these columns, or the index on an expression, or create a live filter with CREATE INDEX ... USING bloomfilter.") :
 			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
 }
 
@@ -215,17 +215,17 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 					 errmsg("no live filter of table \"%s\" holds elements of type %s",
 							get_rel_name(table),
 							format_type_be(question->element->type)),
-					 errdetail("Its live filters are of: %s.",
+					 errdetail("Its live filters are on: %s.",
 							   bf_subject_list(subjects)),
 					 errhint("Cast the element to the type of the column.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",
 						get_rel_name(table)),
-				 errdetail("They are of: %s.", bf_subject_list(subjects)),
+				 errdetail("They are on: %s.", bf_subject_list(subjects)),
 				 question->element != NULL ?
-				 errhint("Name the column: bf_live_contains(table, element, 'column'); or the index in place of the table.") :
-				 errhint("Name the index in place of the table.")));
+				 errhint("Specify the column, as in bf_live_contains(table, element, 'column'), or use the index in place of the table.") :
+				 errhint("Use the index in place of the table.")));
 	}
 	return subjects == NIL ? NULL : linitial(subjects);
 }
@@ -367,7 +367,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	if (question->column != NULL && !bf_subject_is_named(index, question->column))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("live filter \"%s\" is not of column \"%s\"",
+				 errmsg("live filter \"%s\" is not on column \"%s\"",
 						RelationGetRelationName(index), question->column)));
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		leaves = list_make1(make_leaf(bf_rows_place(table, true),
@@ -492,10 +492,10 @@ keep_sure(BfLeaf *leaf)
 	if (leaf->place.elsewhere != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("no live filter knows the rows of \"%s\"",
+				 errmsg("no live filter covers the rows of \"%s\"",
 						get_rel_name(leaf->place.table)),
-				 errdetail("They are %s.", leaf->place.elsewhere),
-				 errhint("Ask for the tables that hold the rows, one by one, or make a filter of the rows with bf_agg.")));
+				 errdetail("Its rows are %s.", leaf->place.elsewhere),
+				 errhint("Use the tables that hold the rows, one by one, or build a filter of the rows with bf_agg.")));
 	foreach(cell, leaf->indexes)
 	{
 		Relation	index = relation_open(lfirst_oid(cell), NoLock);
@@ -510,7 +510,7 @@ keep_sure(BfLeaf *leaf)
 	if (leaf->indexes == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("partition \"%s\" has no such live filter",
+				 errmsg("partition \"%s\" has no matching live filter",
 						get_rel_name(leaf->place.table))));
 	if (sure == NIL)
 		ereport(ERROR,

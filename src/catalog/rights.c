@@ -51,8 +51,8 @@ bf_rights_check_table(Oid table)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("cannot use a live filter of table \"%s\"",
 						get_rel_name(table)),
-				 errdetail("Row-level security may hide rows of it, which the filter would tell about."),
-				 errhint("Ask as a role that it does not apply to, or by a SECURITY DEFINER function of such a role.")));
+				 errdetail("Row-level security may hide rows of the table that the filter would reveal."),
+				 errhint("Use a role that is not subject to row-level security, or a SECURITY DEFINER function owned by such a role.")));
 	return whole;
 }
 

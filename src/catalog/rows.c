@@ -71,7 +71,7 @@ static const RowsCatalog catalogs[] = {
 		.extension = "citus",
 		.schema = "pg_catalog",.name = "pg_dist_partition",
 		.table_oid = "logicalrelid",
-		.where = "where Citus put them"
+		.where = "managed by Citus"
 	},
 	/* Chunks that are compressed, up to version 2.28. */
 	{
@@ -100,7 +100,7 @@ static const RowsCatalog catalogs[] = {
 };
 
 #define WHERE_UNKNOWN \
-	"perhaps elsewhere, as a version of Citus or TimescaleDB is installed that is not known"
+	"in an unknown location, as the installed version of Citus or TimescaleDB is not recognized"
 
 /* Where they are of a partition that cannot be locked without waiting. */
 static const char OUT_OF_REACH[] = "in a partition that is being detached";
@@ -311,7 +311,7 @@ static const char *
 elsewhere(Relation table, const Found *found, bool alone)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		return "behind a foreign table";
+		return "accessed through a foreign table";
 	if (!found->all_known)
 		return WHERE_UNKNOWN;
 	for (int i = 0; i < lengthof(catalogs); i++)
@@ -540,8 +540,8 @@ bf_rows_maybe(const BfPlace *place)
 	const char *name = get_rel_name(place->table);
 
 	if (place->elsewhere != NULL)
-		return psprintf("rows of \"%s\" are %s. Ask for the tables that hold their rows themselves, one by one.",
+		return psprintf("rows of \"%s\" are %s. Use the tables that hold the rows, one by one.",
 						name, place->elsewhere);
-	return psprintf("\"%s\" has no such live filter. Create one with CREATE INDEX ... USING bloomfilter.",
+	return psprintf("\"%s\" has no matching live filter. Create one with CREATE INDEX ... USING bloomfilter.",
 					name);
 }

@@ -222,11 +222,11 @@ bf_doubt_text(BfDoubt doubt)
 		case BF_NOT_VALID:
 			return "is not valid";
 		case BF_OLD_SNAPSHOT:
-			return "may not know all rows that this transaction can see";
+			return "may lack rows that this transaction can see";
 		case BF_EMPTIED:
-			return "was emptied by a TRUNCATE that was, or may have been, rolled back";
+			return "was emptied by a TRUNCATE that has been, or may have been, rolled back";
 		case BF_FUTURE:
-			return "was built before transaction ids were reset";
+			return "was built before transaction IDs were reset";
 	}
 	return NULL;
 }
@@ -240,9 +240,9 @@ bf_doubt_hint(BfDoubt doubt)
 		case BF_SURE:
 			break;
 		case BF_NOT_VALID:
-			return "Wait until it is built, or rebuild it with REINDEX INDEX CONCURRENTLY; drop one whose name ends in _ccnew or _ccold, with or without a number.";
+			return "Wait until it is built, or rebuild it with REINDEX INDEX CONCURRENTLY; drop it if its name ends in _ccnew or _ccold, possibly followed by a number.";
 		case BF_OLD_SNAPSHOT:
-			return "Try again in a new transaction, when those that ran while it was built have ended, on a standby those of its primary, prepared ones too.";
+			return "Try again in a new transaction after all transactions that ran during its build, on the primary in case of a standby, have ended, including prepared ones.";
 		case BF_EMPTIED:
 		case BF_FUTURE:
 			return "Rebuild it with REINDEX INDEX CONCURRENTLY.";
@@ -268,7 +268,7 @@ bf_live_column_hint(Relation index)
 {
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
 
-	return psprintf("Drop it, and create one of an expression, e.g. %s.",
+	return psprintf("Drop it, and create one on an expression, e.g. %s.",
 					bf_expression_instead(column->atttypid, true,
 										  quote_identifier(NameStr(column->attname))));
 }
@@ -282,7 +282,7 @@ bf_live_maybe(Relation index)
 	BfDoubt		doubt = bf_live_doubt(index, &live);
 
 	if (!bf_live_holds_elements(index))
-		return psprintf("live filter \"%s\" is of a type that cannot be an element. %s",
+		return psprintf("live filter \"%s\" has a column of a type that cannot be an element. %s",
 						name, bf_live_column_hint(index));
 	if (doubt != BF_SURE)
 		return psprintf("live filter \"%s\" %s. %s", name, bf_doubt_text(doubt),
@@ -304,7 +304,7 @@ bf_live_check_column(Relation index)
 		!bf_live_holds_elements(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("live filter \"%s\" is of type %s, which cannot be an element of a bloom filter",
+				 errmsg("live filter \"%s\" has a column of type %s, which cannot be an element of a bloom filter",
 						RelationGetRelationName(index),
 						format_type_be(column->atttypid)),
 				 errhint("%s", bf_live_column_hint(index))));

@@ -758,7 +758,7 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 			break;
 	}
 	if (cell == NULL)
-		elog(ERROR, "no clause is left for a live filter to be asked");
+		elog(ERROR, "could not find the clause for a live filter gate");
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = gate->flags;
@@ -776,8 +776,8 @@ void
 bf_gate_init(void)
 {
 	DefineCustomBoolVariable("bloomext.enable_gate",
-							 "Lets query plans ask live filters before they read tables.",
-							 "Those filters that have the option plans = on.",
+							 "Enables the use of live filters in query plans.",
+							 "Applies to live filters with the option plans = on.",
 							 &bf_gate_enabled, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	RegisterCustomScanMethods(&bf_gate_methods);

@@ -675,9 +675,9 @@ static void
 warn_missed(void)
 {
 	ereport(WARNING,
-			(errmsg("live filters miss %llu elements that were inserted while the transaction ended",
+			(errmsg("live filters lack %llu elements that were inserted while the transaction was ending",
 					(unsigned long long) kept),
-			 errhint("Rebuild them with REINDEX, and load bloomext by session_preload_libraries.")));
+			 errhint("Rebuild the live filters with REINDEX, and load bloomext with session_preload_libraries.")));
 }
 
 /* Store what is kept before a commit; afterwards there is nothing to keep. */

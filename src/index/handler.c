@@ -40,7 +40,7 @@ bflive_beginscan(Relation index, int nkeys, int norderbys)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("live filter \"%s\" cannot be scanned",
 					RelationGetRelationName(index)),
-			 errhint("Ask it with bf_live_contains().")));
+			 errhint("Use bf_live_contains().")));
 	return NULL;
 }
 

@@ -147,12 +147,12 @@ warn_of_leaf(const BfLeaf *leaf, BfDoubt doubt)
 		return;
 	warned |= 1 << doubt;
 	ereport(WARNING,
-			(errmsg("bf_live_contains takes every element for one that is in \"%s\"",
+			(errmsg("bf_live_contains reports every element as present in \"%s\"",
 					table),
 			 leaf->place.elsewhere != NULL ?
 			 errdetail("Its rows are %s.", leaf->place.elsewhere) :
 			 doubt == BF_SURE ?
-			 errdetail("\"%s\" has no such live filter.", table) :
+			 errdetail("\"%s\" has no matching live filter.", table) :
 			 errdetail("Its live filter %s.", bf_doubt_text(doubt)),
 			 doubt != BF_SURE ? errhint("%s", bf_doubt_hint(doubt)) : 0));
 }

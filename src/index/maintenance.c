@@ -174,18 +174,18 @@ bf_live_warn_over_full(Relation index, const BfLive *live,
 	const char *hint;
 
 	if (live->plan.header.expansion > 0)
-		hint = psprintf("REINDEX INDEX CONCURRENTLY %s makes one layer of what its table has.",
+		hint = psprintf("Rebuild it as a single layer with REINDEX INDEX CONCURRENTLY %s.",
 						name);
 	else
-		hint = psprintf("ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
+		hint = psprintf("Use ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",
 						name, enough,
 						!fill->at_least ? "" :
-						enough == 2 * rows ? " That is twice the number of the table's rows, as a full filter does not tell how many it holds." :
-						" That may be too few, as a full filter does not tell how many it holds.");
+						enough == 2 * rows ? " That is twice the number of rows in the table, as the number of elements in a full filter cannot be estimated." :
+						" That may be too few, as the number of elements in a full filter cannot be estimated.");
 	ereport(WARNING,
 			(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
 					RelationGetRelationName(index), percent(fill)),
-			 errdetail("It holds %s and was made for %llu; false positives are more than it was made for, with a probability of %.2g.",
+			 errdetail("It holds %s, was sized for %llu, and has an estimated false positive probability of %.2g, which is too high.",
 					   holding(fill), (unsigned long long) fill->expected, fill->all.fpp),
 			 errhint("%s", hint)));
 }
@@ -216,7 +216,7 @@ bf_live_report_fill(Relation index, BfLive *live, double rows, int level)
 	ereport(level,
 			(errmsg("live filter \"%s\" is %.1f %% full",
 					RelationGetRelationName(index), percent(&fill)),
-			 errdetail("It holds %s, was made for %llu, and takes an element that it does not hold for one that it does with a probability of %.2g.",
+			 errdetail("It holds %s, was sized for %llu, and has an estimated false positive probability of %.2g.",
 					   holding(&fill), (unsigned long long) fill.expected, fill.all.fpp)));
 	if (bf_live_due(&fill, rows) == BF_DUE_OVER_FULL)
 		bf_live_warn_over_full(index, live, &fill, rows);

@@ -117,10 +117,10 @@ tell_due(State *state, Relation index, const BfLive *live,
 			break;
 		case BF_DUE_GROWTH:
 			tell_text(state, DUE, "growth");
-			tell_text(state, REASON, "is full, and gets a layer when elements come");
+			tell_text(state, REASON, "is full, and will add a layer when elements are inserted");
 			break;
 		case BF_DUE_MANY_LAYERS:
-			tell_reindex(state, "has many layers, each of which a lookup asks");
+			tell_reindex(state, "has many layers, all of which a lookup has to probe");
 			break;
 		case BF_DUE_OUTGROWN:
 			tell_reindex(state, "holds far more elements than its table has rows");
@@ -240,7 +240,7 @@ tell_index(State *state, Relation index)
 		tell_maybe(state, bf_live_maybe(index));
 	else if (blocks == 0)
 	{
-		tell_reindex(state, "has lost its file's contents");
+		tell_reindex(state, "has lost the contents of its file");
 		tell_maybe(state, bf_live_maybe(index));
 	}
 	else if (!bf_live_holds_elements(index))

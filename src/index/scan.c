@@ -110,9 +110,9 @@ bf_scan_sample(Relation table, IndexInfo *info, Snapshot snapshot,
 	if (table->rd_tableam->scan_set_tidrange == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" cannot be sampled",
+				 errmsg("cannot sample table \"%s\"",
 						RelationGetRelationName(table)),
-				 errhint("Verify the whole of it.")));
+				 errhint("Verify the whole table.")));
 	for (; block < blocks; block += step)
 	{
 		TableScanDesc scan;

@@ -157,7 +157,7 @@ refuse_large(const BfLiveSnapshot *snapshot, const char *what)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("live filter \"%s\" does not fit into %s",
 					RelationGetRelationName(snapshot->index), what),
-			 errdetail("It takes %llu bytes; a value holds at most %llu, a Redis key %llu.",
+			 errdetail("It takes %llu bytes; a value holds at most %llu bytes, a Redis string %llu bytes.",
 					   (unsigned long long) bytes,
 					   (unsigned long long) (MaxAllocSize - VARHDRSZ),
 					   (unsigned long long) BF_REDIS_MAX_BYTES),
@@ -186,7 +186,7 @@ read_index(Oid index, uint64 most, BfValue *value)
 	if (!bf_value_fits(&snapshot.plan))
 		refuse_large(&snapshot, "a value");
 	if (!layers_fit(&snapshot.plan, most))
-		refuse_large(&snapshot, "a Redis key");
+		refuse_large(&snapshot, "a Redis string");
 	bf_value_make(&snapshot.plan, value);
 	own = bf_deferred_copy(snapshot.index, &nown);
 	bf_foreach_layer(layer, &value->filter)
@@ -205,7 +205,7 @@ filter_of(const BfLeaf *leaf)
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",
 						get_rel_name(leaf->place.table)),
-				 errhint("Name the index.")));
+				 errhint("Use the index in place of the table.")));
 	return linitial_oid(leaf->indexes);
 }
 
@@ -230,12 +230,12 @@ check_alike(const BfFilter *left, Oid left_index,
 		!bf_value_same_shape(left, right))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("live filters of \"%s\" have unlike layers",
+				 errmsg("live filters of \"%s\" have different layers",
 						get_rel_name(rel)),
 				 errdetail("%s %s",
 						   describe_layers(left, left_index),
 						   describe_layers(right, right_index)),
-				 errhint("Give all of them one size: ALTER INDEX ... SET (expected = N, fpp = P), then REINDEX INDEX CONCURRENTLY. Or name the tables below it, one by one.")));
+				 errhint("Give all of them the same size with ALTER INDEX ... SET (expected = N, fpp = P) and REINDEX INDEX CONCURRENTLY, or use the partitions or child tables one by one.")));
 }
 
 /* Refuse an index whose predicate says that it is another shard. */
@@ -255,7 +255,7 @@ check_shard(Oid oid, int shards, int number)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("live filter \"%s\" is not shard %d of %d",
 							RelationGetRelationName(index), number, shards),
-					 errdetail("By its predicate it is shard %d of %d.",
+					 errdetail("According to its predicate, it is shard %d of %d.",
 							   said_number, said_shards),
 					 errhint("Mirror it to a layout that ends in ;shards=%d/%d.",
 							 said_shards, said_number)));

@@ -63,7 +63,7 @@ report_doubt(Relation index, const BfLive *live)
 	ereport(WARNING,
 			(errmsg("live filter \"%s\" %s",
 					RelationGetRelationName(index), bf_doubt_text(doubt)),
-			 errdetail("All that it can say of an element is \"maybe\"."),
+			 errdetail("It answers \"maybe\" for every element."),
 			 errhint("%s", bf_doubt_hint(doubt))));
 	return true;
 }

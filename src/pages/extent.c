@@ -154,7 +154,7 @@ bf_live_divided(Relation index, uint64 expected, double fpp, uint64 parts)
 
 	initStringInfo(&text);
 	appendStringInfo(&text,
-					 "Make %llu partial indexes, with i from 0 to %llu: CREATE INDEX ON %s USING bloomfilter (%s) WITH (",
+					 "Create %llu partial indexes, with i from 0 to %llu: CREATE INDEX ON %s USING bloomfilter (%s) WITH (",
 					 (unsigned long long) parts,
 					 (unsigned long long) parts - 1,
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),

@@ -153,7 +153,7 @@ static void
 report_growth(Relation index, const BfLive *live)
 {
 	ereport(DEBUG1,
-			(errmsg_internal("live filter \"%s\" has %u layers now; the newest is made for %llu elements",
+			(errmsg_internal("live filter \"%s\" has %u layers now; the newest is sized for %llu elements",
 							 RelationGetRelationName(index), live->nlayers,
 							 (unsigned long long) bf_newest_layer(live)->shape.expected)));
 }

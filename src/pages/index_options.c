@@ -42,8 +42,8 @@ check_strategy_option(const char *value)
 	ereport(ERROR,
 			(errcode(strategy == NULL ? ERRCODE_INVALID_PARAMETER_VALUE :
 					 ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("strategy \"%s\" cannot be that of a live filter", value),
-			 errhint("Those that can are: %s.", known.data)));
+			 errmsg("strategy \"%s\" is not supported for live filters", value),
+			 errhint("Supported strategies are: %s.", known.data)));
 }
 
 /* Check WITH (funnel = ...), as far as the strategy does not matter. */
@@ -70,20 +70,20 @@ bf_options_init(void)
 					   BF_LIVE_FPP, -DBL_MAX, DBL_MAX,
 					   ShareUpdateExclusiveLock);
 	add_int_reloption(options_kind, "expansion",
-					  "How many times as large each further layer is; 0: there is none",
+					  "Size of each further layer relative to the one before; 0 for none",
 					  -1, 0, BF_MAX_EXPANSION, ShareUpdateExclusiveLock);
 	add_string_reloption(options_kind, "strategy",
-						 "Implementation whose filter it is",
+						 "Implementation that the filter is compatible with",
 						 BF_LIVE_STRATEGY, check_strategy_option,
 						 ShareUpdateExclusiveLock);
 	add_string_reloption(options_kind, "funnel",
 						 "How an element becomes bytes",
 						 NULL, check_funnel_option, ShareUpdateExclusiveLock);
 	add_bool_reloption(options_kind, "plans",
-					   "Whether query plans may ask the filter before they read the table",
+					   "Lets query plans probe the filter before reading the table",
 					   false, ShareUpdateExclusiveLock);
 	add_real_reloption(options_kind, "absent",
-					   "Share of the elements asked for by plans that is expected to be absent",
+					   "Expected share of absent elements among those that plans probe for",
 					   -1, 0, 1, ShareUpdateExclusiveLock);
 }
 
@@ -96,11 +96,11 @@ check_options(const BfLiveOptions *options)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fpp must lie between 0 and 1, both excluded, but is %g",
 						options->fpp),
-				 errhint("0.0001, which is the default, takes one of 10,000 absent elements for one that is there.")));
+				 errhint("With 0.0001, the default, one of 10,000 absent elements is reported as present.")));
 	if (options->absent >= 0 && !options->plans)
 		ereport(NOTICE,
 				(errmsg("option \"absent\" has no effect without \"plans\""),
-				 errhint("Set plans = on to have query plans ask the filter.")));
+				 errhint("Set plans = on to let query plans use the filter.")));
 }
 
 /* amoptions: parse WITH (...). */
@@ -126,7 +126,7 @@ bflive_options(Datum reloptions, bool validate)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"expected\": %g",
 						parsed->expected),
-				 errdetail("It must be a whole number.")));
+				 errdetail("The value must be a whole number.")));
 	if (validate && parsed != NULL)
 		check_options(parsed);
 	return (bytea *) parsed;

@@ -271,7 +271,7 @@ read_meta(Relation index, const BfElementType *element, BfLive *live)
 	if (meta.version != BF_LIVE_FORMAT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("live filter \"%s\" has format %u, and this bloomext knows %u",
+				 errmsg("live filter \"%s\" has format %u, but only format %u is supported",
 						RelationGetRelationName(index), meta.version,
 						BF_LIVE_FORMAT),
 				 errhint("Rebuild it with REINDEX INDEX.")));

@@ -29,7 +29,7 @@ static int
 hint_to_rebuild(Relation index)
 {
 	if (bf_live_is_for_plans(index))
-		return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, queries do without it after SET bloomext.enable_gate = off.");
+		return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, set bloomext.enable_gate to off to keep query plans from using it.");
 	return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY.");
 }
 

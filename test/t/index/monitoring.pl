@@ -157,7 +157,7 @@ $is_sql->('emptied', fresh('emptied', $small) . q(
 	SELECT seen('emptied'); VACUUM emptied; SELECT seen('emptied');
 	SELECT unnest(action) FROM bf_live_filters WHERE index = 'emptied_bf'::regclass \gexec
 	SELECT seen('emptied')),
-	'emptied_bf | t | REINDEX | was emptied by a TRUNCATE that was, or may have been, rolled back; ' x 2 . 'emptied_bf | t | nothing');
+	'emptied_bf | t | REINDEX | was emptied by a TRUNCATE that has been, or may have been, rolled back; ' x 2 . 'emptied_bf | t | nothing');
 $test->sql('DROP TABLE emptied; DROP TABLESPACE space');
 
 # VACUUM says the same, of all layers.
@@ -166,10 +166,10 @@ $test->sql(q(CREATE TABLE layered (id int); CREATE INDEX alike ON layered USING 
 	CREATE INDEX of_size ON layered USING bloomfilter (id) WITH (expected = 2000);
 	INSERT INTO layered SELECT generate_series(1, 9000)));
 my $said = $test->said('VACUUM (VERBOSE) layered');
-like($said, qr/INFO:  live filter "alike" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements in [4-6] layers, was made for (8|10|12)000, and takes/,
+like($said, qr/INFO:  live filter "alike" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements in [4-6] layers, was sized for (8|10|12)000, and has/,
 	'VACUUM (VERBOSE) over layers');
-like($said, qr/INFO:  live filter "of_size" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements, was made for 2000, and takes/, 'and of one size');
-like($said, qr/WARNING:  live filter "no_more" is over-full.*\nDETAIL:  .* at least \d+ elements in 64 layers and was made for 640; .*\nHINT:  REINDEX INDEX CONCURRENTLY public.no_more makes/,
+like($said, qr/INFO:  live filter "of_size" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements, was sized for 2000, and has/, 'and of one size');
+like($said, qr/WARNING:  live filter "no_more" is over-full.*\nDETAIL:  .* at least \d+ elements in 64 layers, was sized for 640, .*\nHINT:  Rebuild it as a single layer with REINDEX INDEX CONCURRENTLY public.no_more\./,
 	'a warning of one that can have no more layers');
 unlike($said, qr/"alike" is over-full/, 'none of one whose layers are as full as they were made for');
 my ($hint) = $said =~ /WARNING:  live filter "of_size" is over-full.*\nDETAIL:.*\nHINT:  (ALTER INDEX .*), then REINDEX/;
@@ -183,7 +183,7 @@ SKIP:
 	skip 'no citext', 1 unless $test->sql(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'));
 	$is_sql->('citext', fresh('ci', $small) . q(CREATE EXTENSION citext; ALTER TABLE ci ALTER title TYPE citext;
 		SELECT seen('ci_bf'); DROP TABLE ci),
-		'ci_bf | f | live filter "ci_bf" is of a type that cannot be an element. Drop it, and create one of an expression, e.g. lower(title::text).');
+		'ci_bf | f | live filter "ci_bf" has a column of a type that cannot be an element. Drop it, and create one on an expression, e.g. lower(title::text).');
 }
 
 # Damaged: each page, by what PostgreSQL checks and by what we do.
@@ -200,11 +200,11 @@ my @damage = (
 	[ 'data_checksum', $small, sub { patch($_[0], $block + 100, 'damage') }, 'invalid page in block 1 of relation .*' ],
 	[ 'pending_checksum', $large, sub { patch($_[0], $block + 100, 'damage') }, 'invalid page in block 1 of relation .*' ],
 	[ 'no_file', $small, sub { unlink $node->data_dir . "/$_[0]" or die }, 'could not open file .*' ],
-	[ 'no_blocks', $small, sub { truncate $node->data_dir . "/$_[0]", 0 or die }, 'has lost its file\'s contents' ]);
+	[ 'no_blocks', $small, sub { truncate $node->data_dir . "/$_[0]", 0 or die }, 'has lost the contents of its file' ]);
 my @own = (
 	[ 'meta_field', $small, sub { patch($_[0], 40, "\xff") }, 'block 0 of live filter "meta_field_bf" is corrupted' ],
 	[ 'meta_zeros', $small, sub { patch($_[0], 0, "\0" x $block) }, 'block 0 of live filter "meta_zeros_bf" is corrupted' ],
-	[ 'older', $small, sub { patch($_[0], 28, "\2") }, 'live filter "older_bf" has format 2, and this bloomext knows \d+' ],
+	[ 'older', $small, sub { patch($_[0], 28, "\2") }, 'live filter "older_bf" has format 2, but only format \d+ is supported' ],
 	[ 'data_kind', $small, sub { patch($_[0], 2 * $block - 8, "\2") }, 'block 1 of live filter "data_kind_bf" is corrupted' ],
 	[ 'data_lower', $small, sub { patch($_[0], $block + 12, "\1") }, 'block 1 of live filter "data_lower_bf" has corrupted page pointers.*' ],
 	[ 'pending_lower', $large, sub { patch($_[0], $block + 12, "\x38") }, 'block 1 of live filter "pending_lower_bf" has corrupted page pointers.*' ]);

@@ -169,7 +169,7 @@ sub is_elsewhere
 	my ($name, $table) = @_;
 	knows("$name: maybe", $table, 'never was');
 	$test->fails("$table, $name: $_", qq(SELECT $_('$table')), '0A000') foreach qw(bf_live_filter bf_live_verify);
-	like($sql->("SELECT maybe FROM bf_live_info('$table') LIMIT 1"), qr/where Citus put them/, "$table, $name: bf_live_info says why");
+	like($sql->("SELECT maybe FROM bf_live_info('$table') LIMIT 1"), qr/managed by Citus/, "$table, $name: bf_live_info says why");
 }
 
 # There in a transaction that is rolled back; there; and back. Rows are added on either side.

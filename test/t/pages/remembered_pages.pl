@@ -116,7 +116,7 @@ $test->fails("damaged: $_", "SELECT bf_live_contains('t', $_) FROM generate_seri
 # Nor by a plan, which says how to do without.
 $sql->('ALTER INDEX t_bf SET (plans = on, absent = 0.9)');
 my $asked = q(SELECT count(*) FROM unnest('{t 1,t 2}'::text[]) e, LATERAL (SELECT FROM t WHERE title = e OFFSET 0) l);
-my $remedy = 'Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, queries do without it after SET bloomext.enable_gate = off.';
+my $remedy = 'Rebuild it with REINDEX INDEX CONCURRENTLY. Until then, set bloomext.enable_gate to off to keep query plans from using it.';
 SKIP:
 {
 	skip 'no gates before PostgreSQL 15', 7 if $sql->('SHOW server_version_num') < 150000;

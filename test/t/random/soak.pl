@@ -589,7 +589,7 @@ sub ask
 {
 	my ($server, $route, $asked) = @_;
 	my $where = $server->name;
-	return if !@{ $asked->{elements} } || $route eq 'value' && $asked->{table} eq 'p'; # partitions may have unlike layers
+	return if !@{ $asked->{elements} } || $route eq 'value' && $asked->{table} eq 'p'; # partitions may have different layers
 	my $script = script($route, $asked);
 	my @denied = run($server, $script);
 	if ($state ne '00000')

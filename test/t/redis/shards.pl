@@ -406,12 +406,12 @@ is(outcome("SELECT bf_live_mirror('articles_turned', 'cache', 'live', 'guava;sha
 is(outcome("SELECT bf_live_mirror('articles_turned', 'cache', 'live', 'guava;shards=3/2') >= 0"), 't', 'as what it is');
 
 # One that is too large for a key, or a value, says how many.
-foreach my $case ([ 500000000, 'a Redis key', 2 ], [ 1000000000, 'a value', 3 ])
+foreach my $case ([ 500000000, 'a Redis string', 2 ], [ 1000000000, 'a value', 3 ])
 {
 	my ($expected, $what, $parts) = @$case;
 	sql("DROP INDEX IF EXISTS too_large; CREATE INDEX too_large ON articles USING bloomfilter (title) WITH (expected = $expected, fpp = 0.01)");
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT bf_live_mirror('too_large', 'cache', 'live')");
-	like($err, qr/ERROR:  54000: live filter "too_large" does not fit into $what\n.*Make $parts partial indexes, with i from 0 to .* WHERE bf_shard\(title, $parts\) = i\. .*;shards=$parts\/i\./s, "too large for $what");
+	like($err, qr/ERROR:  54000: live filter "too_large" does not fit into $what\n.*Create $parts partial indexes, with i from 0 to .* WHERE bf_shard\(title, $parts\) = i\. .*;shards=$parts\/i\./s, "too large for $what");
 }
 sql("DROP INDEX too_large; CREATE INDEX too_large ON articles USING bloomfilter (title) WITH (expected = 500000000, fpp = 0.01, funnel = utf16)");
 like(($node->psql('postgres', "SELECT bf_live_mirror('too_large', 'cache', 'live')"))[2], qr/HINT:.* Mirror each to a key of its own\./,
