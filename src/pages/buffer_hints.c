@@ -1,20 +1,23 @@
 /*
  * buffer_hints.c
- *	  Pin pages of live filters where this backend found them last.
+ *	  Pin pages of live filters in the buffers where this backend found them
+ *	  last.
  *
- * A question to a filter reads some ten pages for a byte each, so that looking
- * them up in the buffer table is most of its work, and, of a large filter, most
- * of its waiting for memory.  So each backend remembers the buffer that a page was
- * in.  That is a hint: whether the page is there yet, ReadRecentBuffer() finds
- * out, by what the lookup would have compared.  Whatever takes pages out of their
- * buffers, or gives a filter another file, need not be noticed.
+ * A lookup reads about ten pages for one byte each, so most of its work, and
+ * in a large filter most of its waiting for memory, is finding them in the
+ * buffer table.  Therefore each backend remembers the buffer of a page.  This
+ * is a hint: ReadRecentBuffer() verifies that the page is still there, by the
+ * same comparison that the buffer table would make.  So nothing needs to be
+ * done when pages leave their buffers, or a filter gets another file.
  *
- * Only a lookup in the buffer table counts as a use, by which pages stay in
- * memory, so now and then there is one; and each time for a while after a page had
- * to be read, as others might have to leave, which are used more often than it.
+ * Only a lookup in the buffer table counts as a use, which keeps pages in
+ * memory.  So there is one now and then, and one for each pin for a while
+ * after a page had to be read, as pages that are used more often might be
+ * evicted otherwise.
  *
- * Pages of temporary tables are not remembered.  Their files may be called as
- * other tables' are, and releases up to 14.4 would look for them elsewhere.
+ * Pages of temporary tables are not remembered: their files can have the same
+ * number as those of other tables, and releases up to 14.4 would look for them
+ * in shared buffers.
  */
 #include "postgres.h"
 
@@ -26,27 +29,29 @@
 #include "pages/page.h"
 
 /*
- * Pages remembered: as many as a filter of 8 GB has.  Of a larger one two pages
- * in a place are a hint that misleads, which costs more than none.
+ * Pages remembered: those of a filter of 8 GB.  In a larger one two pages
+ * share an entry, and a hint that misleads costs more than none.
  */
 #define RECENT_PAGES	(1024 * 1024)
 
-/* The golden ratio of 2^32: what is multiplied by it is spread evenly. */
+/* The golden ratio times 2^32: multiplying by it spreads numbers evenly. */
 #define SPREAD			UINT32_C(0x9E3779B9)
 
-/* One of so many pins is by the buffer table. */
+/* Every 32nd pin, on average, goes through the buffer table. */
 #define PINS_A_LOOKUP	32
 
-/* So are so many pins after a page was read from outside of shared buffers. */
+/* So do this many pins after a read from outside of shared buffers. */
 #define PINS_AFTER_READ	1024
 
-/* The buffers, or InvalidBuffer; two pages may take each other's place. */
+/*
+ * The buffers, or InvalidBuffer; pages that share an entry replace each other.
+ */
 static Buffer recent[RECENT_PAGES];
 
-/* Pins to come that are by the buffer table. */
+/* Number of next pins that go through the buffer table. */
 static uint32 lookups_due;
 
-/* Where a page's buffer is remembered: those of one filter, side by side. */
+/* The entry for a page; those of consecutive pages are adjacent. */
 static inline Buffer *
 slot(RelFileLocator file, BlockNumber block)
 {
@@ -55,7 +60,7 @@ slot(RelFileLocator file, BlockNumber block)
 	return &recent[(number * SPREAD + block) % RECENT_PAGES];
 }
 
-/* Whether it is time for a lookup, at no period that callers might have. */
+/* Whether to use the buffer table, pseudo-randomly: callers may be periodic. */
 static bool
 lookup_is_due(void)
 {
@@ -70,7 +75,7 @@ lookup_is_due(void)
 	return turn < PG_UINT32_MAX / PINS_A_LOOKUP;
 }
 
-/* Pin a page where it was last; InvalidBuffer if it has to be read. */
+/* Pin a page in its last buffer; InvalidBuffer if it has to be read. */
 Buffer
 bf_recent_pin(Relation index, BlockNumber block)
 {
@@ -103,8 +108,8 @@ bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
 }
 
 /*
- * Request a byte of a page from memory, and what it takes to pin it; tells where
- * the page was last, or NULL.
+ * Prefetch a byte of a page, and its buffer descriptor, into the processor's
+ * cache.  Returns the page's last address, or NULL.
  */
 const char *
 bf_recent_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
@@ -113,7 +118,7 @@ bf_recent_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 
 	if (!BufferIsValid(buffer))
 		return NULL;
-	/* To pin it is to write there. */
+	/* Pinning writes to the descriptor. */
 	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
 	__builtin_prefetch(BufferGetPage(buffer) + offset);
 	return (const char *) BufferGetPage(buffer);

@@ -1,12 +1,13 @@
 /*
  * extent.c
- *	  How large a live filter may be, and where its layers lie in its file.
+ *	  The maximum size of a live filter, and the position of its layers in its
+ *	  file.
  *
- * A file is no value: it may have as many bits as its strategy has positions
- * for, and no memory ever holds all of them.  Who does make a value of it asks
- * whether it can be one (snapshot.c); nobody else does.
+ * A filter in a file can have as many bits as its strategy has positions, as
+ * it is never in memory as a whole.  Whether it fits into a value is checked
+ * only where one is made of it (snapshot.c).
  *
- * Where a layer lies follows from its bits, and where it starts.
+ * The position of a layer follows from its bits and its first block.
  */
 #include "postgres.h"
 
@@ -22,11 +23,11 @@
 #include "pages/page.h"
 
 /*
- * Pending pages: none for small filters, whose 1 MB stays in memory, else a
- * share of the data pages.  A pending page holds 509 elements and a flush goes
- * over all data pages: that is half a page an element.  2 MB of pending pages
- * are as many as are to be waited for when they are flushed.  Beyond 2 GB so few
- * elements would set less than a bit on a page, and there are more.
+ * Pending pages: none for small filters, whose 1 MB stays in memory, otherwise
+ * a share of the data pages.  A pending page holds 509 elements and a flush
+ * visits all data pages, so that is half a page per element.  The maximum of 2
+ * MB limits the duration of a flush.  Beyond 2 GB, so few elements would set
+ * less than one bit per page, and there are more pending pages.
  */
 #define PENDING_FROM_PAGES	128
 #define PENDING_SHARE		256
@@ -34,14 +35,14 @@
 #define PENDING_MAX			256
 #define PENDING_BEYOND		1024	/* the share, beyond PENDING_MAX */
 
-/* Data pages that a filter of so many bits takes. */
+/* The number of data pages of a filter of that many bits. */
 static inline uint64
 pages_for(uint64 bits)
 {
 	return bits / BF_PAGE_BITS + (bits % BF_PAGE_BITS != 0);
 }
 
-/* Pending pages that a filter of so many data pages has. */
+/* The number of pending pages for a number of data pages. */
 static inline uint64
 pending_for(uint64 pages)
 {
@@ -53,7 +54,7 @@ pending_for(uint64 pages)
 	return Max(pending, pages / PENDING_BEYOND);
 }
 
-/* Whether a file has blocks for a layer of so many bits, from a block on. */
+/* Whether a layer of that many bits, starting at a block, fits into a file. */
 bool
 bf_file_has_room(uint64 bits, BlockNumber start)
 {
@@ -62,7 +63,7 @@ bf_file_has_room(uint64 bits, BlockNumber start)
 	return start + pending_for(pages) + pages <= MaxBlockNumber;
 }
 
-/* Lay a layer out in pages, from a block on; the file has room for it. */
+/* Lay a layer out in pages from a block on; the file must have room for it. */
 void
 bf_live_lay_out(BfLiveLayer *layer, const BfLayer *shape, BlockNumber start)
 {
@@ -84,7 +85,7 @@ bf_live_plan(BfLive *live, const BfPlan *plan)
 	bf_live_lay_out(&live->layers[0], &plan->first, BF_FIRST_BLOCK);
 }
 
-/* Lay another layer out, after those there are. */
+/* Lay another layer out after the existing ones. */
 void
 bf_live_append_layer(BfLive *live, const BfLayer *shape)
 {
@@ -94,7 +95,7 @@ bf_live_append_layer(BfLive *live, const BfLayer *shape)
 	live->complete = false;
 }
 
-/* The most bits of a layer that a strategy has positions for. */
+/* The maximum number of bits of a layer, by the positions of a strategy. */
 uint64
 bf_live_most_bits(const BfStrategy *strategy)
 {
@@ -108,7 +109,7 @@ bf_live_most_bits(const BfStrategy *strategy)
 		Min(strategy->max_bits, UINT64CONST(1) << width);
 }
 
-/* Whether a layer may be added to a filter of a strategy, from a block on. */
+/* Whether a strategy, and the file from a block on, have room for a layer. */
 bool
 bf_live_takes_layer(const BfStrategy *strategy, const BfLayer *shape,
 					BlockNumber start)
@@ -118,8 +119,8 @@ bf_live_takes_layer(const BfStrategy *strategy, const BfLayer *shape,
 }
 
 /*
- * In how many parts no more than so large something is to be divided.  They will
- * not all be equal, so that there is some room to spare.
+ * The number of parts to divide a size into, each at most `most`.  Parts are
+ * not all of equal size, so there is some reserve.
  */
 uint64
 bf_live_parts(uint64 size, uint64 most)
@@ -127,7 +128,10 @@ bf_live_parts(uint64 size, uint64 most)
 	return size / (most - most / 64) + 1;
 }
 
-/* The options of an index of a part: its size, and what its whole's say besides. */
+/*
+ * Append the options for the index of a part: its size, and the other options
+ * of the original.
+ */
 static void
 append_options(Relation index, uint64 expected, double fpp, StringInfo text)
 {
@@ -143,7 +147,7 @@ append_options(Relation index, uint64 expected, double fpp, StringInfo text)
 						 GET_STRING_RELOPTION(options, funnel));
 }
 
-/* How to make indexes of parts of the elements, where one is too large. */
+/* A hint that tells how to divide an index that is too large. */
 char *
 bf_live_divided(Relation index, uint64 expected, double fpp, uint64 parts)
 {

@@ -1,9 +1,9 @@
 /*
  * fill_sample.c
- *	  How full is a layer of a live filter?
+ *	  Estimate how full a layer of a live filter is.
  *
- * That is estimated from some of its pages: the bits of an element lie anywhere,
- * so that all pages are equally full but for chance.
+ * The estimate is from some of its pages: as the bits of an element can be
+ * anywhere, all pages are equally full apart from random variation.
  */
 #include "postgres.h"
 
@@ -12,10 +12,10 @@
 
 #include "pages/layers.h"
 
-/* Data pages to estimate by: 4 million bits, of which 1 in 4,000 is chance. */
+/* Data pages per estimate: 4 million bits, for an error of about 1 in 4,000. */
 #define SAMPLE	64
 
-/* The bits that are set on a data page, of so many that are the filter's. */
+/* Count the bits that are set on a data page with `bits` bits of the filter. */
 static uint64
 count_page(Relation index, BfLive *live, BlockNumber block, uint64 bits)
 {
@@ -31,8 +31,8 @@ count_page(Relation index, BfLive *live, BlockNumber block, uint64 bits)
 }
 
 /*
- * Estimate how many bits of a layer are set.  VACUUM takes no break meanwhile, as
- * it may hold the page lock on the metapage.
+ * Estimate how many bits of a layer are set.  This has no vacuum delay point,
+ * as VACUUM may hold the page lock on the metapage.
  */
 uint64
 bf_layer_sample(Relation index, BfLive *live, const BfLiveLayer *layer)

@@ -2,30 +2,32 @@
  * grow.c
  *	  Add a layer to a live filter when the newest one is full.
  *
- * Whether it is, its bits say, of which some pages are looked at (fill_sample.c): not
- * for each element, but at random, so that backends need not know of each
- * other, and some LOOKS times while a layer fills.  Elements beyond count, too:
- * those of a batch go in pieces, none of them larger than a share of the room
- * that is left, as others may be about to fill it, too.
+ * How full it is, is estimated from some of its pages (fill_sample.c).  This
+ * is not done for each element, but at random, so that backends need no
+ * coordination, about LOOKS times while a layer fills.  A batch of elements is
+ * split into pieces, each at most a share of the remaining room, as other
+ * backends may be about to use it too.
  *
- * A layer is added by the one who holds the page lock on the metapage.  Where
- * somebody may hold it for long, to flush a large layer, nobody waits for it: who
- * does not get it over-fills that layer by one piece more.  A small layer has no
- * pending pages, but is soon over-filled by much: there we wait.
+ * A layer is added while holding the page lock on the metapage.  Where another
+ * backend may hold that lock for long, to flush a large layer, we do not wait
+ * for it, but over-fill the layer by one more piece.  A small layer has no
+ * pending pages, but over-filling it would have a large effect soon; there we
+ * wait.
  *
- * First comes the metapage: it is in WAL before any bit of the new layer is.
- * Then the layers before are flushed and sealed: lookups need not look at their
- * pending pages any more.  That is for good, since nobody appends to a pending
- * page but after asking the metapage, with that page locked, whether its layer
- * is the newest yet (pending.c); a flush looks at each pending page after the
- * metapage was changed.  If it does not come to that, as in a crash, the
- * next one that adds a layer seals them, or VACUUM.
+ * The metapage is changed first, so that it is in WAL before any bit of the
+ * new layer.  Then the older layers are flushed and sealed, after which
+ * lookups skip their pending pages.  That is final: a backend that appends to
+ * a pending page checks the metapage, with that page locked, for whether its
+ * layer is still the newest (pending.c), and the flush visits each pending
+ * page after the change of the metapage.  If a crash prevents sealing, the
+ * next backend that adds a layer does it, or VACUUM.
  *
- * What is stored when a layer is due is first looked for in all that there are
- * (store.c): one is added for elements that none of them has, and by nobody who has
- * none, as VACUUM.
+ * When a layer is due, elements are first looked up in all existing layers
+ * (store.c): a layer is added only for elements that none of them holds, and
+ * never by VACUUM, which adds no elements.
  *
- * Where no layer can be added, the newest is over-filled: never is that an error.
+ * If no layer can be added, the newest one is over-filled; this is never an
+ * error.
  */
 #include "postgres.h"
 
@@ -34,16 +36,16 @@
 #include "core/estimate.h"
 #include "pages/layers.h"
 
-/* How often a layer is looked at while it fills, about. */
+/* How often a layer is examined while it fills, approximately. */
 #define LOOKS			256
 
-/* What part of the room left a batch may take at once. */
+/* The share of the remaining room that a batch may use at once. */
 #define SHARE_OF_ROOM	32
 
-/* Pieces that others may be adding while a layer is found to have no room. */
+/* Pieces that others may be adding while a layer is found to be full. */
 #define MARGIN			16
 
-/* The layer that is to follow the newest; false if none can. */
+/* The layer to follow the newest; false if there can be none. */
 static bool
 next_layer(const BfLive *live, BfLayer *next)
 {
@@ -65,14 +67,14 @@ bf_live_can_grow(const BfLive *live)
 	return next_layer(live, &next);
 }
 
-/* Elements that are too few to look how full the newest layer is. */
+/* The number of elements that is too small to examine the newest layer for. */
 static double
 too_few(const BfLive *live)
 {
 	return Max((double) bf_newest_layer(live)->shape.expected / LOOKS, 1);
 }
 
-/* Elements that the newest layer takes before another one is due. */
+/* The number of elements in the newest layer at which another one is due. */
 double
 bf_live_capacity(const BfLive *live)
 {
@@ -83,7 +85,7 @@ bf_live_capacity(const BfLive *live)
 	return capacity - Min(MARGIN * too_few(live), capacity / MARGIN);
 }
 
-/* How many more it takes, with so many bits set. */
+/* The remaining room of the newest layer when `set` of its bits are set. */
 static double
 room_with(const BfLive *live, uint64 set)
 {
@@ -93,7 +95,7 @@ room_with(const BfLive *live, uint64 set)
 		bf_estimate_count(set, shape->bits, shape->hashes);
 }
 
-/* The same, with as many as there are. */
+/* The remaining room of the newest layer, by an estimate of its bits. */
 static double
 room(Relation index, BfLive *live)
 {
@@ -101,7 +103,7 @@ room(Relation index, BfLive *live)
 										   bf_newest_layer(live)));
 }
 
-/* Whether the newest layer is full, with so many bits set. */
+/* Whether the newest layer is full when `set` of its bits are set. */
 bool
 bf_live_is_full(const BfLive *live, uint64 set)
 {
@@ -110,7 +112,7 @@ bf_live_is_full(const BfLive *live, uint64 set)
 
 /*
  * Flush and seal all layers but the newest.  The caller holds the page lock on
- * the metapage, and knows what that says.
+ * the metapage, and has read it since.
  */
 void
 bf_live_seal(Relation index, BfLive *live)
@@ -131,8 +133,8 @@ bf_live_seal(Relation index, BfLive *live)
 }
 
 /*
- * Add a layer if one is due; true if so.  The caller holds the page lock on the
- * metapage; live is what that says, and will be.
+ * Add a layer if one is due; true if so.  The caller holds the page lock on
+ * the metapage, and `live` is its content.
  */
 static bool
 add_layer(Relation index, BfLive *live)
@@ -148,7 +150,7 @@ add_layer(Relation index, BfLive *live)
 	return true;
 }
 
-/* Say that a layer was added. */
+/* Report that a layer was added. */
 static void
 report_growth(Relation index, const BfLive *live)
 {
@@ -159,8 +161,8 @@ report_growth(Relation index, const BfLive *live)
 }
 
 /*
- * How many of so many elements the newest layer may take next, at least one of
- * them; 0 if it is full, and another one is due.
+ * How many of `count` elements the newest layer can take next, at least one; 0
+ * if it is full and another layer is due.
  */
 size_t
 bf_live_room(Relation index, BfLive *live, size_t count)
@@ -178,21 +180,21 @@ bf_live_room(Relation index, BfLive *live, size_t count)
 }
 
 /*
- * Add the layer that is due for so many elements, unless others did meanwhile.
- * Where somebody may hold the lock for long, the newest is to take some of them
- * nevertheless: returns how many.
+ * Add the layer that is due for `count` elements, unless another backend has.
+ * Where the lock may be held for long, it is not waited for, and the newest
+ * layer is to take some of the elements nevertheless: returns how many.
  */
 size_t
 bf_live_extend(Relation index, BfLive *live, size_t count)
 {
 	bool		grew;
 
-	/* Nobody holds the lock for long where nothing is to be flushed. */
+	/* Without anything to flush, the lock is only held briefly. */
 	if (!bf_live_lock(index, bf_newest_layer(live)->sealed, live))
 		return (size_t) Min((double) count, too_few(live));
 	grew = add_layer(index, live);
 	bf_live_unlock(index);
-	/* Not before, as a client may take its time to read that. */
+	/* Not under the lock, as sending this can block. */
 	if (grew)
 		report_growth(index, live);
 	return 0;

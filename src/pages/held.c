@@ -1,20 +1,21 @@
 /*
  * held.c
- *	  Which of many hashes does a layer of a live filter hold already?
+ *	  Find which of many hashes a layer of a live filter already holds.
  *
- * Those are left out of what is stored.  So a bit is believed only as it is found
- * under its page's lock, and so is a hash that waits for its bits: whoever wrote
- * it kept the lock until it was in WAL, so that who leaves out what he finds, and
- * commits, is preceded in WAL by it.
+ * These are left out of what is stored.  So bits and pending hashes count only
+ * as found under the lock of their page.  A backend that writes one keeps that
+ * lock until the change is in WAL; so if we leave out what it wrote, and
+ * commit, our commit record comes after it.
  *
- * The order of asking is that of an element's way into the filter (layers.h): the
- * pending pages, then the bits.  These are tested in turns, each for the hashes
- * that had all bits of the turns before: two bits, then as many again as were
- * tested.  A layer that is full has half of the bits of what it does not hold.
- * In each turn bits are sorted by where they lie, so that each page is locked once.
+ * Pending pages are examined before the bits, as an element moves in that
+ * direction (layers.h).  Bits are tested in rounds, each for the hashes that
+ * had all bits of the rounds before: two bits, then as many as were tested so
+ * far.  In a full layer, half of the bits of a hash that it does not hold are
+ * set.  In each round the bits are sorted by position, so that each page is
+ * locked once.
  *
- * For a single hash that is mostly waiting for memory.  So where there are few,
- * what the first turn will look at is requested from memory, of all layers at once.
+ * For a single hash the cost is mostly waiting for memory.  So if there are
+ * few, what the first round reads in each layer is prefetched.
  */
 #include "postgres.h"
 
@@ -23,7 +24,10 @@
 
 #include "pages/layers.h"
 
-/* A key is the page that a bit is on, the bit on that page, and its hash's number. */
+/*
+ * A key consists of the page of a bit, the bit on that page, and the number of
+ * the hash.
+ */
 #define NUMBER_BITS		16
 #define MOST_HASHES		(1 << NUMBER_BITS)
 #define BIT_BITS		18
@@ -31,13 +35,13 @@
 
 StaticAssertDecl(BF_PAGE_BITS <= 1 << BIT_BITS, "a key has room for a bit's number");
 
-/* Bits tested in the first turn. */
+/* Bits tested in the first round. */
 #define FIRST_BITS		2
 
-/* Hashes at most for which memory is requested before. */
+/* The maximum number of hashes to prefetch memory for. */
 #define FEW				4
 
-/* Bits looked at in a turn, at most: 2 MB, and as much for the sort. */
+/* Bits tested per round, at most: 2 MB, and as much to sort them. */
 #define KEYS_AT_ONCE	(256 * 1024)
 
 typedef struct Search
@@ -49,7 +53,7 @@ typedef struct Search
 	bool	   *lacks;			/* of each hash: is it surely not there? */
 } Search;
 
-/* Leave out hashes that wait for their bits; returns how many are left. */
+/* Leave out pending hashes; returns how many are left. */
 static size_t
 leave_out_pending(Relation index, BfLive *live, const BfLiveLayer *layer,
 				  BfHashPair *pairs, size_t count)
@@ -67,7 +71,7 @@ leave_out_pending(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return left;
 }
 
-/* Note which hashes lack a bit, of keys that are all of one page. */
+/* Note which hashes lack a bit, by keys that are all of one page. */
 static void
 test_page(Search *search, const uint64 *keys, size_t count)
 {
@@ -89,7 +93,7 @@ test_page(Search *search, const uint64 *keys, size_t count)
 		UnlockReleaseBuffer(buffer);
 }
 
-/* The same of sorted keys. */
+/* Note which hashes lack a bit, by sorted keys. */
 static void
 test_keys(Search *search)
 {
@@ -110,8 +114,8 @@ test_keys(Search *search)
 }
 
 /*
- * Test so many bits of each hash, from a first on.  Those that lack one are moved
- * to the front; returns how many.
+ * Test `bits` bits of each hash, starting with number `first`.  Hashes that
+ * lack one are moved to the front; returns how many.
  */
 static size_t
 take_turn(Search *search, BfHashPair *pairs, size_t count, uint32 first,
@@ -186,8 +190,9 @@ leave_out_layer(Search *search, const BfLiveLayer *layer, BfHashPair *pairs,
 }
 
 /*
- * Leave out the hashes that one of some layers holds, or seems to.  The others are
- * moved to the front; returns how many.  A larger layer is the likelier to.
+ * Leave out the hashes that one of some layers holds, or seems to.  The others
+ * are moved to the front; returns how many.  Layers are examined from the
+ * newest on, which is the largest and so the most likely one.
  */
 size_t
 bf_live_leave_out(Relation index, BfLive *live, uint32 first, uint32 end,

@@ -1,7 +1,7 @@
 /*
  * index_options.c
- *	  The options of an index that is a live filter, WITH (...), and how such an
- *	  index is recognized: by its callback for them.
+ *	  The options of a live filter index, WITH (...), and how such an index is
+ *	  recognized: by its amoptions callback.
  */
 #include "postgres.h"
 
@@ -55,8 +55,8 @@ check_funnel_option(const char *value)
 }
 
 /*
- * Called once, when the module is loaded.  Options take no stronger lock: they
- * mean nothing until the index is rebuilt.
+ * Called once, when the module is loaded.  Options take no stronger lock, as
+ * they have no effect until the index is rebuilt.
  */
 void
 bf_options_init(void)
@@ -87,7 +87,7 @@ bf_options_init(void)
 					   -1, 0, 1, ShareUpdateExclusiveLock);
 }
 
-/* Check what ranges of options cannot say. */
+/* Check what ranges of options cannot express. */
 static void
 check_options(const BfLiveOptions *options)
 {
@@ -132,14 +132,14 @@ bflive_options(Datum reloptions, bool validate)
 	return (bytea *) parsed;
 }
 
-/* Whether an open index is a live filter: whether its callback is the one above. */
+/* Whether an open index is a live filter: whether it has our amoptions. */
 bool
 bf_is_live_filter(Relation index)
 {
 	return index->rd_indam != NULL && index->rd_indam->amoptions == bflive_options;
 }
 
-/* Whether an open index does not know all rows of its table. */
+/* Whether an open index is partial: it does not cover all rows. */
 bool
 bf_is_partial(Relation index)
 {
@@ -156,7 +156,7 @@ bf_live_strategy(Relation index)
 							   GET_STRING_RELOPTION(options, strategy));
 }
 
-/* Whether query plans may ask an index (gate.c). */
+/* Whether query plans may use an index (gate.c). */
 bool
 bf_live_is_for_plans(Relation index)
 {
@@ -165,7 +165,7 @@ bf_live_is_for_plans(Relation index)
 	return options != NULL && options->plans;
 }
 
-/* The share of their questions that is expected to be absent; -1: unknown. */
+/* The expected share of absent elements in plans; -1 if unknown. */
 double
 bf_live_absent(Relation index)
 {
@@ -174,7 +174,9 @@ bf_live_absent(Relation index)
 	return options == NULL ? -1 : options->absent;
 }
 
-/* The funnel that an index's options name, or its elements' own; or 22023. */
+/*
+ * The funnel in an index's options, or the default for its elements; or 22023.
+ */
 BfFunnel
 bf_live_funnel(Relation index, const BfStrategy *strategy,
 			   const BfElementType *element)

@@ -1,7 +1,7 @@
 /*
  * index_options.h
- *	  The options of an index that is a live filter, WITH (...), and how such an
- *	  index is recognized.
+ *	  The options of a live filter index, WITH (...), and how such an index is
+ *	  recognized.
  */
 #ifndef BLOOMEXT_INDEX_OPTIONS_H
 #define BLOOMEXT_INDEX_OPTIONS_H
@@ -10,26 +10,26 @@
 
 #include "type/element_type.h"
 
-/* What rd_options of such an index points to. */
+/* rd_options of a live filter index */
 typedef struct BfLiveOptions
 {
 	int32		vl_len_;
-	double		expected;		/* 0: the rows that there are */
+	double		expected;		/* 0: by the number of rows */
 	double		fpp;
-	int			expansion;		/* -1: as expected says */
+	int			expansion;		/* -1: depends on expected */
 	int			strategy;		/* offset of a string */
 	int			funnel;			/* offset of a string */
-	bool		plans;			/* may plans ask it? */
-	double		absent;			/* share of their questions; -1: unknown */
+	bool		plans;			/* may plans use it? */
+	double		absent;			/* their share of absent elements; or -1 */
 } BfLiveOptions;
 
 #define BF_LIVE_STRATEGY	"guava"
 /*
- * Where the options do not say: a filter that is asked whether a row is there
- * loses what it calls there, so it is asked for less than Guava's 0.03.
+ * The default.  Lookups that decide whether a row exists lose an element for
+ * each false positive, so this is lower than Guava's 0.03.
  */
 #define BF_LIVE_FPP		0.0001
-#define BF_LIVE_EXPANSION	3		/* likewise, where expected is not given */
+#define BF_LIVE_EXPANSION	3		/* the default without expected */
 #define BF_MOST_EXPECTED	9007199254740992.0	/* 2^53: whole in a float8 */
 
 /* index_options.c */

@@ -1,6 +1,6 @@
 /*
  * keys.c
- *	  Sort keys, by which pages are visited once, in ascending order.
+ *	  Sort keys, so that each page is visited once, in ascending order.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 
 #include "pages/layers.h"
 
-/* Fewer keys are sorted by comparison. */
+/* Fewer keys than these are sorted by comparison. */
 #define RADIX_FROM		1024
 #define RADIX_BITS		11
 #define RADIX			(1 << RADIX_BITS)
@@ -20,7 +20,7 @@
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Sort by one digit, from one array to the other. */
+/* Sort by one digit, from one array into the other. */
 static void
 sort_by_digit(const uint64 *from, uint64 *to, size_t count, int shift)
 {
@@ -40,7 +40,7 @@ sort_by_digit(const uint64 *from, uint64 *to, size_t count, int shift)
 		to[starts[(from[i] >> shift) & (RADIX - 1)]++] = from[i];
 }
 
-/* Make room for so many keys, and for as many to sort them by. */
+/* Allocate room for `room` keys, and for sorting them. */
 void
 bf_keys_allocate(BfKeys *keys, size_t room)
 {
@@ -49,7 +49,7 @@ bf_keys_allocate(BfKeys *keys, size_t room)
 	keys->count = 0;
 }
 
-/* Free that. */
+/* Free the room for keys. */
 void
 bf_keys_free(BfKeys *keys)
 {
@@ -59,8 +59,8 @@ bf_keys_free(BfKeys *keys)
 }
 
 /*
- * Sort keys, none of which is beyond a maximum.  The bits below a shift decide
- * nothing, or are in order already.
+ * Sort keys up to a maximum.  Bits below `shift` are insignificant, or in
+ * order already.
  */
 void
 bf_keys_sort(BfKeys *keys, int shift, uint64 maximum)

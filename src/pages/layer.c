@@ -1,19 +1,19 @@
 /*
  * layer.c
- *	  Does a layer of a live filter hold an element?
+ *	  Look an element up in a layer of a live filter.
  *
- * The order of asking is that of an element's way into the filter (layers.h): the
- * pending page, then the bits, up to the first that is not set.  Two positions
- * are derived first, the others only if both are set.
+ * The pending page is examined before the bits, as an element moves in that
+ * direction (layers.h); the bits up to the first one that is not set.  Two
+ * positions are derived first, the others only if both bits are set.
  *
- * Each bit is on another page, and a question to a large filter is mostly
- * waiting for memory.  So what it will look at is requested before: of the
- * first positions before the pending page is asked, of the others all at once.
+ * Each bit is on a different page, and a lookup in a large filter mostly waits
+ * for memory.  So memory is prefetched: for the first positions before the
+ * pending page is examined, for the others all at once.
  *
- * A bit that is set is believed as it is found, on a page that is pinned and not
- * locked: it can say no more than "maybe", which is never wrong.  One that is
- * not set is looked at again, on the page locked and checked.  So a "no" does not
- * depend on how others change pages, or replay restores them, meanwhile.
+ * A bit that is set is accepted on a page that is pinned but not locked: at
+ * worst it causes a "maybe", which is never wrong.  A bit that is not set is
+ * tested again with the page locked and checked.  So a "no" does not depend on
+ * concurrent changes to pages, or on their replay.
  */
 #include "postgres.h"
 
@@ -24,15 +24,15 @@
 /* Positions derived first. */
 #define FIRST_POSITIONS	2
 
-/* Where a bit is. */
+/* The location of a bit. */
 typedef struct BitPlace
 {
 	BlockNumber block;
-	uint32		offset;			/* of its byte, from the page's first */
+	uint32		offset;			/* of its byte on the page */
 	uint8		mask;
 } BitPlace;
 
-/* Find where so many bits of an element are, from the first of them on. */
+/* Locate `count` bits of an element, starting with number `first`. */
 static void
 locate_bits(const BfStrategy *strategy, const BfLiveLayer *layer,
 			const BfHash *hash, uint32 first, uint32 count, BitPlace *places)
@@ -95,7 +95,7 @@ test_bits(Relation index, BfLive *live, const BitPlace *places, uint32 count)
 	return true;
 }
 
-/* Request what is looked at first of a hash in a layer from memory. */
+/* Prefetch what is examined first for a hash in a layer. */
 void
 bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
 				  const BfHashPair *pair)
@@ -109,7 +109,7 @@ bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
 		bf_page_prefetch(live->file, places[i].block, places[i].offset);
 }
 
-/* Whether a layer holds a hash: waiting, or by its bits. */
+/* Whether a layer holds a hash, pending or by its bits. */
 bool
 bf_live_layer_contains(Relation index, BfLive *live,
 					   const BfLiveLayer *layer, const BfHashPair *pair)
@@ -133,7 +133,7 @@ bf_live_layer_contains(Relation index, BfLive *live,
 	return test_bits(index, live, places, rest);
 }
 
-/* Note what the next question to a filter will look at first. */
+/* Note what the next lookup in a filter will probably examine first. */
 void
 bf_layer_note_asked(BfLastAsked *last, const BfLive *live)
 {
@@ -150,8 +150,8 @@ bf_layer_note_asked(BfLastAsked *last, const BfLive *live)
 }
 
 /*
- * Request what a question is likely to look at from memory, a while before it is
- * asked: the metapage, and the page of the first bit.
+ * Prefetch what a lookup will probably examine first: the metapage, and the
+ * page of the first bit.
  */
 void
 bf_layer_look_ahead(const BfLastAsked *last, const BfHashPair *pair)

@@ -1,24 +1,24 @@
 /*
  * layers.h
- *	  What is done to the layers of a live filter: elements stored, looked up,
- *	  counted.
+ *	  Operations on the layers of a live filter: storing, looking up and
+ *	  counting elements.
  *
- * store.c takes hashed elements.  It leaves out what a layer holds already
- * (held.c), and has a further layer added (grow.c) for the rest where the newest
- * is full (fill_sample.c).  By cost it chooses between
+ * store.c stores hashed elements.  It leaves out what a layer already holds
+ * (held.c), and where the newest layer is full (fill_sample.c), has another
+ * one added (grow.c) for the rest.  Depending on cost, it uses
  *
- *	  pending.c		appending the hashes to a pending page, and
- *	  set_bits.c	setting their bits in ascending order of pages.
+ *	  pending.c		to append the hashes to a pending page, or
+ *	  set_bits.c	to set their bits in ascending order of pages.
  *
- * A lookup reads the pending pages of a layer, then its bits (layer.c).  An entry
- * moves in that direction only, and is where it goes to before it leaves where it
- * was, so no lookup can miss one that moves.
+ * A lookup reads the pending pages of a layer, then its bits (layer.c).  An
+ * entry moves in that direction only, and arrives before it is removed from
+ * where it was, so no lookup can miss one that moves.
  *
- * An element that no layer holds goes into the newest one, and stays in the layer
- * that it went into: if it waits there, it gets its bits there.  So a list of
- * layers that was read before a lookup still holds the element that was added
- * before it, whatever others add meanwhile.  But which layers there are must be
- * read again for each lookup.
+ * An element that no layer holds goes into the newest one, and stays in that
+ * layer: if it is pending there, its bits are set there.  So a list of layers
+ * that was read before a lookup is sufficient for all elements added before,
+ * whatever is added concurrently.  But the list must be read again for each
+ * lookup.
  */
 #ifndef BLOOMEXT_LAYERS_H
 #define BLOOMEXT_LAYERS_H
@@ -66,12 +66,12 @@ extern void bf_direct_add(Relation index, BfLive *live,
 
 /* layer.c */
 
-/* What a question to a filter looked at first: a hint of what the next will. */
+/* What a lookup in a filter examined first: a hint for the next one. */
 typedef struct BfLastAsked
 {
 	RelFileLocator file;
 	bool		grows;
-	const BfStrategy *strategy; /* NULL: it was not asked yet */
+	const BfStrategy *strategy; /* NULL: no lookup yet */
 	BfLiveLayer layer;
 } BfLastAsked;
 
@@ -95,7 +95,7 @@ extern void bf_sweep_end(BfSweep *sweep);
 /* spool.c */
 typedef struct BfParts BfParts;
 
-/* The most bits of a part: positions in it have 32. */
+/* The maximum number of bits of a part: positions in it have 32 bits. */
 #define BF_PART_BITS	(UINT64CONST(1) << 32)
 
 extern BfParts *bf_parts_create(uint64 bits, uint64 part_bits);

@@ -1,32 +1,34 @@
 /*
  * meta.c
- *	  The metapage of a live filter, and what is kept of it.
+ *	  The metapage of a live filter, and its cached copy.
  *
- * The metapage says what the filter is, frozen when it was built but for the
- * layers that were added since, and whose answers it is good for (visibility.c).  It is
- * written by a build, by the validation of a concurrent build, by a VACUUM that
- * finds that a build in place was committed, and when the filter grows.
+ * The metapage has the shape of the filter, which is fixed when it is built
+ * except for layers that are added, and for which snapshots the filter is
+ * complete (visibility.c).  It is written by a build, by the validation of a
+ * concurrent build, by a VACUUM that finds an in-place build committed, and
+ * when the filter grows.
  *
- * It is read once per backend and kept in the relation cache.  A rebuild gives
- * the index another file, and who changes a metapage invalidates what is kept.
+ * Each backend reads it once and keeps it in the relation cache.  A rebuild
+ * gives the index another file, and other changes invalidate the relation.
  *
- * Growth does not: invalidations are sent at commit, to primaries only where
- * the transaction commits, and a layer is there at once.  So where a filter can
- * grow, what is kept is compared with the metapage for each question: with one
- * number that only ever grows, and so slowly that it changes in one byte.  It is
- * read without the page's lock.  Who must find an element knows that it is there
- * from something that was made known after the metapage was written: a commit, in
- * a snapshot; the lock on a pending page.  If the number is seen on its way, it
- * differs, and the metapage is read, locked.
+ * Growth does not: invalidations are sent at commit, on a primary only if the
+ * transaction does commit, but a layer is in use at once.  So where a filter
+ * can grow, the cached copy is compared with the metapage at each lookup, by a
+ * single number that only increases, and so slowly that one byte changes at a
+ * time.  It is read without the lock of the page.  A lookup that must find an
+ * element has learnt of it by something that became visible after the metapage
+ * was written: a commit, in its snapshot, or the lock of a pending page.  If
+ * the number is read while it changes, it differs, and the metapage is read
+ * under its lock.
  *
- * The other exception are builds in place, by TRUNCATE of a table whose file is new in
- * the subtransaction and by ON COMMIT DELETE ROWS: if that is rolled back, no
- * invalidation of the relation comes to others.  But one of its storage does, as
- * the file was cut; so what is kept is believed as long as the storage manager
- * keeps a mark of ours, for which we use the target block, which no index has
- * another use for.
+ * The other exception is an in-place build, by TRUNCATE of a table whose file
+ * is new in the subtransaction, or by ON COMMIT DELETE ROWS: its rollback
+ * sends no invalidation of the relation to other backends.  But it sends one
+ * of the storage, as the file was truncated.  So the cached copy is valid as
+ * long as the storage manager keeps a mark of ours, for which we use the
+ * target block, which indexes do not use otherwise.
  *
- * Nothing that it says is believed before it is checked, first by its CRC-32C.
+ * Contents are checked before they are used, first by their CRC-32C.
  */
 #include "postgres.h"
 
@@ -45,7 +47,7 @@
 
 #define META_PRUNED_EARLY	0x01
 
-/* A layer, as the metapage has it. */
+/* A layer in the metapage. */
 typedef struct MetaLayer
 {
 	uint64		bits;
@@ -78,12 +80,12 @@ typedef struct Meta
 	uint32		nlayers;
 	MetaLayer	layers[BF_LIVE_LAYERS];
 	uint32		growth;			/* read without a lock */
-	pg_crc32c	crc;			/* of all before it */
+	pg_crc32c	crc;			/* of everything before it */
 } Meta;
 
 StaticAssertDecl(sizeof(Meta) <= BF_PAGE_BYTES, "a metapage has room for all layers");
 
-/* The plan of a value that holds all layers, which are put into an array. */
+/* The plan of a value with all layers, which are put into an array. */
 BfPlan
 bf_live_value_plan(const BfLive *live, BfLayer *layers)
 {
@@ -96,7 +98,7 @@ bf_live_value_plan(const BfLive *live, BfLayer *layers)
 	return plan;
 }
 
-/* How often a filter grew: by a layer, or by what is known of one. */
+/* How often a filter has changed: layers added, and layers sealed. */
 static uint32
 growth(const BfLive *live)
 {
@@ -107,14 +109,14 @@ growth(const BfLive *live)
 	return changes;
 }
 
-/* What is used of what a live filter is. */
+/* The size of the used part of a BfLive. */
 static inline Size
 live_size(const BfLive *live)
 {
 	return offsetof(BfLive, layers) + live->nlayers * sizeof(BfLiveLayer);
 }
 
-/* The checksum of a metapage, but for the checksum. */
+/* The checksum of a metapage, without the checksum itself. */
 static pg_crc32c
 meta_crc(const Meta *meta)
 {
@@ -127,8 +129,8 @@ meta_crc(const Meta *meta)
 }
 
 /*
- * A layer that a metapage has, which starts at a block; false where no filter
- * can have such a layer.
+ * Read a layer from the metapage that is to start at a block; false if no
+ * filter can have such a layer.
  */
 static bool
 layer_of_meta(const MetaLayer *stored, const BfStrategy *strategy,
@@ -152,7 +154,7 @@ layer_of_meta(const MetaLayer *stored, const BfStrategy *strategy,
 		stored->pending == layer->pending;
 }
 
-/* The same of all layers. */
+/* Read all layers from the metapage; false if no filter can have them. */
 static bool
 layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
 {
@@ -169,14 +171,17 @@ layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
 		live->nlayers++;
 		start = bf_live_end(live);
 	}
-	/* Elements may wait in the newest, if it has pages for them. */
+	/*
+	 * Only the newest layer can have pending elements, if it has pages for
+	 * them.
+	 */
 	return bf_newest_layer(live)->sealed ==
 		(bf_newest_layer(live)->pending == 0);
 }
 
 /*
- * What a metapage says that the filter is; false where no live filter of such
- * elements can have such a metapage.
+ * Read a filter from a metapage; false if no live filter of such elements can
+ * have such a metapage.
  */
 static bool
 live_of_meta(const Meta *meta, BfLive *live)
@@ -211,7 +216,7 @@ live_of_meta(const Meta *meta, BfLive *live)
 	return bf_plan_measure(&live->plan, &length, &error);
 }
 
-/* Raise where a relation's pages cannot be looked at from here. */
+/* Raise an error if the pages of a relation cannot be read by this session. */
 static void
 refuse_unreadable(Relation index)
 {
@@ -225,7 +230,7 @@ refuse_unreadable(Relation index)
 				 errmsg("cannot access temporary or unlogged relations during recovery")));
 }
 
-/* Whether an index's build has come so far that there is a metapage. */
+/* Whether the build of an index has progressed as far as its metapage. */
 bool
 bf_live_is_built(Relation index)
 {
@@ -235,7 +240,7 @@ bf_live_is_built(Relation index)
 	return RelationGetNumberOfBlocks(index) > 0;
 }
 
-/* Whether a filter that is built has a metapage of the format that we know. */
+/* Whether the metapage of a filter that is built has the supported format. */
 bool
 bf_live_has_known_format(Relation index)
 {
@@ -292,7 +297,7 @@ read_meta(Relation index, const BfElementType *element, BfLive *live)
 	live->growth = meta.growth;
 }
 
-/* Request what bf_live_is_current() looks at from memory. */
+/* Prefetch what bf_live_is_current() examines. */
 void
 bf_meta_prefetch(RelFileLocator file)
 {
@@ -300,7 +305,7 @@ bf_meta_prefetch(RelFileLocator file)
 					   MAXALIGN(SizeOfPageHeaderData) + offsetof(Meta, growth));
 }
 
-/* Whether a filter, whose file is the index's, has no layers but those known. */
+/* Whether a filter, whose file is still the index's, has no further layers. */
 bool
 bf_live_is_current(Relation index, const BfLive *live)
 {
@@ -320,8 +325,8 @@ bf_live_is_current(Relation index, const BfLive *live)
 }
 
 /*
- * Read what a live filter is, and keep it in the relation cache.  That accesses
- * no catalogs, as what type its elements are of is known.
+ * Read the metapage and keep it in the relation cache.  As the element type is
+ * known, this does not access the catalogs.
  */
 static BfLive *
 keep_meta(Relation index, BfElementType element)
@@ -339,8 +344,8 @@ keep_meta(Relation index, BfElementType element)
 }
 
 /*
- * What a live filter is, as the relation cache keeps it, where any access to the
- * catalogs may free it.  Layers may have been added meanwhile.
+ * The copy in the relation cache, which any access to the catalogs may free.
+ * Layers may have been added since it was read.
  */
 BfLive *
 bf_live_kept(Relation index)
@@ -355,7 +360,7 @@ bf_live_kept(Relation index)
 	return keep_meta(index, element);
 }
 
-/* The same, with all layers that there are. */
+/* The copy in the relation cache, with all current layers. */
 BfLive *
 bf_live_current(Relation index)
 {
@@ -365,7 +370,7 @@ bf_live_current(Relation index)
 		keep_meta(index, kept->element);
 }
 
-/* The same, copied out. */
+/* A copy of the metapage for the caller, with all current layers. */
 void
 bf_live_open(Relation index, BfLive *live)
 {
@@ -375,11 +380,11 @@ bf_live_open(Relation index, BfLive *live)
 }
 
 /*
- * Take the page lock on the metapage, and read anew what is to be written back:
- * only layers make what is kept differ from the metapage at once; all else that
- * others wrote is known at their commit.  Nothing but buffers, and the right to
- * extend the file, may be locked while this lock is held; so catalogs are not to
- * be accessed then.  If not to wait, false where others hold it.
+ * Take the page lock on the metapage, and read what is to be written back: the
+ * cached copy can lack layers; all other changes by others are known at their
+ * commit.  While this lock is held, only buffers and the extension lock of the
+ * file may be locked, so the catalogs must not be accessed.  If `wait` is
+ * false, returns false when another backend holds the lock.
  */
 bool
 bf_live_lock(Relation index, bool wait, BfLive *live)
@@ -396,14 +401,14 @@ bf_live_lock(Relation index, bool wait, BfLive *live)
 	return true;
 }
 
-/* Give the page lock on the metapage back. */
+/* Release the page lock on the metapage. */
 void
 bf_live_unlock(Relation index)
 {
 	UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 }
 
-/* Forget what is kept of a filter that is about to be written anew. */
+/* Forget the cached copy of a filter that is about to be rewritten. */
 void
 bf_live_forget(Relation index)
 {
@@ -412,7 +417,7 @@ bf_live_forget(Relation index)
 	index->rd_amcache = NULL;
 }
 
-/* A layer as the metapage has it. */
+/* Convert a layer for the metapage. */
 static MetaLayer
 meta_of_layer(const BfLiveLayer *layer)
 {
@@ -428,7 +433,7 @@ meta_of_layer(const BfLiveLayer *layer)
 	};
 }
 
-/* A filter as the metapage has it. */
+/* Convert a filter for the metapage. */
 static Meta
 meta_of_live(const BfLive *live)
 {

@@ -2,15 +2,15 @@
  * page.c
  *	  Find, check and lock the pages of a live filter.
  *
- * The file is as long as the last page that was ever written.  The first
- * write beyond its end gives it its full length at once, as a sparse file:
- * pages that nobody writes to take no space, and writers need not queue for
- * the extension lock again.  None of that is in WAL; replay extends the file
- * as it comes to pages, and zeros mean the same on either side.
+ * The file ends with the last page that was ever written.  The first write
+ * beyond its end gives it its full length at once, as a sparse file: pages
+ * that are never written take no space, and writers do not queue for the
+ * extension lock again.  None of that is in WAL; replay extends the file as it
+ * reaches pages, and zeros mean the same on primary and standby.
  *
- * Nothing that a page says is believed before it is checked, each time that it
- * is locked.  Who only pins a page may find it damaged since, and believe no more
- * than a "maybe" (layer.c).
+ * A page is checked each time it is locked, before its contents are used.  A
+ * page that is only pinned may have been damaged since, and is not used for
+ * more than a "maybe" (layer.c).
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@
 
 #define TAIL_OFFSET		(BLCKSZ - MAXALIGN(sizeof(BfPageTail)))
 
-/* Say what to do about a damaged page. */
+/* A hint about a damaged page. */
 static int
 hint_to_rebuild(Relation index)
 {
@@ -33,7 +33,7 @@ hint_to_rebuild(Relation index)
 	return errhint("Rebuild it with REINDEX INDEX CONCURRENTLY.");
 }
 
-/* Raise XX002: a page that cannot be one of a live filter's. */
+/* Raise XX002: the page cannot belong to a live filter. */
 void
 bf_page_corrupted(Relation index, BlockNumber block)
 {
@@ -44,7 +44,7 @@ bf_page_corrupted(Relation index, BlockNumber block)
 			 hint_to_rebuild(index)));
 }
 
-/* Make an empty page.  Only pending pages have a hole, which grows smaller. */
+/* Initialize a page.  Only pending pages have a hole, which shrinks. */
 void
 bf_page_init(Page page, BfPageKind kind)
 {
@@ -60,8 +60,8 @@ bf_page_init(Page page, BfPageKind kind)
 }
 
 /*
- * Whether a pending page ends its entries where pd_lower says: what follows is
- * zeros, as whoever writes to the page keeps it.
+ * Whether the entries of a pending page end at pd_lower: what follows is
+ * zeros, which all writers maintain.
  */
 static bool
 entries_end(Page page)
@@ -77,8 +77,8 @@ entries_end(Page page)
 }
 
 /*
- * Check the pointers in a page's header, by which whoever writes to the page
- * next, or replays that, will zero what is between them: XX001.
+ * Check the pointers in the page header, as the next write to the page, or its
+ * replay, zeroes the bytes between them: XX001.
  */
 static void
 check_pointers(Relation index, Buffer buffer, BfPageKind kind)
@@ -99,7 +99,7 @@ check_pointers(Relation index, Buffer buffer, BfPageKind kind)
 			 hint_to_rebuild(index)));
 }
 
-/* Check a locked page; false where it is a new one, all zeros. */
+/* Check a locked page; false for a new one, which is all zeros. */
 bool
 bf_page_check(Relation index, Buffer buffer, BfPageKind kind)
 {
@@ -109,7 +109,7 @@ bf_page_check(Relation index, Buffer buffer, BfPageKind kind)
 	tail = (BfPageTail *) ((char *) page + TAIL_OFFSET);
 	if (PageIsNew(page))
 	{
-		/* Not one that merely lost a field. */
+		/* A page that merely lost a field is not new. */
 		if (((PageHeader) page)->pd_lower != 0 || tail->page_id != 0)
 			check_pointers(index, buffer, kind);
 		return false;
@@ -133,8 +133,8 @@ bf_live_note_complete(Relation index, BfLive *live)
 }
 
 /*
- * The first block that the file does not have: as a rule that after a filter's
- * last one, as it has all of them once it was extended.
+ * The first block that the file does not have.  Once it was extended, this is
+ * the block after the last one of the filter.
  */
 BlockNumber
 bf_file_end(Relation index, BfLive *live)
@@ -156,7 +156,7 @@ has_block(Relation index, BfLive *live, BlockNumber block)
 	return block < bf_file_end(index, live);
 }
 
-/* Make a file as long as so many blocks, if it is shorter. */
+/* Extend a file to a number of blocks, if it is shorter. */
 void
 bf_file_extend_to(Relation index, BlockNumber blocks)
 {
@@ -170,8 +170,8 @@ bf_file_extend_to(Relation index, BlockNumber blocks)
 }
 
 /*
- * Give the file its full length, if it has not got it yet: to be done before
- * the first page is locked, as it waits for a heavyweight lock.
+ * Extend the file to its full length, if it is shorter.  This must be done
+ * before the first page is locked, as it waits for a heavyweight lock.
  */
 void
 bf_file_extend(Relation index, BfLive *live)
@@ -185,8 +185,9 @@ bf_file_extend(Relation index, BfLive *live)
 }
 
 /*
- * Pin a page, and tell whether it is not where it was last, so that nobody has
- * checked it.  InvalidBuffer where there is none yet, so that it is empty.
+ * Pin a page, and set *is_unseen if it is not in the buffer where it was last,
+ * so that it has to be checked.  InvalidBuffer if it does not exist yet, so
+ * that it is empty.
  */
 static Buffer
 pin_unchecked(Relation index, BfLive *live, BlockNumber block, bool *is_unseen)
@@ -197,7 +198,7 @@ pin_unchecked(Relation index, BfLive *live, BlockNumber block, bool *is_unseen)
 	return *is_unseen ? bf_recent_read(index, block, live->ring) : buffer;
 }
 
-/* The same for who will not lock it: one that nobody has checked is checked. */
+/* Pin a page that is not going to be locked; it is checked if need be. */
 Buffer
 bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
 {
@@ -213,7 +214,7 @@ bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
 	return buffer;
 }
 
-/* Request a byte of a page from memory, and what bf_page_check() looks at. */
+/* Prefetch a byte of a page, and what bf_page_check() examines. */
 void
 bf_page_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 {
@@ -226,7 +227,7 @@ bf_page_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 }
 
 /*
- * Read and share-lock a page.  InvalidBuffer where there is none yet, so that
+ * Read and share-lock a page.  InvalidBuffer if it does not exist yet, so that
  * it is empty.
  */
 Buffer
@@ -246,9 +247,8 @@ bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 }
 
 /*
- * Read and exclusively lock a page that is perhaps to be written to, of a file
- * that has its full length.  It may be a new page, which bf_record_page()
- * takes care of.
+ * Read and exclusively lock a page that may be changed, of a file that has its
+ * full length.  The page may be new; bf_record_page() handles that.
  */
 Buffer
 bf_page_for_write(Relation index, const BfLive *live, BlockNumber block,

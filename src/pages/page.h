@@ -1,26 +1,26 @@
 /*
  * page.h
- *	  The file of a live filter: its pages, the layers that they make up, and how
+ *	  The file of a live filter: its pages, the layers that they form, and how
  *	  they are found, read, locked and logged.
  *
- * A live filter is an index that holds a Bloom filter's bits and nothing else.
- * Its file is, in blocks:
+ * A live filter is an index that holds the bits of a Bloom filter and nothing
+ * else.  Its file consists of these blocks:
  *
- *	  0			the metapage: the filter's shape, frozen when it was built, but
- *				for the layers that it grew by
+ *	  0			the metapage: the shape of the filter, fixed when built, except
+ *				for the layers that were added
  *	  1 ..		the pages of the first layer, followed by those of each further
  *				layer:
  *				pending pages: hashes of elements whose bits are not set yet
  *				data pages: the bits, in the order in which a value stores them
  *
- * A block that the file does not have, or that is all zeros, is an empty one:
- * pages come into being when they are first written to.
+ * A block that the file does not have, or that is all zeros, is empty: pages
+ * are created when they are first written to.
  *
  * Locks: pages are locked in ascending order, at most BF_RECORD_PAGES of them
- * at a time, a pending page never together with data pages.  Whoever moves
- * entries from pending pages, or changes the metapage after the build, holds the
- * heavyweight page lock on the metapage, and reads the metapage with that lock
- * held.
+ * at a time, a pending page never together with data pages.  A backend that
+ * moves entries from pending pages, or changes the metapage after the build,
+ * holds the heavyweight page lock on the metapage, and reads the metapage
+ * while holding it.
  */
 #ifndef BLOOMEXT_PAGE_H
 #define BLOOMEXT_PAGE_H
@@ -43,7 +43,7 @@ typedef struct BfPageTail
 
 #define BF_PAGE_ID		0xFF8B
 
-/* Of all pages of a file, as its metapage says; 1 and 2 had one layer. */
+/* The format of all pages of a file, in its metapage; 1 and 2 had one layer. */
 #define BF_LIVE_FORMAT	3
 
 typedef enum BfPageKind
@@ -53,7 +53,7 @@ typedef enum BfPageKind
 	BF_PAGE_DATA = 3
 } BfPageKind;
 
-/* What a page has room for: bytes, bits of the filter, pending hashes. */
+/* The room on a page: bytes, bits of the filter, pending hashes. */
 #define BF_PAGE_BYTES \
 	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(BfPageTail)))
 #define BF_PAGE_BITS	((uint64) BF_PAGE_BYTES * 8)
@@ -62,7 +62,7 @@ typedef enum BfPageKind
 #define BF_META_BLOCK		0
 #define BF_FIRST_BLOCK		1	/* of the first layer */
 
-/* Layers that a filter has at most: what small metapages have room for. */
+/* The maximum number of layers, for which small metapages have room. */
 #define BF_LIVE_LAYERS		Min(64, BLCKSZ / 64)
 
 /* A layer: a range of blocks, first the pending pages, then the data pages. */
@@ -72,29 +72,29 @@ typedef struct BfLiveLayer
 	BlockNumber start;			/* its first block */
 	BlockNumber pending;		/* pending pages */
 	BlockNumber pages;			/* data pages */
-	bool		sealed;			/* nothing is pending, nor ever will be */
+	bool		sealed;			/* nothing is pending, now or later */
 } BfLiveLayer;
 
-/* What a live filter is, as the relation cache keeps it. */
+/* A live filter, as the relation cache keeps it. */
 typedef struct BfLive
 {
-	RelFileLocator file;		/* that this is of */
+	RelFileLocator file;		/* of the index */
 	bool		complete;		/* has the file all its blocks? */
-	bool		pruned_early;	/* did the build miss what a snapshot may see? */
-	FullTransactionId horizon;	/* complete from here on; none: always */
-	FullTransactionId validated;	/* by a snapshot of this xmax; none: no need */
+	bool		pruned_early;	/* may the build lack rows that a snapshot sees? */
+	FullTransactionId horizon;	/* complete from here on; invalid: always */
+	FullTransactionId validated;	/* by a snapshot of this xmax; or invalid */
 	uint32		validated_running;	/* transactions that it saw running */
-	FullTransactionId emptied_by;	/* complete if this committed; none: yes */
+	FullTransactionId emptied_by;	/* complete if this committed, or invalid */
 	RelFileLocator emptied_with;	/* the file that the table had then */
 	BfPlan		plan;			/* of the first layer */
 	BfElementType element;		/* of the operator class */
-	BufferAccessStrategy ring;	/* to read pages by, or NULL */
+	BufferAccessStrategy ring;	/* to read pages, or NULL */
 	uint32		growth;			/* layers added and sealed */
 	uint32		nlayers;
 	BfLiveLayer layers[BF_LIVE_LAYERS];	/* the newest comes last */
 } BfLive;
 
-/* Pages that one WAL record can change: generic_redo has room for no more. */
+/* The maximum number of pages in a WAL record, by generic_redo(). */
 #define BF_RECORD_PAGES	4
 
 /* wal.c */
@@ -171,7 +171,7 @@ bf_data_block(const BfLiveLayer *layer, BlockNumber page)
 	return layer->start + layer->pending + page;
 }
 
-/* The block after the last one that a filter may have. */
+/* The block after the last one of the filter, if its file has full length. */
 static inline BlockNumber
 bf_live_end(const BfLive *live)
 {

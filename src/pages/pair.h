@@ -1,7 +1,7 @@
 /*
  * pair.h
- *	  An element's hash as live filters keep it, on pages and in memory: of two
- *	  words, which is what BfStrategy.can_be_live asks for.
+ *	  The hash of an element as live filters keep it, on pages and in memory:
+ *	  two words, as BfStrategy.can_be_live requires.
  */
 #ifndef BLOOMEXT_PAIR_H
 #define BLOOMEXT_PAIR_H
@@ -16,14 +16,14 @@ typedef struct BfHashPair
 	uint64		h2;
 } BfHashPair;
 
-/* What is kept of a hash. */
+/* Convert a hash to a pair. */
 static inline BfHashPair
 bf_pair_of(const BfHash *hash)
 {
 	return (BfHashPair) {hash->word[0], hash->word[1]};
 }
 
-/* The hash of what is kept. */
+/* Convert a pair to a hash. */
 static inline BfHash
 bf_hash_of(const BfHashPair *pair)
 {

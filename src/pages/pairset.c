@@ -1,6 +1,6 @@
 /*
  * pairset.c
- *	  A set of hashes that remembers the order in which they came.
+ *	  A set of hashes that keeps the order of their insertion.
  *
  * See pairset.h.
  */
@@ -13,9 +13,9 @@
 #define FIRST_SLOTS		32
 
 /*
- * Where to look for a hash first.  Elements can be made whose hashes agree in
- * any bits; which slots these would share is not to be known, so that the table
- * is hashed again, with a seed of the backend's own.
+ * The first slot to probe for a hash.  Elements can be crafted whose hashes
+ * agree in any bits, so the pair is hashed again, with a random seed of this
+ * backend, to make collisions of slots unpredictable.
  */
 static uint32
 first_slot(const BfHashPair *pair)
@@ -33,7 +33,7 @@ first_slot(const BfHashPair *pair)
 										sizeof(*pair), seed);
 }
 
-/* The slot of a hash, or the empty one where it would go. */
+/* The slot of a hash, or the empty slot for it. */
 static uint32 *
 find_slot(const BfPairSet *set, const BfHashPair *pair)
 {
@@ -51,7 +51,7 @@ find_slot(const BfPairSet *set, const BfHashPair *pair)
 	return &set->slots[i];
 }
 
-/* Double a set's room, or give it its first. */
+/* Double the room of a set, or allocate its first. */
 static void
 grow(BfPairSet *set, MemoryContext context)
 {
@@ -73,7 +73,7 @@ grow(BfPairSet *set, MemoryContext context)
 		*find_slot(set, &set->pairs[i]) = i + 1;
 }
 
-/* Add a hash; false where the set has it.  Its memory is of the context. */
+/* Add a hash, in the given memory context; false if the set already has it. */
 bool
 bf_pairset_add(BfPairSet *set, MemoryContext context, const BfHashPair *pair)
 {
@@ -96,7 +96,7 @@ bf_pairset_contains(const BfPairSet *set, const BfHashPair *pair)
 	return set->count > 0 && *find_slot(set, pair) != 0;
 }
 
-/* Take out all but the first so many that came. */
+/* Remove all hashes but the first `count`. */
 void
 bf_pairset_cut(BfPairSet *set, uint32 count)
 {
@@ -107,7 +107,7 @@ bf_pairset_cut(BfPairSet *set, uint32 count)
 	}
 }
 
-/* Empty a set, and give up its room. */
+/* Empty a set, and free its memory. */
 void
 bf_pairset_clear(BfPairSet *set)
 {

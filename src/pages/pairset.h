@@ -1,26 +1,27 @@
 /*
  * pairset.h
- *	  A set of hashes that remembers the order in which they came.
+ *	  A set of hashes that keeps the order of their insertion.
  *
- * The hashes are in an array, in order; a table of their numbers, at most half
- * full, finds them.  What came last can be taken out again, which is what a
- * subtransaction that is rolled back asks for: no later hash was placed past
- * the last one's slot, so the slot is simply emptied.
+ * The hashes are in an array, in order; a hash table of their numbers, at most
+ * half full, finds them.  The hashes added last can be removed, as the
+ * rollback of a subtransaction requires: no remaining hash was placed past the
+ * slot of the last one, so the slot is simply emptied.
  *
- * PostgreSQL's lib/simplehash.h over the same numbers is no shorter, and was
- * measured: statements that insert 10,000 rows took 1.5 % longer, with slots of
- * three times the size, which keep hashes; with slots of twice the size, 4 %.
+ * PostgreSQL's lib/simplehash.h for the same numbers takes as much code, and
+ * was measured: statements that insert 10,000 rows took 1.5 % longer with
+ * slots of three times the size, which include hashes, and 4 % longer with
+ * slots of twice the size.
  */
 #ifndef BLOOMEXT_PAIRSET_H
 #define BLOOMEXT_PAIRSET_H
 
 #include "pages/pair.h"
 
-/* All zeros is the empty set. */
+/* All zeros is an empty set. */
 typedef struct BfPairSet
 {
-	BfHashPair *pairs;			/* in the order in which they came */
-	uint32	   *slots;			/* 0: none; or a number in pairs, plus 1 */
+	BfHashPair *pairs;			/* in order of insertion */
+	uint32	   *slots;			/* 0: empty; or the index in pairs, plus 1 */
 	uint32		nslots;			/* 0 or a power of two */
 	uint32		count;
 } BfPairSet;

@@ -2,24 +2,25 @@
  * pending.c
  *	  Hashes of elements whose bits are not set yet.
  *
- * An element of a large filter has its bits on k pages, and after a checkpoint
- * each of them goes to WAL whole: 100 kB for one row.  So where few rows come
- * at once, their hashes wait on a pending page until many bits can be set for
- * each page that is touched.
+ * In a large filter, an element has its bits on k pages, and after a
+ * checkpoint each of them goes to WAL as a whole: 100 kB for one row.  So if
+ * there are few rows at once, their hashes are kept on a pending page until
+ * many bits can be set on each page that is modified.
  *
  * A hash is appended to the one page that it belongs to, so that a lookup has
- * one page to read.  When a page is full, all of them are flushed: that sets
- * some 25 bits for each page of the filter, where a single page's hashes would
- * set one bit here and there.
+ * one page to read.  When a page is full, all pending pages are flushed: that
+ * sets about 25 bits on each page of the filter, where the hashes of one
+ * pending page would set single bits here and there.
  *
- * A layer that is not the newest any more gets no new entries: who appends asks
- * that with the pending page locked, and what he has is then left over.
+ * A layer that is not the newest any more gets no new entries: a backend that
+ * appends checks that with the pending page locked, and keeps what it could
+ * not append.
  *
- * To flush is to copy the entries, set their bits, and only then to cut from
- * each page as many entries as were copied; those appended in the meantime
- * stay.  Only one backend does so at a time (the page lock on the metapage),
- * so the first entries of a page are still those copied.  After a crash in
- * between, the entries are flushed once more.
+ * A flush copies the entries, sets their bits, and only then removes as many
+ * entries from each page as were copied; those appended in the meantime stay.
+ * Only one backend does this at a time (page lock on the metapage), so the
+ * first entries of a page are still those copied.  After a crash in between,
+ * the entries are flushed again.
  */
 #include "postgres.h"
 
@@ -29,7 +30,7 @@
 
 #include "pages/layers.h"
 
-/* The block that a hash waits on. */
+/* The pending page of a hash. */
 static BlockNumber
 pending_block(const BfLiveLayer *layer, const BfHashPair *pair)
 {
@@ -53,7 +54,7 @@ page_count(Page page)
 		sizeof(BfHashPair);
 }
 
-/* Whether a hash is one of these. */
+/* Whether a hash is among others. */
 static bool
 find_pair(const BfHashPair *pairs, uint32 count, const BfHashPair *pair)
 {
@@ -75,9 +76,9 @@ write_count(uint32 count)
 }
 
 /*
- * Append hashes that all belong to one page, except those it has.  Those that
- * find no room are moved to the front; returns how many.  Where a layer was added,
- * that is all.
+ * Append hashes that all belong to one page, except those that it has.  Hashes
+ * that do not fit are moved to the front; returns how many.  If a layer was
+ * added meanwhile, these are all.
  */
 static size_t
 append(Relation index, const BfLive *live, BlockNumber block,
@@ -119,7 +120,7 @@ append(Relation index, const BfLive *live, BlockNumber block,
 	return left;
 }
 
-/* Order hashes by the block that they wait on. */
+/* Order hashes by their pending pages. */
 static int
 compare_by_block(const void *left, const void *right, void *arg)
 {
@@ -129,7 +130,7 @@ compare_by_block(const void *left, const void *right, void *arg)
 	return a < b ? -1 : a > b;
 }
 
-/* Append hashes to the pages they belong to; returns how many are left. */
+/* Append hashes to their pending pages; returns how many are left. */
 static size_t
 append_all(Relation index, BfLive *live, const BfLiveLayer *layer,
 		   BfHashPair *pairs, size_t count)
@@ -158,9 +159,9 @@ append_all(Relation index, BfLive *live, const BfLiveLayer *layer,
 }
 
 /*
- * Let hashes wait, after a flush if there is no room for them.  Those that
- * still have none, or while somebody else flushes, are moved to the front:
- * returns how many.
+ * Add hashes to the pending pages, after a flush if there is no room for them.
+ * Those that still do not fit, or that find another backend flushing, are
+ * moved to the front; returns how many.
  */
 size_t
 bf_pending_add(Relation index, BfLive *live, const BfLiveLayer *layer,
@@ -177,7 +178,7 @@ bf_pending_add(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return left;
 }
 
-/* Whether a hash is waiting for its bits in a layer. */
+/* Whether a hash is pending in a layer. */
 bool
 bf_pending_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
 					const BfHashPair *pair)
@@ -198,7 +199,7 @@ bf_pending_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return found;
 }
 
-/* How many hashes wait on one of a layer's pending pages. */
+/* The number of hashes on one of the pending pages of a layer. */
 uint32
 bf_pending_count(Relation index, BfLive *live, const BfLiveLayer *layer,
 				 BlockNumber page)
@@ -214,7 +215,7 @@ bf_pending_count(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return count;
 }
 
-/* Copy a pending page's entries; returns how many. */
+/* Copy the entries of a pending page; returns how many. */
 static uint32
 copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)
 {
@@ -232,7 +233,7 @@ copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)
 	return count;
 }
 
-/* Copy all hashes that wait for their bits in a layer. */
+/* Copy all pending hashes of a layer. */
 BfHashPair *
 bf_pending_copy(Relation index, BfLive *live, const BfLiveLayer *layer,
 				size_t *count)
@@ -249,7 +250,7 @@ bf_pending_copy(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return pairs;
 }
 
-/* Cut the first entries of a page, which had as many when they were copied. */
+/* Remove the first entries of a page, which had that many when copied. */
 static void
 cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 {
@@ -271,7 +272,7 @@ cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 }
 
 /*
- * Set the bits of all that waits for them in a layer.  The caller holds the page
+ * Set the bits of all pending hashes of a layer.  The caller holds the page
  * lock on the metapage.
  */
 void

@@ -2,17 +2,17 @@
  * set_bits.c
  *	  Set the bits of hashed elements in the data pages.
  *
- * Positions are sorted by where they lie, so that each page is visited once,
- * in ascending order, and up to four changed pages share a WAL record.  Where
- * there are more than can be sorted at once, those of a range of pages come
- * first, and then those of the next: positions cost less than pages.
+ * Positions are sorted, so that each page is visited once, in ascending order,
+ * and up to four changed pages share a WAL record.  If there are more than can
+ * be sorted at once, this is done for one range of pages after another:
+ * deriving positions again is cheaper than visiting pages again.
  *
- * Sorting is done on keys: bit number i with bits 3 to 5 of i inverted, which
- * is 8 times the number of the byte that holds it plus the bit within it.
+ * The sort keys are bit numbers i with bits 3 to 5 of i inverted, which is 8
+ * times the number of the byte with that bit, plus the bit within it.
  *
- * A page is tested under the exclusive lock that it is changed under.  Whoever
- * set a bit kept the lock until that was in WAL; so who finds it set, and
- * commits, is preceded in WAL by it.
+ * A page is tested under the exclusive lock that it is changed under.  A
+ * backend that sets a bit keeps that lock until the change is in WAL; so if we
+ * find the bit set, and commit, our commit record comes after it.
  */
 #include "postgres.h"
 
@@ -21,18 +21,18 @@
 
 #include "pages/layers.h"
 
-/* Elements between looks for a cancel. */
+/* Elements between checks for interrupts. */
 #define PAIRS_A_LOOK	1024
 
-/* Positions sorted at once: 8 MB, and as much for the sort to work in. */
+/* Positions sorted at once: 8 MB, and as much to sort them. */
 #define KEYS_AT_ONCE	(1024 * 1024)
 
-/* So many are in a range on average: in hardly any there are more than above. */
+/* Positions per range, on average; hardly any range exceeds the limit above. */
 #define KEYS_A_RANGE	(KEYS_AT_ONCE - KEYS_AT_ONCE / 64)
 
 /*
- * Put what keys change of a page into the record; false if that is nothing.
- * Keys are all of this page, less its first key.
+ * Put the changes of a page into the record; false if there are none.  All
+ * keys are of this page, whose first key is `first`.
  */
 static bool
 record_page_bits(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
@@ -59,7 +59,7 @@ record_page_bits(Buffer buffer, const uint64 *keys, size_t count, uint64 first)
 	return changed;
 }
 
-/* Set bits of a layer, given as sorted keys. */
+/* Set bits of a layer, by sorted keys. */
 static void
 set_bits(Relation index, const BfLive *live, const BfLiveLayer *layer,
 		 const uint64 *keys, size_t count)
@@ -95,14 +95,14 @@ keep_in_range(uint64 *keys, size_t count, uint64 first, uint64 length)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		/* What lies before the range has wrapped around. */
+		/* Positions before the range have wrapped around. */
 		if (keys[i] - first < length)
 			keys[kept++] = keys[i];
 	}
 	return kept;
 }
 
-/* Set bits of a layer, given as positions in any order. */
+/* Set bits of a layer, by positions in any order. */
 static void
 set_positions(Relation index, const BfLive *live, const BfLiveLayer *layer,
 			  BfKeys *keys)
@@ -114,7 +114,7 @@ set_positions(Relation index, const BfLive *live, const BfLiveLayer *layer,
 	keys->count = 0;
 }
 
-/* Set the bits of elements, any number of them, in a layer. */
+/* Set the bits of any number of elements in a layer. */
 void
 bf_direct_add(Relation index, BfLive *live, const BfLiveLayer *layer,
 			  const BfHashPair *pairs, size_t count)

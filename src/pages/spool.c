@@ -1,10 +1,11 @@
 /*
  * spool.c
- *	  Positions of a filter's bits, in a temporary file for each part of it.
+ *	  Spool the positions of a filter's bits, with a temporary file for each
+ *	  part of the filter.
  *
- * A build whose filter is many times as large as its memory fills one part after
- * another.  To go over all hashes for each of them would take the product of the
- * two; so it goes over them once, and leaves the positions here, by parts.
+ * A build whose filter is many times as large as its memory fills one part
+ * after another.  To read all hashes again for each part would take the
+ * product of the two, so it reads them once, and writes their positions here.
  */
 #include "postgres.h"
 
@@ -16,11 +17,11 @@ struct BfParts
 {
 	uint64		part_bits;
 	uint32		count;
-	uint64	   *positions;		/* of each part: how many are there to be read */
+	uint64	   *positions;		/* per part: how many are left to be read */
 	BufFile   **files;
 };
 
-/* Begin with the parts of so many bits that a filter has. */
+/* Create a spool for a filter of `bits` bits. */
 BfParts *
 bf_parts_create(uint64 bits, uint64 part_bits)
 {
@@ -36,7 +37,7 @@ bf_parts_create(uint64 bits, uint64 part_bits)
 	return parts;
 }
 
-/* Leave positions, each in its part. */
+/* Write positions, each to its part. */
 void
 bf_parts_add(BfParts *parts, const uint64 *positions, uint32 count)
 {
@@ -50,7 +51,7 @@ bf_parts_add(BfParts *parts, const uint64 *positions, uint32 count)
 	}
 }
 
-/* All positions are there: read from here on. */
+/* End writing, and start reading. */
 void
 bf_parts_rewind(BfParts *parts)
 {
@@ -64,8 +65,8 @@ bf_parts_rewind(BfParts *parts)
 }
 
 /*
- * Read positions of a part, relative to its first bit.  After the last of them
- * there are none, and its file is gone.
+ * Read positions of a part, relative to its first bit; 0 after the last, when
+ * its file is closed.
  */
 size_t
 bf_parts_read(BfParts *parts, uint32 part, uint32 *positions, size_t room)

@@ -1,36 +1,37 @@
 /*
  * store.c
- *	  Store hashed elements, by the way that costs least.
+ *	  Store hashed elements in the cheapest way.
  *
- * To set the bits of one element touches k pages.  Where a batch is so small,
- * or the filter so large, that it would touch most of its pages for a single
- * bit each, the elements wait on pending pages for company; a batch that sets
- * several bits on each page goes to the pages directly, and so does everything
- * in a small filter, which has no pending pages.
+ * To set the bits of an element changes k pages.  Where a batch is so small,
+ * or the filter so large, that it would change most pages for a single bit
+ * each, the elements are added to the pending pages.  A batch that sets
+ * several bits per page goes to the data pages directly, and so does
+ * everything in a small filter, which has no pending pages.
  *
- * Where a filter grows, a batch may be more than its newest layer has room for:
- * it goes in pieces, each to the layer that is the newest by then.
+ * If a filter grows, a batch may exceed the room of its newest layer: it is
+ * stored in pieces, each in the layer that is the newest at that time.
  *
- * What a layer before the newest has already is not stored again.  Else rows that
- * are updated, or gone through again by a concurrent build, would fill one layer
- * after the other.  Whether the newest has it is asked only where it is full, as
- * otherwise to set bits anew costs less; a layer is added for what is left then.
+ * What an older layer already holds is not stored again.  Otherwise rows that
+ * are updated, or inserted again by a concurrent build, would fill one layer
+ * after another.  The newest layer is searched only if it is full, as setting
+ * bits again is cheaper otherwise; a layer is added for the remaining
+ * elements.
  */
 #include "postgres.h"
 
 #include "pages/layers.h"
 
-/* What is still to be stored. */
+/* The elements still to be stored. */
 typedef struct Batch
 {
 	Relation	index;
 	BfLive		live;
 	BfHashPair *pairs;
 	size_t		count;
-	uint32		layers;			/* the first of them, which have none of these */
+	uint32		layers;			/* the first layers, which hold none of them */
 } Batch;
 
-/* Leave out what one of the first layers has, as far as they were not asked. */
+/* Leave out what the first layers hold, as far as not searched before. */
 static void
 leave_out(Batch *batch, uint32 layers)
 {
@@ -41,8 +42,8 @@ leave_out(Batch *batch, uint32 layers)
 }
 
 /*
- * Leave out what is there already, and find how many hashes the newest layer is
- * to take next; 0 if none is left, or another layer was added.
+ * Leave out what is already held, and determine how many hashes the newest
+ * layer is to take next; 0 if none is left, or another layer was added.
  */
 static size_t
 next_piece(Batch *batch)
@@ -73,7 +74,7 @@ store_piece(Batch *batch, size_t count)
 	bf_direct_add(batch->index, &batch->live, newest, batch->pairs, left);
 }
 
-/* Store hashes; the array is used for other things, too. */
+/* Store hashes; the array is overwritten. */
 void
 bf_live_store(Relation index, BfHashPair *pairs, size_t count)
 {

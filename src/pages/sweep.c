@@ -2,16 +2,16 @@
  * sweep.c
  *	  Read all data pages of a layer, in order.
  *
- * From PostgreSQL 17 on by a read stream: what is not in memory is read many
- * pages at a time and, from 18 on, ahead.
+ * From PostgreSQL 17 on, this uses a read stream: pages that are not in memory
+ * are read many at a time and, from 18 on, ahead.
  *
- * A stream may be asked only for what the file has.  So how far that goes is
- * found out once, when a sweep begins.  What comes into being later is left out:
- * no element is there that was in the layer before, as its pages were there, too.
+ * A stream can only read blocks that the file has.  So its end is determined
+ * once, when a sweep begins.  Blocks that are added later are left out: all
+ * elements that the layer held at the beginning are on pages before.
  *
- * Where the pages are is not remembered (buffer_hints.c): those of a filter that is
- * read through a ring do not stay there, and any others are found again by the
- * first who asks for them.
+ * The buffers of the pages are not remembered (buffer_hints.c): pages read
+ * through a ring do not stay there, and others are found again by the first
+ * lookup that needs them.
  */
 #include "postgres.h"
 
@@ -26,13 +26,13 @@ struct BfSweep
 	Relation	index;
 	BufferAccessStrategy ring;
 	BlockNumber start;			/* the layer's first data page */
-	BlockNumber next;			/* block to be handed out */
+	BlockNumber next;			/* block to be returned */
 	BlockNumber ahead;			/* block to be read, perhaps ahead of that */
-	BlockNumber end;			/* of the layer, or of the file before that */
+	BlockNumber end;			/* of the layer, or of the file if that is shorter */
 	ReadStream *stream;
 };
 
-/* The block that is to be read next. */
+/* The next block to read. */
 static BlockNumber
 next_ahead(ReadStream *stream, void *state, void *unused)
 {
@@ -62,8 +62,8 @@ bf_sweep_begin(Relation index, BfLive *live, const BfLiveLayer *layer)
 }
 
 /*
- * Read and share-lock the next page that is not empty, and tell which of the
- * layer's data pages it is; InvalidBuffer after the last one.
+ * Read and share-lock the next page that is not empty, and set *page to its
+ * number among the data pages of the layer; InvalidBuffer after the last one.
  */
 Buffer
 bf_sweep_next(BfSweep *sweep, BlockNumber *page)
@@ -84,7 +84,7 @@ bf_sweep_next(BfSweep *sweep, BlockNumber *page)
 	return InvalidBuffer;
 }
 
-/* Done with a layer. */
+/* End reading a layer. */
 void
 bf_sweep_end(BfSweep *sweep)
 {

@@ -1,24 +1,24 @@
 /*
  * wal.c
- *	  Change up to four pages at once, and write that to WAL.
+ *	  Change up to four pages at once, and log that to WAL.
  *
- * The record is a generic one, which PostgreSQL itself replays: a standby or
- * a crashed server needs nothing of ours to recover.  The stock way to make
- * one, GenericXLogStart() to GenericXLogFinish(), copies each page and compares
- * all of it, 8 kB to find one bit; we know what we change, and write the same
- * record by hand for a tenth of that cost.
+ * The record is a generic one, which PostgreSQL itself replays: a standby or a
+ * crashed server does not need this module to recover.  The stock way to make
+ * one, GenericXLogStart() to GenericXLogFinish(), copies each page and
+ * compares all of it, 8 kB to find one bit; we know what we change, and write
+ * the same record directly for a tenth of that cost.
  *
- * What a generic record says of a page is internal to PostgreSQL, although it
- * has been the same since 9.6: fragments of a 16-bit offset, a 16-bit length
- * and that many bytes, after which the hole between pd_lower and pd_upper is
- * zeroed.  All that depends on it is in this file, and building with
- * -DBLOOMEXT_STOCK_WAL goes the stock way instead.
+ * The contents of a generic record are internal to PostgreSQL, although
+ * unchanged since 9.6: fragments of a 16-bit offset, a 16-bit length and that
+ * number of bytes, after which the hole between pd_lower and pd_upper is
+ * zeroed.  Everything that depends on this is in this file, and building with
+ * -DBLOOMEXT_STOCK_WAL uses the stock way instead.
  *
- * A caller hands in locked buffers, in the order of their blocks, and says for
- * each the bytes that are to change, in the order of their offsets; nothing
- * does change until bf_record_finish().  One record is under construction at a
- * time: it is static, as it would be too large for the stack and too costly to
- * allocate.  An error on the way leaves the pages as they are.
+ * A caller passes locked buffers, in the order of their blocks, and for each
+ * the bytes to be changed, in the order of their offsets; nothing is changed
+ * before bf_record_finish().  One record is under construction at a time: it
+ * is static, as it would be too large for the stack and too costly to
+ * allocate.  An error in between leaves the pages unchanged.
  */
 #include "postgres.h"
 
@@ -37,19 +37,19 @@ StaticAssertDecl(BF_RECORD_PAGES <= MAX_GENERIC_XLOG_PAGES,
 typedef OffsetNumber Fragment[2];
 
 /*
- * Fragments that lie no further apart than this are one: the bytes between
+ * Fragments that are no further apart than this are merged: the bytes between
  * are cheaper than another header.
  */
 #define FRAGMENT_GAP	sizeof(Fragment)
 
-/* Fragments further apart than their headers are long never fill more. */
+/* Fragments that are further apart never exceed this, including headers. */
 #define DELTA_SIZE		(BLCKSZ + sizeof(Fragment))
 
 typedef struct RecordPage
 {
 	Buffer		buffer;
 	BfPageKind	kind;
-	bool		is_new;			/* to be made before it is written to */
+	bool		is_new;			/* to be initialized first */
 	uint32		last;			/* the last fragment's header, in delta */
 	uint32		length;
 	uint8		delta[DELTA_SIZE];
@@ -63,9 +63,9 @@ static struct
 }			record;
 
 /*
- * Whether changes of an index go to WAL: whether its file is one that is not to be
- * synced instead.  PostgreSQL's RelationNeedsWAL() asks how old the relation is, which
- * may have swapped its file for an older one.
+ * Whether changes of an index go to WAL, rather than its file being synced at
+ * commit.  PostgreSQL's RelationNeedsWAL() tests the age of the relation,
+ * which may have swapped its file for an older one.
  */
 bool
 bf_needs_wal(Relation index)
@@ -97,8 +97,8 @@ bf_record_is_full(void)
 }
 
 /*
- * Add a page, exclusively locked, that what is written next goes to.  A new one
- * will be made a page of that kind first.
+ * Add a page, exclusively locked, for the next writes.  A new one will be
+ * initialized as a page of that kind first.
  */
 void
 bf_record_page(Buffer buffer, BfPageKind kind)
@@ -112,8 +112,8 @@ bf_record_page(Buffer buffer, BfPageKind kind)
 }
 
 /*
- * Change bytes of the page that was added last.  Offsets, from the page's
- * first byte, must be ascending.
+ * Change bytes of the page that was added last.  Offsets within the page must
+ * be ascending.
  */
 void
 bf_record_write(uint32 offset, const void *bytes, uint32 length)
@@ -146,7 +146,7 @@ bf_record_write(uint32 offset, const void *bytes, uint32 length)
 	page->length += sizeof(fragment) + length;
 }
 
-/* Apply what was written to a page, or to a copy of it. */
+/* Apply the changes of a page to it, or to a copy of it. */
 static void
 apply_changes(const RecordPage *changes, Page page)
 {
@@ -164,7 +164,7 @@ apply_changes(const RecordPage *changes, Page page)
 		memcpy((char *) page + fragment[0], changes->delta + done, fragment[1]);
 		done += fragment[1];
 	}
-	/* As replay will. */
+	/* As replay does. */
 	memset((char *) page + header->pd_lower, 0,
 		   header->pd_upper - header->pd_lower);
 }
@@ -191,9 +191,9 @@ change_and_log(void)
 #else
 
 /*
- * Register a page for the record.  A new one goes as an image, by which replay
- * can make a page that its file does not have; not as REGBUF_WILL_INIT, which
- * generic_redo() does not expect.
+ * Register a page for the record.  A new one is registered as an image, so
+ * that replay can create a page that its file does not have; not as
+ * REGBUF_WILL_INIT, which generic_redo() does not expect.
  */
 static void
 register_page(uint8 number, RecordPage *page)
@@ -239,8 +239,8 @@ change_and_log(void)
 #endif							/* BLOOMEXT_STOCK_WAL */
 
 /*
- * Make the changes, log them, and let go of the pages, which stay locked until
- * the record is in WAL: whoever sees a bit set may rely on that.
+ * Make the changes, log them, and release the pages, which stay locked until
+ * the record is in WAL: a backend that sees a bit set relies on that.
  */
 void
 bf_record_finish(void)
