@@ -1,11 +1,12 @@
 /*
  * epoch.c
- *	  How long what was found out about a relation may be believed.
+ *	  How long findings about a relation remain valid.
  *
- * What the catalogs say of a relation holds while we keep the lock under which we
- * read it, and while nobody changed its definition.  Locks go at the end of a
- * transaction, and with a subtransaction that is rolled back.  Who may read it
- * depends on roles, too, and on who is a member of which.
+ * What the catalogs say about a relation holds while we keep the lock under
+ * which it was read, and while its definition does not change.  Locks are
+ * released at the end of a transaction, and by the rollback of a
+ * subtransaction.  Privileges depend on roles as well, and on their
+ * memberships.
  */
 #include "postgres.h"
 
@@ -18,21 +19,24 @@
 static uint64 epoch = 1;
 static uint64 definitions = 1;
 
-/* What was found out in one epoch is worth nothing in another.  Never 0. */
+/* Findings are valid in their epoch only.  Never 0. */
 uint64
 bf_epoch(void)
 {
 	return epoch;
 }
 
-/* The same, if it is locked again when it is believed.  Never 0. */
+/*
+ * Findings are valid again if this is unchanged after locking the relation
+ * again.  Never 0.
+ */
 uint64
 bf_definitions(void)
 {
 	return definitions;
 }
 
-/* Any relation may be one that an answer rests on. */
+/* A finding may depend on any relation. */
 static void
 count_relation_change(Datum arg, Oid rel)
 {
@@ -40,14 +44,14 @@ count_relation_change(Datum arg, Oid rel)
 	definitions++;
 }
 
-/* Any role may be one that a right rests on. */
+/* A privilege may depend on any role. */
 static void
 count_role_change(Datum arg, int cache, uint32 hash)
 {
 	epoch++;
 }
 
-/* No answer outlives its transaction, nor the time before it begins to end. */
+/* Findings stay valid at pre-commit, and end with the transaction. */
 static void
 count_transaction(XactEvent event, void *arg)
 {
@@ -56,7 +60,7 @@ count_transaction(XactEvent event, void *arg)
 		epoch++;
 }
 
-/* What a subtransaction changed is as it was. */
+/* A rollback reverts what the subtransaction changed. */
 static void
 count_rollback(SubXactEvent event, SubTransactionId subxact,
 			   SubTransactionId parent, void *arg)

@@ -1,16 +1,18 @@
 /*
  * filters.h
- *	  Which live filters answer for a relation, and what their "no" is worth.
+ *	  Which live filters answer for a relation, and whether their "no" is
+ *	  certain.
  *
- *	  lookup_cache.c	what a call site found out before, and still holds
- *	  resolve.c			which filters does the relation that was named stand for?
- *	  index_key.c		which column or expression are they over?
+ *	  lookup_cache.c	what was found before for a relation, and is still valid
+ *	  resolve.c			which filters does the named relation stand for?
+ *	  index_key.c		which column or expression are they on?
  *	  rows.c			are the rows of all its tables where their filters are?
- *	  rights.c			may the user be told?
- *	  visibility.c		does a filter know every row that this snapshot can see?
- *	  epoch.c			until when may all of that be believed?
+ *	  rights.c			is the user allowed to know?
+ *	  visibility.c		does a filter hold every row that this snapshot can see?
+ *	  epoch.c			until when is all of that valid?
  *
- * The header is not called as the folder is: PostgreSQL has a catalog/catalog.h.
+ * The header is not named after its folder, as PostgreSQL has a
+ * catalog/catalog.h.
  */
 #ifndef BLOOMEXT_FILTERS_H
 #define BLOOMEXT_FILTERS_H
@@ -39,14 +41,14 @@ extern const char *bf_subject_name(const BfSubject *subject);
 extern const char *bf_subject_list(const List *subjects);
 extern bool bf_subject_is_named(Relation index, const char *name);
 
-/* What keeps a filter's "no" from being sure. */
+/* Why the "no" of a filter is not certain */
 typedef enum BfDoubt
 {
-	BF_SURE = 0,				/* a "no" is one */
+	BF_SURE = 0,				/* it is certain */
 	BF_NOT_VALID,				/* the index is not valid (yet) */
-	BF_OLD_SNAPSHOT,			/* may see rows from before the index */
+	BF_OLD_SNAPSHOT,			/* may see rows that the build left out */
 	BF_EMPTIED,					/* by a transaction that was rolled back */
-	BF_FUTURE					/* built by transactions still to come */
+	BF_FUTURE					/* its horizon is in the future */
 } BfDoubt;
 
 /* visibility.c */
@@ -67,7 +69,7 @@ typedef struct BfPlace
 	Oid			table;
 	const char *elsewhere;		/* NULL: its rows are in itself; or where, in
 								 * words to follow "rows of ... are" */
-	bool		leaving;		/* being detached, itself or with a table above */
+	bool		leaving;		/* being detached, or a table above is */
 } BfPlace;
 
 extern BfPlace *bf_rows_place(Oid table, bool alone);
@@ -91,17 +93,17 @@ extern void bf_rights_keep(const List *leaves, Oid named, const List *own,
 typedef struct BfLeaf
 {
 	BfPlace		place;
-	List	   *indexes;		/* OIDs of filters over the same; locked */
-	BfLastAsked last;			/* of the one asked last */
+	List	   *indexes;		/* OIDs of filters on the same key; locked */
+	BfLastAsked last;			/* of the last lookup */
 } BfLeaf;
 
-/* What is asked of a relation. */
+/* What a lookup is for */
 typedef struct BfQuestion
 {
 	Oid			rel;
-	const BfElementType *element;	/* NULL: none */
-	const char *column;			/* or an expression's index; NULL: any */
-	bool		all;			/* all filters there are */
+	const BfElementType *element;	/* NULL: no element */
+	const char *column;			/* or the index on an expression; or NULL */
+	bool		all;			/* all filters of the relation */
 } BfQuestion;
 
 extern List *bf_resolve(const BfQuestion *question);
@@ -112,7 +114,7 @@ extern List *bf_resolve_index(Oid index);
 /* lookup_cache.c */
 typedef struct BfKnown BfKnown;
 
-/* What a call site asked last; good for an epoch. */
+/* The last lookup of a call site; valid for an epoch. */
 typedef struct BfLastKnown
 {
 	BfKnown    *known;

@@ -1,10 +1,10 @@
 /*
  * index_key.c
- *	  What a live filter is of: a column of its table, or an expression.
+ *	  The key of a live filter: a column of its table, or an expression.
  *
- * A column is known by its name, which tables have in common with those below
- * them.  Expressions are compared by what they are, not by how they would be
- * printed: over the columns of the same names.
+ * Columns are identified by name, which tables share with those below them.
+ * Expressions are compared as trees, not by their printed form, with columns
+ * of the same names.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 #include "catalog/filters.h"
 #include "type/arguments.h"
 
-/* What an open live filter is of. */
+/* The key of an open live filter. */
 BfSubject *
 bf_subject_of(Relation index)
 {
@@ -37,13 +37,13 @@ bf_subject_of(Relation index)
 		Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
 										   Anum_pg_index_indexprs, &isnull);
 
-		/* As it is stored, so that none of its functions is called. */
+		/* As it is stored: none of its functions may be called. */
 		subject->expression = linitial(stringToNode(TextDatumGetCString(tree)));
 	}
 	return subject;
 }
 
-/* The tables between which an expression is carried over. */
+/* The tables between which an expression is translated. */
 typedef struct Carry
 {
 	Oid			from;
@@ -51,7 +51,7 @@ typedef struct Carry
 	bool		failed;
 } Carry;
 
-/* Number an expression's columns as another table has those of their names. */
+/* Renumber the columns of an expression for another table, by name. */
 static Node *
 carry_over(Node *node, void *context)
 {
@@ -72,7 +72,7 @@ carry_over(Node *node, void *context)
 	return expression_tree_mutator(node, carry_over, context);
 }
 
-/* Whether filters of two tables are of the same, by the names of columns. */
+/* Whether filters of two tables have the same key, by the names of columns. */
 bool
 bf_subject_equals(const BfSubject *left, const BfSubject *right)
 {
@@ -88,7 +88,7 @@ bf_subject_equals(const BfSubject *left, const BfSubject *right)
 	return !carry.failed && equal(left->expression, expression);
 }
 
-/* A subject in words. */
+/* A key as text. */
 const char *
 bf_subject_name(const BfSubject *subject)
 {
@@ -102,8 +102,9 @@ bf_subject_name(const BfSubject *subject)
 }
 
 /*
- * Whether an index, or what it is a part of, is over the column of that name,
- * or else is over an expression, and is called so or the expression reads so.
+ * Whether an index is on the column of that name; or, if there is no such
+ * column, is on an expression that reads so, or has that name itself or as a
+ * partition of an index that has.
  */
 bool
 bf_subject_is_named(Relation index, const char *name)
@@ -132,7 +133,7 @@ bf_subject_is_named(Relation index, const char *name)
 	return named;
 }
 
-/* What filters are of, for a message: title, url; each once. */
+/* The keys of filters, each once, for a message: title, url */
 const char *
 bf_subject_list(const List *subjects)
 {

@@ -1,29 +1,31 @@
 /*
  * lookup_cache.c
- *	  What relations stand for, as this backend found out before.
+ *	  Cache of what relations stand for.
  *
- * To find that out (resolve.c) takes longer than many a question: a third of a
- * millisecond where there are four hundred partitions.  A call site lives no
- * longer than the execution of a statement.  So it is the backend that keeps
- * the leaves of a relation, for what may ask next.
+ * To resolve a relation (resolve.c) takes longer than many a lookup: a third
+ * of a millisecond with four hundred partitions.  A call site exists no longer
+ * than the execution of a statement.  So the backend keeps the leaves of a
+ * relation for the next lookups.
  *
- * What is kept is right while no definition changes and the relations are
- * locked (epoch.c).  Locks go with the transaction.  The next one takes them
- * anew; if no definition has changed when it has them all, what was found out
- * before is found to be right.
+ * An entry is valid while no definition changes and the relations are locked
+ * (epoch.c).  Locks end with the transaction.  The next one takes them again;
+ * if no definition has changed once it has all of them, the entry is valid
+ * again.
  *
- * But that a definition changed is told a while after its transaction's rows can
- * be seen, and to attach a table takes a lock that does not keep us out.  So
- * which tables there are below the one named is asked of the catalogs again for
- * each transaction, and for each snapshot that sees others as finished than the
- * last did.  A table that has none below it learns of the first by an
- * invalidation, as in PostgreSQL's own queries.  So is where the rows are, where
- * an extension is installed that moves them (rows.c).
+ * But a change of a definition is only received some time after the rows of
+ * its transaction become visible, and attaching a table takes a lock that does
+ * not conflict with ours.  So the list of tables below the named one is read
+ * from the catalogs again for each transaction, and for each snapshot that
+ * sees other transactions as finished than the last one did.  A table that has
+ * none below it learns of the first by an invalidation, as in PostgreSQL's own
+ * queries.  Where an extension is installed that moves rows, the location of
+ * the rows is checked in the same way (rows.c).
  *
- * Whether the caller may ask is a matter of transaction and user, and asked
- * again for each.  To users who may read some columns only, each leaf's filter
- * is permitted by itself; so what they asked is found out anew for each.  So is
- * what has a partition that is being detached: the lock on that may be waited for.
+ * Privileges depend on transaction and user, and are checked again for each.
+ * For users who may read some columns only, the filter of each leaf is checked
+ * separately, so their lookups are resolved again in each epoch.  So are those
+ * with a partition that is being detached, as its lock might have to be waited
+ * for.
  */
 #include "postgres.h"
 
@@ -40,18 +42,18 @@
 
 #include "catalog/filters.h"
 
-/* Questions that are kept before those of other times are forgotten. */
+/* The number of entries beyond which those of other epochs are removed. */
 #define MOST_KNOWN	1024
 
-/* What was asked. */
+/* What was looked up */
 typedef struct Key
 {
 	Oid			rel;
 	BfMeaning	meaning;		/* of elements */
-	NameData	column;			/* empty: none was named */
+	NameData	column;			/* empty: no column named */
 } Key;
 
-/* What a snapshot sees as finished: two that have this in common, the same. */
+/* What a snapshot sees as finished: equal for two that see the same. */
 typedef struct Seen
 {
 	TransactionId xmax;
@@ -62,21 +64,21 @@ typedef struct Seen
 struct BfKnown
 {
 	Key			key;
-	uint64		definitions;	/* when it was found out; 0: it is for now only */
-	uint64		epoch;			/* when it was locked, and permitted */
+	uint64		definitions;	/* when resolved; 0: not to be used again */
+	uint64		epoch;			/* when locked, and permitted */
 	Oid			user;			/* who was permitted */
-	Seen		seen;			/* when the tables were all */
+	Seen		seen;			/* when the list of tables was complete */
 	Oid			table;			/* that rel is, or is an index of */
 	List	   *leaves;
 	bool		alone;			/* the table is the only leaf */
 	bool		may_move;		/* an extension may put rows elsewhere */
-	MemoryContext context;		/* theirs */
+	MemoryContext context;		/* of the leaves */
 };
 
 static HTAB *all;
 static long most = MOST_KNOWN;
 
-/* What a question is kept by. */
+/* The key of a lookup. */
 static Key
 key_of(const BfQuestion *question)
 {
@@ -87,7 +89,7 @@ key_of(const BfQuestion *question)
 	return key;
 }
 
-/* Whether this is what a question is about. */
+/* Whether an entry is for a lookup. */
 static bool
 is_asked(const BfKnown *known, const BfQuestion *question)
 {
@@ -97,7 +99,7 @@ is_asked(const BfKnown *known, const BfQuestion *question)
 			   question->column == NULL ? "" : question->column) == 0;
 }
 
-/* Lock what a relation stands for, as far as it was found out. */
+/* Lock the relations of an entry. */
 static void
 lock_again(const BfKnown *known)
 {
@@ -117,14 +119,14 @@ lock_again(const BfKnown *known)
 	}
 }
 
-/* Whether it is of an index, which stands for its table alone. */
+/* Whether an entry is for an index, which stands for its table only. */
 static bool
 is_of_index(const BfKnown *known)
 {
 	return known->alone && known->key.rel != known->table;
 }
 
-/* Whether all tables with rows that there are now are known, in their order. */
+/* Whether an entry has all tables with rows that exist now, in their order. */
 static bool
 knows_all_tables(const BfKnown *known)
 {
@@ -151,7 +153,7 @@ knows_all_tables(const BfKnown *known)
 	return all_known;
 }
 
-/* What the asking snapshot sees as finished. */
+/* What the active snapshot sees as finished. */
 static Seen
 seen_now(void)
 {
@@ -164,7 +166,7 @@ seen_now(void)
 	};
 }
 
-/* Whether the asking snapshot sees no table, and no move, more than the last. */
+/* Whether the active snapshot cannot see another table, or a move of rows. */
 static bool
 sees_no_more(const BfKnown *known)
 {
@@ -174,7 +176,10 @@ sees_no_more(const BfKnown *known)
 		memcmp(&now, &known->seen, sizeof(now)) == 0;
 }
 
-/* Whether it is locked in this epoch, permitted to this user, and all there is. */
+/*
+ * Whether an entry is locked in this epoch, permitted to this user, and
+ * complete.
+ */
 static bool
 is_permitted(const BfKnown *known)
 {
@@ -182,7 +187,7 @@ is_permitted(const BfKnown *known)
 		sees_no_more(known);
 }
 
-/* Whether what was found out before is right now, for this user. */
+/* Lock an entry again; whether it is valid now, for this user. */
 static bool
 is_right_again(BfKnown *known)
 {
@@ -199,7 +204,7 @@ is_right_again(BfKnown *known)
 	return true;
 }
 
-/* Forget what was not asked in this epoch, if too much is kept. */
+/* Remove entries of other epochs, if there are too many. */
 static void
 forget_others(void)
 {
@@ -219,7 +224,7 @@ forget_others(void)
 	most = hash_get_num_entries(all) + MOST_KNOWN;
 }
 
-/* Keep something in place of what was kept before. */
+/* Keep an entry, replacing an older one. */
 static BfKnown *
 keep_known(BfKnown *found)
 {
@@ -235,7 +240,9 @@ keep_known(BfKnown *found)
 	return known;
 }
 
-/* Whether a leaf is being detached, so that it may soon be kept from us. */
+/*
+ * Whether a leaf is being detached, so that it may soon be locked exclusively.
+ */
 static bool
 any_is_leaving(const List *leaves)
 {
@@ -249,14 +256,14 @@ any_is_leaving(const List *leaves)
 	return false;
 }
 
-/* Find the leaves, and keep them. */
+/* Resolve a lookup, and keep the result. */
 static BfKnown *
 find_out(const BfQuestion *question)
 {
 	Oid			table = IndexGetRelation(question->rel, true);
 	BfKnown		found = {
 		.key = key_of(question),
-		/* Before, so that what changes meanwhile is noticed next time. */
+		/* Read before resolving, so that a concurrent change is noticed. */
 		.definitions = bf_definitions(),
 		.epoch = bf_epoch(),
 		.user = GetUserId(),
@@ -278,7 +285,7 @@ find_out(const BfQuestion *question)
 	return keep_known(&found);
 }
 
-/* What is known of a question, locked and permitted; found out if need be. */
+/* The entry for a lookup, locked and permitted; resolved if need be. */
 static BfKnown *
 know(const BfQuestion *question)
 {
@@ -298,9 +305,8 @@ know(const BfQuestion *question)
 }
 
 /*
- * The leaves that a question is to be put to, locked; good until something is
- * resolved next.  A call site keeps where they were found: nothing is forgotten
- * in the epoch that it was asked in.
+ * The leaves for a lookup, locked; valid until another lookup is resolved.  A
+ * call site keeps the entry: none is removed in its own epoch.
  */
 const List *
 bf_known_leaves(const BfQuestion *question, BfLastKnown *last)

@@ -1,29 +1,28 @@
 /*
  * resolve.c
- *	  From the name of a table or an index to live filters.
+ *	  Resolve the name of a table or an index to live filters.
  *
- * REINDEX CONCURRENTLY replaces an index by another one, with another OID; so
- * the table is what users name, and its filter is looked for at run time.  The
+ * REINDEX CONCURRENTLY replaces an index by another one with a different OID;
+ * so users name the table, and its filter is determined at run time.  The
  * table and the indexes stay locked, in share mode, until the transaction
- * ends: whoever would drop an index or swap it for another waits for that.
+ * ends: dropping or swapping an index waits for that.
  *
- * A relation stands for leaves: tables that have rows, its own and those of all
- * tables below it.  Each is asked by a filter of its own.  A partitioned index
- * stands for the partitions of its table, any other index for its table alone.
- * A leaf whose rows are elsewhere (rows.c), or out of reach, has no filter that
- * knows them.
+ * A relation stands for leaves: tables with rows, itself and all tables below
+ * it.  Each leaf is looked up in its own filter.  A partitioned index stands
+ * for the partitions of its table, any other index for its table only.  A leaf
+ * whose rows are elsewhere (rows.c), or out of reach, has no filter that
+ * covers them.
  *
- * A partial index does not know all rows.  It answers when it is named itself,
- * for the rows that are in it, never in its table's name.
+ * A partial index does not cover all rows.  It is used when it is named
+ * itself, for the rows in it, never for its table's name.
  *
- * What is asked for is a subject: a column, or an expression, in the words of
- * the relation that was named.  Of several filters of that, the column that was
- * named decides, or else which of them takes the kind of element.  Whether they
- * are valid does not: else the question would go to another column while a
- * filter is being built.  In each leaf it is the filters of the same subject
- * that are asked, all of them, and no others.  Leaves that answered for different
- * columns would deny what is there, and tell of columns that the relation named
- * does not have.
+ * A lookup is for a key: a column or an expression of the named relation.  If
+ * there are filters on several keys, the named column decides, or else the
+ * type of the element.  Whether filters are valid does not matter: otherwise
+ * another column would be used while a filter is being built.  In each leaf,
+ * all filters on that key are used, and no others.  If leaves answered for
+ * different columns, they would deny what is there, and reveal columns that
+ * the named relation does not have.
  */
 #include "postgres.h"
 
@@ -41,18 +40,18 @@
 #include "catalog/filters.h"
 #include "pages/index_options.h"
 
-/* How often to start over where definitions change while we look at them. */
+/* How often to retry when definitions change meanwhile. */
 #define TRIES	10
 
-/* What the filters of a table are of, those that may answer a question. */
+/* The keys of those filters of a table that may be used for a lookup. */
 typedef struct Choice
 {
 	List	   *subjects;		/* of all of them; the indexes are locked */
-	List	   *meant;			/* those that are what the question says */
-	bool		partial;		/* was there one that does not know all rows? */
+	List	   *meant;			/* those that match the lookup */
+	bool		partial;		/* was there a partial index? */
 } Choice;
 
-/* Raise that a relation has no live filters by its kind. */
+/* Raise an error: a relation of this kind cannot have live filters. */
 pg_noreturn static void
 refuse_relation(Oid rel)
 {
@@ -62,7 +61,7 @@ refuse_relation(Oid rel)
 					get_rel_name(rel))));
 }
 
-/* Raise that there is no such relation. */
+/* Raise an error: the relation does not exist. */
 pg_noreturn static void
 refuse_unknown(Oid rel)
 {
@@ -71,7 +70,7 @@ refuse_unknown(Oid rel)
 			 errmsg("relation with OID %u does not exist", rel)));
 }
 
-/* Whether what is asked for is of the kind of an index's elements. */
+/* Whether an element is of the kind that an index holds. */
 static bool
 takes(Relation index, const BfElementType *element)
 {
@@ -81,7 +80,9 @@ takes(Relation index, const BfElementType *element)
 	return bf_element_is_alike(&own, element);
 }
 
-/* Whether a filter is of the column that a question names, or of its elements. */
+/*
+ * Whether a filter matches a lookup: by the named column, or by its elements.
+ */
 static bool
 is_meant(Relation index, const BfQuestion *question)
 {
@@ -90,7 +91,7 @@ is_meant(Relation index, const BfQuestion *question)
 	return question->element == NULL || takes(index, question->element);
 }
 
-/* Put an open live filter into a choice. */
+/* Add an open live filter to a choice. */
 static void
 consider(Relation index, const BfQuestion *question, Choice *choice)
 {
@@ -107,7 +108,7 @@ consider(Relation index, const BfQuestion *question, Choice *choice)
 		choice->meant = lappend(choice->meant, subject);
 }
 
-/* Choose among a table's indexes, as they are at this moment. */
+/* Examine the indexes of a table, as they are at this moment. */
 static void
 look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 {
@@ -134,9 +135,9 @@ look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 }
 
 /*
- * Find the filters of a locked table that may answer.  Start over where a
- * definition changed meanwhile: when REINDEX CONCURRENTLY swaps two indexes,
- * either may look like the other.
+ * Find the filters of a locked table that may be used.  Retry if a definition
+ * changed meanwhile: when REINDEX CONCURRENTLY swaps two indexes, either may
+ * look like the other.
  */
 static void
 choose(Oid table, const BfQuestion *question, Choice *choice)
@@ -151,7 +152,7 @@ choose(Oid table, const BfQuestion *question, Choice *choice)
 	}
 }
 
-/* Filters of a subject; NULL is any. */
+/* Filters on a key; NULL: on any. */
 static List *
 filters_of(const Choice *choice, const BfSubject *wanted)
 {
@@ -168,7 +169,7 @@ filters_of(const Choice *choice, const BfSubject *wanted)
 	return filters;
 }
 
-/* Raise that a leaf has no filter that fits; wanted is of what, if anything. */
+/* Raise an error: a leaf has no filter on `wanted`, or none at all if NULL. */
 pg_noreturn static void
 refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 {
@@ -194,8 +195,8 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 }
 
 /*
- * The subject that is meant, or else the only one that could be if the element
- * were of another type; or raise that there are several.
+ * The key that matches, or else the only one that could if the element were of
+ * another type.  Raises an error if there are several.
  */
 static const BfSubject *
 the_subject(Oid table, const BfQuestion *question, const Choice *choice)
@@ -231,9 +232,9 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 }
 
 /*
- * What a question about a table is about: as its own filters say, or if none of
- * them fits, as those of its first leaf do.  One that is of another kind of
- * elements than was asked for will say so.
+ * The key of a lookup in a table: by its own filters, or if none of them
+ * matches, by those of its first leaf.  If its elements are of another kind
+ * than the lookup's, that is raised later.
  */
 static const BfSubject *
 find_subject(const BfQuestion *question, const BfPlace *first,
@@ -253,7 +254,7 @@ find_subject(const BfQuestion *question, const BfPlace *first,
 	return subject;
 }
 
-/* A leaf with these filters. */
+/* Make a leaf. */
 static BfLeaf *
 make_leaf(const BfPlace *place, List *indexes)
 {
@@ -264,7 +265,7 @@ make_leaf(const BfPlace *place, List *indexes)
 	return leaf;
 }
 
-/* Whether a partition is covered by a filter of what it is a partition of. */
+/* Whether a filter of a table above covers a partition. */
 static bool
 is_covered(Oid table, const BfQuestion *question, const BfSubject *wanted)
 {
@@ -282,7 +283,7 @@ is_covered(Oid table, const BfQuestion *question, const BfSubject *wanted)
 	return false;
 }
 
-/* Add the leaves that could not be locked, which nothing is known of. */
+/* Add the leaves that could not be locked, without filters. */
 static List *
 add_out_of_reach(List *leaves, const List *places)
 {
@@ -296,7 +297,7 @@ add_out_of_reach(List *leaves, const List *places)
 	return leaves;
 }
 
-/* The leaves that a table stands for, each with the filters to ask. */
+/* The leaves of a table, each with the filters to use. */
 static List *
 leaves_of_table(const BfQuestion *question)
 {
@@ -352,7 +353,7 @@ index_below(Oid table, const List *below)
 	return result;
 }
 
-/* The leaves that an index stands for. */
+/* The leaves of an index. */
 static List *
 leaves_of_index(const BfQuestion *question, Oid table)
 {
@@ -374,7 +375,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 									  list_make1_oid(question->rel)));
 	else
 	{
-		/* The partitions, too, before their indexes. */
+		/* Lock partitions before their indexes, too. */
 		places = bf_rows_places(table);
 		below = find_all_inheritors(question->rel, NoLock, NULL);
 		foreach(cell, places)
@@ -392,7 +393,10 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	return leaves;
 }
 
-/* The same, whoever asks; it is locked, and so is its table. */
+/*
+ * The leaves of an index, without checking privileges; the index and its table
+ * are already locked.
+ */
 List *
 bf_resolve_index(Oid index)
 {
@@ -401,7 +405,7 @@ bf_resolve_index(Oid index)
 	return leaves_of_index(&question, IndexGetRelation(index, false));
 }
 
-/* Raise where elements of another kind are asked for than a filter holds. */
+/* Raise an error if a filter holds elements of another kind. */
 static void
 check_element(Relation index, const BfElementType *element)
 {
@@ -415,7 +419,10 @@ check_element(Relation index, const BfElementType *element)
 				 errhint("Cast the element.")));
 }
 
-/* Raise where the caller may not ask a filter, or nobody can. */
+/*
+ * Raise an error if the caller is not allowed to use a filter, or it cannot be
+ * used.
+ */
 static void
 check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
 		   bool whole)
@@ -437,9 +444,9 @@ check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
 }
 
 /*
- * Lock a relation, and find the leaves that it stands for, and the filters to
- * ask there: a list of BfLeaf.  A leaf without any, of a partitioned index that
- * lacks it, is not known.
+ * Lock a relation, and find its leaves and the filters to use there: a list of
+ * BfLeaf.  A leaf without filters, of a partitioned index that lacks it,
+ * cannot be looked up.
  */
 List *
 bf_resolve(const BfQuestion *question)
@@ -461,7 +468,7 @@ bf_resolve(const BfQuestion *question)
 		refuse_relation(rel);
 	whole = bf_rights_check_table(table);
 
-	/* The table first, as everybody does. */
+	/* The table first, as elsewhere. */
 	LockRelationOid(table, AccessShareLock);
 	if (is_index)
 		LockRelationOid(rel, AccessShareLock);
@@ -480,7 +487,10 @@ bf_resolve(const BfQuestion *question)
 	return leaves;
 }
 
-/* Keep of a leaf's filters those whose "no" is sure; or raise. */
+/*
+ * Keep those filters of a leaf whose "no" is certain; raises an error if there
+ * are none.
+ */
 static void
 keep_sure(BfLeaf *leaf)
 {
@@ -522,8 +532,8 @@ keep_sure(BfLeaf *leaf)
 }
 
 /*
- * The same where a "no" must be sure: 0A000 where rows are elsewhere, 55000 where
- * no filter of a leaf can say it.
+ * Resolve a lookup whose "no" must be certain: 0A000 if rows are elsewhere,
+ * 55000 if a leaf has no filter that is certain.
  */
 List *
 bf_resolve_certain(const BfQuestion *question)
@@ -537,8 +547,8 @@ bf_resolve_certain(const BfQuestion *question)
 }
 
 /*
- * The same where the filters have to know every row that the snapshot sees; of
- * others nothing is asked.
+ * Resolve a relation whose filters must hold every row that the snapshot sees;
+ * other tables are left out.
  */
 List *
 bf_resolve_sure(Oid rel)
@@ -555,7 +565,7 @@ bf_resolve_sure(Oid rel)
 	{
 		BfLeaf	   *leaf = lfirst(cell);
 
-		/* What the snapshot does not see need not be known. */
+		/* Rows that the snapshot does not see are not required. */
 		if (bf_rows_are_out_of_reach(&leaf->place))
 			leaves = foreach_delete_current(leaves, cell);
 		else

@@ -1,14 +1,14 @@
 /*
  * rights.c
- *	  May the caller be told what a live filter knows?
+ *	  Is the caller allowed to know what a live filter holds?
  *
- * What a filter tells is what the table's rows hold: one has to be allowed to
- * read the column, and where policies hide rows, the filter would not.  As in
- * a query, this is asked of the relation that was named, not of its partitions
- * or children; and before anything is locked or said of it.
+ * A filter reveals the contents of rows: the caller must have the right to
+ * read the column, and the filter would ignore policies that hide rows.  As in
+ * a query, privileges are checked on the named relation, not on its partitions
+ * or children, and before anything is locked or reported.
  *
- * An expression tells about any column that is in it, and a partial index
- * whether its condition holds: both take the right to read the table.
+ * An expression reveals any column in it, and a partial index whether its
+ * condition holds: both require the right to read the whole table.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@
 #include "catalog/filters.h"
 #include "pages/index_options.h"
 
-/* Raise 42501 about a table. */
+/* Raise 42501 for a table. */
 void
 bf_rights_refuse(Oid table)
 {
@@ -33,8 +33,9 @@ bf_rights_refuse(Oid table)
 }
 
 /*
- * Raise 42501 where the caller may read nothing of a table, or not all rows.
- * Tells whether the whole table may be read; or else columns are to be checked.
+ * Raise 42501 if the caller has no right to read anything of a table, or not
+ * all rows.  Returns whether the whole table may be read; otherwise columns
+ * are to be checked.
  */
 bool
 bf_rights_check_table(Oid table)
@@ -57,8 +58,8 @@ bf_rights_check_table(Oid table)
 }
 
 /*
- * Whether a user who may not read the whole table that was named may read what is
- * in an index of it or of a table below it.
+ * Whether a user without the right to read the whole named table has the right
+ * to read the column of an index, of that table or one below it.
  */
 static bool
 may_read_column(Oid named, Relation index, Oid user)
@@ -76,7 +77,7 @@ may_read_column(Oid named, Relation index, Oid user)
 							  ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* The same of the caller. */
+/* Whether the caller has the right to read the column of an index. */
 bool
 bf_rights_may_read_column(Oid named, Relation index)
 {
@@ -84,8 +85,8 @@ bf_rights_may_read_column(Oid named, Relation index)
 }
 
 /*
- * Whether a plan for a query of the table named may depend on what is in such an
- * index: it is made, and may be shown, before the query's rights are checked.
+ * Whether a plan for a query of the named table may depend on the contents of
+ * an index: plans are made, and may be shown, before privileges are checked.
  */
 bool
 bf_rights_may_plan(Oid named, Relation index, Oid user)
@@ -95,13 +96,13 @@ bf_rights_may_plan(Oid named, Relation index, Oid user)
 }
 
 /*
- * Whether the caller may be told statistics of an index over a column of a
- * table, or, where that is 0, over an expression or only some of its rows.
+ * Whether the caller may see statistics of an index on a column of a table;
+ * column 0 is an expression, or a partial index.
  */
 bool
 bf_rights_may_see_statistics(Oid table, AttrNumber column)
 {
-	bool		missing = false;	/* is no error */
+	bool		missing = false;	/* is not an error */
 
 	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
 		return true;
@@ -115,8 +116,8 @@ bf_rights_may_see_statistics(Oid table, AttrNumber column)
 }
 
 /*
- * Whether an index of a table below the one named is of that one's columns, or of
- * an expression that an index of its own is of.
+ * Whether an index of a table below the named one is on a column of the named
+ * one, or on an expression that an index of the named one is on.
  */
 static bool
 is_of_named(Relation index, Oid named, const List *own)
@@ -142,9 +143,9 @@ is_of_named(Relation index, Oid named, const List *own)
 }
 
 /*
- * Keep of leaves' filters those that the caller may be told about, where all
- * are listed; raise if none of them is left.  The table named has its own
- * filters of these subjects.
+ * Keep those filters of leaves that the caller may know of, where all are
+ * listed; raises an error if none is left.  `own` are the keys of the filters
+ * of the named table.
  */
 void
 bf_rights_keep(const List *leaves, Oid named, const List *own, bool whole)

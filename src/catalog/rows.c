@@ -1,29 +1,30 @@
 /*
  * rows.c
- *	  Where a table's rows are: in the table itself, or elsewhere.
+ *	  Where the rows of a table are: in the table itself, or elsewhere.
  *
- * An index knows the rows that were put into its own table, on this server.
- * There are tables whose rows a query finds elsewhere: foreign tables, and
- * those that another extension keeps in other relations or on other servers,
- * so that what bears their name is an empty shell, with a valid index.  Which
- * these are stands in that extension's catalog: a table of ours tells how to
- * look there, and the next extension is one row.
+ * An index covers the rows that were inserted into its own table, on this
+ * server.  There are tables whose rows a query finds elsewhere: foreign
+ * tables, and tables whose rows another extension keeps in other relations or
+ * on other servers, so that the table itself is an empty shell, with a valid
+ * index.  Which tables these are is listed in a catalog of that extension.  A
+ * table in this file has what is needed to search such catalogs; supporting
+ * another extension takes one row.
  *
- * A catalog counts if a superuser owns it, or the extension has it: anybody may
- * make a table of that name where there is none, and would have a say in others'
- * answers.
+ * A catalog is only used if a superuser owns it, or if it belongs to the
+ * extension: otherwise anybody could create a table of that name, and
+ * influence the answers that others get.
  *
- * Such a catalog is read by the catalog's snapshot, not the query's, as what
- * counts is where rows are looked for now.  It is asked again whenever another
- * transaction may have ended: to move a table's rows changes its definition, but
- * of that others are told a while after they see the rows where they went
- * (lookup_cache.c).  Columns that do not have the type they should have make it a
- * catalog of something else.  An extension of whose catalogs none is as we know
- * it, because of a version that is still to come, may have put any table's rows
- * elsewhere.
+ * Such a catalog is read with the catalog snapshot, not the query's, as it
+ * matters where rows are looked for now.  It is read again whenever another
+ * transaction may have ended: moving the rows of a table changes its
+ * definition, but other sessions receive that some time after they see the
+ * rows in their new place (lookup_cache.c).  A catalog whose columns have
+ * unexpected types is ignored.  If an extension has no catalog that we
+ * recognize, as in a future version, the rows of any table may be elsewhere.
  *
- * All tables below one are walked, never their indexes only: CREATE INDEX skips
- * partitions that are foreign tables, and calls the whole valid.
+ * All tables below one are visited, not just their indexes: CREATE INDEX skips
+ * partitions that are foreign tables, and still marks the partitioned index as
+ * valid.
  */
 #include "postgres.h"
 
@@ -48,7 +49,7 @@
 #include "catalog/filters.h"
 #include "pages/index_options.h"
 
-/* An extension's catalog of the tables whose rows are elsewhere. */
+/* A catalog of an extension, listing tables whose rows are elsewhere */
 typedef struct RowsCatalog
 {
 	const char *extension;
@@ -60,13 +61,13 @@ typedef struct RowsCatalog
 	const char *table_name;
 	/* Only entries in which this column is not NULL. */
 	const char *if_set;
-	/* Such a table is empty: the rows are in those that inherit from it. */
+	/* The table is empty: the rows are in those that inherit from it. */
 	bool		below;
 	const char *where;			/* to follow "rows of ... are" */
 } RowsCatalog;
 
 static const RowsCatalog catalogs[] = {
-	/* Distributed and reference tables, tenants, and local ones beside them. */
+	/* Distributed and reference tables, tenants, and managed local tables. */
 	{
 		.extension = "citus",
 		.schema = "pg_catalog",.name = "pg_dist_partition",
@@ -81,7 +82,7 @@ static const RowsCatalog catalogs[] = {
 		.if_set = "compressed_chunk_id",
 		.where = "in a compressed chunk of TimescaleDB"
 	},
-	/* The same from version 2.29 on, and in some before. */
+	/* Compressed chunks, from version 2.29 on, and in some versions before. */
 	{
 		.extension = "timescaledb",
 		.schema = "_timescaledb_catalog",.name = "compression_settings",
@@ -89,7 +90,9 @@ static const RowsCatalog catalogs[] = {
 		.if_set = "compress_relid",
 		.where = "in a compressed chunk of TimescaleDB"
 	},
-	/* Hypertables, which are empty themselves, where their own index is named. */
+	/*
+	 * Hypertables, empty themselves; relevant where their own index is named.
+	 */
 	{
 		.extension = "timescaledb",
 		.schema = "_timescaledb_catalog",.name = "hypertable",
@@ -102,17 +105,17 @@ static const RowsCatalog catalogs[] = {
 #define WHERE_UNKNOWN \
 	"in an unknown location, as the installed version of Citus or TimescaleDB is not recognized"
 
-/* Where they are of a partition that cannot be locked without waiting. */
+/* The location of the rows of a partition whose lock is not available. */
 static const char OUT_OF_REACH[] = "in a partition that is being detached";
 
-/* What this database has of them. */
+/* The catalogs in this database */
 typedef struct Found
 {
-	Oid			oids[lengthof(catalogs)];	/* InvalidOid: none that we know */
-	bool		all_known;		/* of every extension that is here, some are */
+	Oid			oids[lengthof(catalogs)];	/* InvalidOid: none recognized */
+	bool		all_known;		/* does each extension have one? */
 } Found;
 
-/* What it takes to search a catalog for a table. */
+/* How to search a catalog for a table */
 typedef struct Search
 {
 	AttrNumber	columns[2];
@@ -123,7 +126,7 @@ typedef struct Search
 	NameData	name;
 } Search;
 
-/* The number of a column of that type, or InvalidAttrNumber. */
+/* The number of a column of the given type, or InvalidAttrNumber. */
 static AttrNumber
 find_column(Oid catalog, const char *name, Oid type)
 {
@@ -135,7 +138,7 @@ find_column(Oid catalog, const char *name, Oid type)
 	return number;
 }
 
-/* Find what to search a catalog by; false where it is not what we know. */
+/* Find the columns to search a catalog by; false if it is not as expected. */
 static bool
 find_columns(Oid catalog, const RowsCatalog *known, Search *search)
 {
@@ -160,7 +163,7 @@ find_columns(Oid catalog, const RowsCatalog *known, Search *search)
 	return columns[0] != InvalidAttrNumber && columns[1] != InvalidAttrNumber;
 }
 
-/* Search by the next column for a value. */
+/* Add a search key for the next column. */
 static void
 add_key(Search *search, RegProcedure equal, Datum value)
 {
@@ -169,7 +172,7 @@ add_key(Search *search, RegProcedure equal, Datum value)
 	search->nkeys++;
 }
 
-/* Search for a table, which is locked. */
+/* Add the search keys for a table, which is locked. */
 static void
 add_keys(Search *search, const RowsCatalog *known, Oid table)
 {
@@ -185,7 +188,7 @@ add_keys(Search *search, const RowsCatalog *known, Oid table)
 	}
 }
 
-/* An index whose columns are those searched for, in order; or InvalidOid. */
+/* An index on the columns searched for, in order; or InvalidOid. */
 static Oid
 find_index(Relation catalog, const Search *search)
 {
@@ -238,7 +241,7 @@ is_catalog(Oid oid, const char *extension)
 	return name != NULL && strcmp(name, extension) == 0;
 }
 
-/* Whether an extension is here of whose tables no catalog found tells. */
+/* Whether an extension is installed but has no catalog that was found. */
 static bool
 is_unknown(const char *extension, const Oid *oids)
 {
@@ -251,7 +254,7 @@ is_unknown(const char *extension, const Oid *oids)
 	return OidIsValid(get_extension_oid(extension, true));
 }
 
-/* Find the catalogs that this database has. */
+/* Find the catalogs in this database. */
 static void
 find_catalogs(Found *found)
 {
@@ -273,7 +276,7 @@ find_catalogs(Found *found)
 		found->all_known = !is_unknown(catalogs[i].extension, found->oids);
 }
 
-/* Whether a table is in a catalog, if that is still there. */
+/* Whether a table is listed in a catalog, if that still exists. */
 static bool
 is_listed(const RowsCatalog *known, Oid oid, Oid table)
 {
@@ -304,8 +307,8 @@ is_listed(const RowsCatalog *known, Oid oid, Oid table)
 }
 
 /*
- * Where the rows of an open table are, if not in itself; or NULL.  It is alone
- * where those that inherit from it are not asked beside it.
+ * Where the rows of an open table are, if not in itself; or NULL.  `alone`:
+ * tables that inherit from it are not looked up as well.
  */
 static const char *
 elsewhere(Relation table, const Found *found, bool alone)
@@ -323,7 +326,7 @@ elsewhere(Relation table, const Found *found, bool alone)
 	return NULL;
 }
 
-/* Whether an extension is here that puts rows elsewhere. */
+/* Whether an extension is installed that moves rows elsewhere. */
 bool
 bf_rows_may_move(void)
 {
@@ -336,7 +339,7 @@ bf_rows_may_move(void)
 	return any || !found.all_known;
 }
 
-/* Whether the rows of leaves, which are locked, are where they were. */
+/* Whether the rows of leaves, which are locked, are still where they were. */
 bool
 bf_rows_stayed(const List *leaves, bool alone)
 {
@@ -356,7 +359,7 @@ bf_rows_stayed(const List *leaves, bool alone)
 	return stayed;
 }
 
-/* A table that is locked, or is out of reach. */
+/* Make a place for a table. */
 static BfPlace *
 make_place(Oid table, bool leaving, const char *elsewhere)
 {
@@ -367,8 +370,8 @@ make_place(Oid table, bool leaving, const char *elsewhere)
 }
 
 /*
- * Where the rows of a locked table are, not those of tables that inherit from it;
- * it is alone where these are not asked beside it.
+ * Where the rows of a locked table are, not including tables that inherit from
+ * it.  `alone`: those are not looked up as well.
  */
 BfPlace *
 bf_rows_place(Oid oid, bool alone)
@@ -383,7 +386,7 @@ bf_rows_place(Oid oid, bool alone)
 	return place;
 }
 
-/* Whether a table below another one could not be locked, and so not be asked. */
+/* Whether a table below another one could not be locked. */
 bool
 bf_rows_are_out_of_reach(const BfPlace *place)
 {
@@ -398,8 +401,8 @@ is_leaving(Oid table)
 }
 
 /*
- * A table that the snapshot sees no more below another one, locked if that takes
- * no waiting; NULL if it is gone.
+ * A table that the snapshot no longer sees below another one, locked if the
+ * lock is available; NULL if the table does not exist any more.
  */
 static BfPlace *
 reach(Oid table)
@@ -412,7 +415,7 @@ reach(Oid table)
 	return NULL;
 }
 
-/* The tables right below another one: a list of BfPlace. */
+/* The tables directly below another one: a list of BfPlace. */
 static List *
 places_below(const BfPlace *parent)
 {
@@ -461,15 +464,15 @@ is_among(const List *places, Oid table)
 }
 
 /*
- * A table, which is locked, and all below it: a list of BfPlace, which are
- * locked, too, but for those out of reach.
+ * A table, which is locked, and all tables below it: a list of BfPlace, which
+ * are locked as well, except for those out of reach.
  *
- * Unlike find_all_inheritors(), it includes partitions that are being detached
- * concurrently and that the active snapshot does not see any more: older ones,
- * a query's that calls a function for instance, still see their rows.  But who
- * detaches may wait for such a snapshot, and keep others from the partition for
- * as long.  Nobody shall wait for that who asks for the whole, all the less as
- * it may be that snapshot that is waited for.
+ * Unlike find_all_inheritors(), this includes partitions that are being
+ * detached concurrently and that the active snapshot no longer sees: older
+ * snapshots, such as that of a query that calls a function, still see their
+ * rows.  But the detaching session may be waiting for such a snapshot, while
+ * it keeps others from locking the partition.  So do not wait for that lock:
+ * the session may be waiting for our own snapshot (deadlock).
  */
 List *
 bf_rows_tables(Oid root)
@@ -488,7 +491,7 @@ bf_rows_tables(Oid root)
 			places = list_concat(places, places_below(parent));
 			continue;
 		}
-		/* Only a table that inherits from several is met again. */
+		/* Only a table that inherits from several can occur again. */
 		foreach(cell, places_below(parent))
 		{
 			BfPlace    *place = lfirst(cell);
@@ -501,9 +504,8 @@ bf_rows_tables(Oid root)
 }
 
 /*
- * Where the rows of a table are that is locked already, and of all that inherit
- * from it or are its partitions: a list of BfPlace.  A partitioned table has no
- * rows itself.
+ * Where the rows of a locked table are, and of all its children or partitions:
+ * a list of BfPlace.  A partitioned table has no rows itself.
  */
 List *
 bf_rows_places(Oid root)
@@ -523,7 +525,7 @@ bf_rows_places(Oid root)
 			continue;
 		table = relation_open(place->table, NoLock);
 		place->elsewhere = elsewhere(table, &found, false);
-		/* Queries skip other sessions' temporary tables, too. */
+		/* Queries skip temporary tables of other sessions as well. */
 		if ((place->table != root && RELATION_IS_OTHER_TEMP(table)) ||
 			(place->elsewhere == NULL &&
 			 table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE))
@@ -533,7 +535,7 @@ bf_rows_places(Oid root)
 	return places;
 }
 
-/* Why no filter can tell of the rows of a table, and what to do. */
+/* Why no filter covers the rows of a table, and what to do about it. */
 const char *
 bf_rows_maybe(const BfPlace *place)
 {

@@ -1,36 +1,39 @@
 /*
  * visibility.c
- *	  Is a live filter's "no" sure, for the snapshot that asks?
+ *	  Is the "no" of a live filter certain for the active snapshot?
  *
- * It is if the filter knows every row version that any snapshot of this
- * transaction can see.  Otherwise all that can be said is "maybe".
+ * It is if the filter holds every row version that any snapshot of this
+ * transaction can see.  Otherwise the answer can only be "maybe".
  *
  * A build sees each row version that is not dead to all snapshots of its own
- * server (build.c), so on the server that built it a valid index is complete.
- * What the build left out was deleted by transactions before its horizon; whoever
- * sees all of those as finished does not see the row.  So the horizon is asked where row versions
- * may be seen that were dead to all snapshots of the server that built:
+ * server (build.c), so on that server a valid index is complete.  What the
+ * build left out was deleted by transactions before its horizon; a snapshot
+ * that sees all of those as finished does not see the row.  So the horizon is
+ * checked where row versions may be visible that were dead to all snapshots of
+ * the server that built the index:
  *
- * - in recovery, and after it by a snapshot that was taken in recovery: nobody
- *	 waits for a standby's snapshots;
+ * - in recovery, and after it by a snapshot that was taken in recovery:
+ *	 nothing waits for the snapshots of a standby;
  * - where rows are pruned that a snapshot sees (old_snapshot_threshold, up to
  *	 16).
  *
- * A concurrent build does miss rows that older snapshots of its own server see,
- * and waits until those are gone.  An imported snapshot may come after that; so
- * nobody is sure whose snapshot is older than that of the build's validation.
+ * A concurrent build does leave out rows that older snapshots of its own
+ * server see, and waits until those are gone.  A snapshot that is imported
+ * later may be as old; so the "no" is not certain for a snapshot that is older
+ * than the one of the build's validation.
  *
- * A standby asks pg_index's row, too, as it does not delay the end of CREATE
- * INDEX CONCURRENTLY for its own snapshots.  We do not ask indcheckxmin: what
- * it stands for is hashed by our builds, and ALTER TABLE can lose it.
+ * A standby checks the pg_index row as well, as CREATE INDEX CONCURRENTLY does
+ * not wait for its snapshots.  We do not check indcheckxmin: our builds hash
+ * the rows that it is about, and ALTER TABLE can lose it.
  *
- * TRUNCATE empties an index in place where the table's file is new in the
- * subtransaction, even if the index's is not: the table moved to another
- * tablespace first.  The core cannot undo that when it is rolled back: the rows
- * return, the filter's bits do not.  So such a build writes its own transaction
- * into the metapage, and the file of the table, which is new: it is complete if
- * that committed, or if the table has that file.  VACUUM takes the mark away,
- * lest the table get another file when nobody knows of the transaction any more.
+ * TRUNCATE empties an index in place if the file of the table is new in the
+ * subtransaction, even if that of the index is not: when the table was moved
+ * to another tablespace before.  PostgreSQL cannot undo that in a rollback:
+ * the rows return, but the bits of the filter do not.  So such a build writes
+ * its own transaction into the metapage, and the file of the table, which is
+ * new: the filter is complete if that transaction committed, or if the table
+ * has that file.  VACUUM removes the mark, as the table could get another file
+ * after the state of the transaction is forgotten.
  */
 #include "postgres.h"
 
@@ -45,7 +48,7 @@
 
 #include "catalog/filters.h"
 
-/* The whole of a transaction id that is not far from the next one. */
+/* The full form of a transaction ID that is not far from the next one. */
 FullTransactionId
 bf_full_xid(TransactionId xid)
 {
@@ -57,14 +60,14 @@ bf_full_xid(TransactionId xid)
 	return FullTransactionIdFromEpochAndXid(epoch, xid);
 }
 
-/* The same, of a transaction id that is often the one of last time. */
+/* A transaction ID, often the same as the last time, and its full form */
 typedef struct LastXid
 {
 	TransactionId xid;
 	FullTransactionId whole;
 } LastXid;
 
-/* A transaction in full, which is asked for again and again. */
+/* bf_full_xid(), for IDs that are converted repeatedly. */
 static FullTransactionId
 full_xid(TransactionId xid, LastXid *last)
 {
@@ -76,7 +79,7 @@ full_xid(TransactionId xid, LastXid *last)
 	return last->whole;
 }
 
-/* What the oldest snapshot of this transaction sees running. */
+/* The first transaction that the oldest snapshot of ours sees as running. */
 static FullTransactionId
 oldest_seen_running(void)
 {
@@ -86,8 +89,8 @@ oldest_seen_running(void)
 }
 
 /*
- * Whether the asking snapshot was taken before that of the build's validation.
- * Of two with the same xmax the older one sees more transactions running.
+ * Whether the active snapshot was taken before that of the validation.  Of two
+ * with the same xmax, the older one sees more transactions running.
  */
 static bool
 is_older_than_validation(const BfLive *live)
@@ -104,11 +107,13 @@ is_older_than_validation(const BfLive *live)
 		 snapshot->xcnt > live->validated_running);
 }
 
-/* Whether a horizon lies in the future, so that ids do not mean what they did. */
+/*
+ * Whether a horizon is in the future, so that IDs were reset since the build.
+ */
 static bool
 is_in_future(FullTransactionId horizon)
 {
-	static FullTransactionId next;	/* at some time; it only grows */
+	static FullTransactionId next;	/* as last read; it only increases */
 
 	if (FullTransactionIdPrecedesOrEquals(horizon, next))
 		return false;
@@ -116,7 +121,7 @@ is_in_future(FullTransactionId horizon)
 	return FullTransactionIdPrecedes(next, horizon);
 }
 
-/* Whether a transaction committed, or is this one, as far as it is on record. */
+/* Whether a transaction is known to have committed, or is our own. */
 static bool
 is_committed(Relation table, FullTransactionId fxid)
 {
@@ -126,16 +131,16 @@ is_committed(Relation table, FullTransactionId fxid)
 		return false;
 	if (TransactionIdIsCurrentTransactionId(xid))
 		return true;
-	/* What is newer than the table's oldest id is on record. */
+	/* The state of IDs from relfrozenxid on is still available. */
 	return TransactionIdIsNormal(table->rd_rel->relfrozenxid) &&
 		TransactionIdFollowsOrEquals(xid, table->rd_rel->relfrozenxid) &&
 		TransactionIdDidCommit(xid);
 }
 
 /*
- * Whether the TRUNCATE was rolled back that emptied an index of a table in
- * place.  The table's file was new then: if it is still the table's, so is what
- * was done to it.
+ * Whether a TRUNCATE that emptied an index of a table in place was rolled
+ * back.  The file of the table was new then: if the table still has it, it was
+ * not.
  */
 bool
 bf_live_was_undone(Relation table, const BfLive *live)
@@ -145,7 +150,7 @@ bf_live_was_undone(Relation table, const BfLive *live)
 		!is_committed(table, live->emptied_by);
 }
 
-/* Whether the table was emptied by what was rolled back since. */
+/* Whether the index was emptied by a TRUNCATE that was rolled back. */
 static bool
 was_emptied(Relation index)
 {
@@ -160,11 +165,11 @@ was_emptied(Relation index)
 	return undone;
 }
 
-/* The doubts that only a rebuild will end. */
+/* The doubts that only a rebuild removes. */
 BfDoubt
 bf_live_lasting_doubt(Relation index, const BfLive *live)
 {
-	/* A standby learns of transaction ids as it goes. */
+	/* The next transaction ID of a standby lags behind. */
 	if (!RecoveryInProgress() && is_in_future(live->horizon))
 		return BF_FUTURE;
 	if (FullTransactionIdIsValid(live->emptied_by) && was_emptied(index))
@@ -173,8 +178,8 @@ bf_live_lasting_doubt(Relation index, const BfLive *live)
 }
 
 /*
- * What keeps the "no" of an open, locked index from being sure; if nothing does,
- * `*live` is its shape, which is valid until a catalog is read.
+ * Why the "no" of an open, locked index is not certain.  If it is certain,
+ * *live is set to its metapage, which is valid until a catalog is read.
  */
 BfDoubt
 bf_live_doubt(Relation index, const BfLive **live)
@@ -186,7 +191,7 @@ bf_live_doubt(Relation index, const BfLive **live)
 
 	if (!form->indislive || !form->indisready || !form->indisvalid)
 		return BF_NOT_VALID;
-	/* Code that the build runs may ask what is being built. */
+	/* Code called by the build may look up the index that is being built. */
 	if (!bf_live_is_built(index))
 		return BF_NOT_VALID;
 	*live = bf_live_kept(index);
@@ -211,7 +216,7 @@ bf_live_doubt(Relation index, const BfLive **live)
 	return BF_SURE;
 }
 
-/* A doubt in words, to follow "live filter ..."; NULL if there is none. */
+/* The text for a doubt, to follow "live filter ..."; NULL if there is none. */
 const char *
 bf_doubt_text(BfDoubt doubt)
 {
@@ -231,7 +236,7 @@ bf_doubt_text(BfDoubt doubt)
 	return NULL;
 }
 
-/* What can be done about it: a sentence. */
+/* The hint for a doubt: a sentence. */
 const char *
 bf_doubt_hint(BfDoubt doubt)
 {
@@ -251,8 +256,8 @@ bf_doubt_hint(BfDoubt doubt)
 }
 
 /*
- * Whether the column is of a type that can be an element.  ALTER TABLE can turn
- * text into citext without a rebuild.
+ * Whether the type of the column can be an element.  ALTER TABLE can change
+ * text to citext without a rebuild.
  */
 bool
 bf_live_holds_elements(Relation index)
@@ -262,7 +267,7 @@ bf_live_holds_elements(Relation index)
 	return bf_type_can_be_element(getBaseType(column->atttypid));
 }
 
-/* What can be done where it is not: a sentence. */
+/* The hint for a column whose type cannot be an element: a sentence. */
 const char *
 bf_live_column_hint(Relation index)
 {
@@ -273,7 +278,7 @@ bf_live_column_hint(Relation index)
 										  quote_identifier(NameStr(column->attname))));
 }
 
-/* Why a filter's "no" is not sure, and what to do; NULL where it is sure. */
+/* Why the "no" of a filter is not certain, and what to do; NULL if it is. */
 const char *
 bf_live_maybe(Relation index)
 {
@@ -291,8 +296,8 @@ bf_live_maybe(Relation index)
 }
 
 /*
- * Raise 0A000 where the column is of a type whose equality is not that of its
- * bytes.  To be asked whenever a filter is read.
+ * Raise 0A000 if the equality of the column's type is not that of its bytes.
+ * To be called whenever a filter is read.
  */
 void
 bf_live_check_column(Relation index)
