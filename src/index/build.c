@@ -2,34 +2,37 @@
  * build.c
  *	  Build a live filter from its table.
  *
- * The bits are set in memory and then written out, pages with no bit left out.
- * That takes m/8 bytes.  Where maintenance_work_mem allows less, or where the
- * filter is to be as large as the table and so cannot be sized before the
- * table was read, the hashes go to a temporary file, and then are gone through
- * once for each range of pages that fits into memory.  Where there are more
- * ranges than an element has bits, that is once for all, and the bits' positions
- * go to a file for each range (spool.c).
+ * The bits are set in memory and then written, without pages that have no
+ * bits.  That takes m/8 bytes.  If maintenance_work_mem is smaller, or if the
+ * filter is sized by its table, so that the table has to be read first, the
+ * hashes go to a temporary file, which is then read once for each range of
+ * pages that fits into memory.  If there are more ranges than an element has
+ * bits, it is read only once, and the positions of the bits go to a file for
+ * each range (spool.c).
  *
- * Elements are added in batches, whose cache lines are fetched together: the
+ * Elements are added in batches whose cache lines are prefetched together: the
  * filter is larger than the caches.
  *
  * A build hashes every row version that any snapshot of this server may see.
- * The core's scan leaves out those of a HOT chain but the last, where a column
- * of the index was changed: recently dead ones, which older snapshots see.  It
- * would have us wait until those are gone; as we need values, not a place to
- * point to, we go over the table once more for them instead.  What nobody here
- * can see any more, a standby's snapshot may: the metapage says from which
- * transaction on the filter is complete (visibility.c).
+ * PostgreSQL's scan leaves out those of a HOT chain except the last, if a
+ * column of the index was changed: recently dead ones, which older snapshots
+ * see.  It would make users of the index wait until those are gone; as we need
+ * values, not row pointers, we scan the table once more for them instead.
+ * Rows that no snapshot here can see may still be visible on a standby: the
+ * metapage has the transaction from which on the filter is complete
+ * (visibility.c).
  *
- * A build in place, of a file that an earlier subtransaction made, is what
- * TRUNCATE does that cannot be undone.  Its metapage comes first, lest an error
- * leave an empty file, and names our transaction, on which all depends.
+ * An in-place build, of a file from before the current subtransaction, is the
+ * part of TRUNCATE that cannot be undone.  It writes its metapage first, so
+ * that an error does not leave an empty file, with our transaction ID, on
+ * which everything depends.
  *
- * The bits that were set say whether the filter is over-full from the beginning,
- * not the rows, which may hold few elements; then there is a WARNING.
+ * Whether the filter is over-full from the beginning is determined by its
+ * bits, not by the number of rows, which may have few distinct elements; then
+ * there is a WARNING.
  *
- * Writing goes through shared buffers, with a ring, as that is the same in all
- * releases; the WAL holds each page as it is.
+ * Pages are written through shared buffers, with a ring, as this is the same
+ * in all releases; WAL has full images of them.
  */
 #include "postgres.h"
 
@@ -53,18 +56,20 @@
 #include "type/value.h"
 
 /*
- * What a filter is sized for at least, where nobody says: a table that has no
- * rows yet gets some.  It takes 14 pages.
+ * The minimum to size a filter for without the option expected: a table
+ * without rows yet is going to get some.  It takes 14 pages.
  */
 #define LEAST_EXPECTED	100000
 
-/* Positions fetched together: some 40 elements. */
+/* Positions prefetched together: about 40 elements. */
 #define RING			512
 
-/* Hashes, or positions, read back from a temporary file at once. */
+/* Hashes, or positions, read from a temporary file at once. */
 #define PAIRS_AT_ONCE	1024
 
-/* Ranges at most, as each may have a file, whose buffer is 8 kB. */
+/*
+ * The maximum number of ranges, as each may have a file with a buffer of 8 kB.
+ */
 #define MOST_RANGES		256
 
 /* The bits of a range of data pages, in memory. */
@@ -73,7 +78,7 @@ typedef struct Range
 	BlockNumber first;
 	BlockNumber pages;
 	uint8	   *bits;
-	uint64		ring[RING];		/* bits to be set, fetched already */
+	uint64		ring[RING];		/* bits to be set, prefetched */
 	uint32		filled;
 } Range;
 
@@ -86,17 +91,17 @@ typedef struct Build
 	BfLive		live;
 	Range		range;			/* all pages, unless hashes are spooled */
 	BufFile    *spool;			/* NULL: bits are set as rows come */
-	BfParts    *parts;			/* positions, each in its range; or NULL */
+	BfParts    *parts;			/* positions by range, or NULL */
 	uint64		elements;		/* spooled */
-	uint32		passes;			/* over them, to set all bits; and */
-	uint32		passed;			/* how many are done */
+	uint32		passes;			/* over them, to set all bits */
+	uint32		passed;			/* passes that are done */
 	uint64		set;			/* bits that were written */
 	FullTransactionId horizon;	/* see BfLive */
 	bool		pruned_early;
 	MemoryContext scratch;		/* reset for each row */
 } Build;
 
-/* Set the bits that were fetched. */
+/* Set the bits that were prefetched. */
 static void
 drain(Range *range)
 {
@@ -105,7 +110,7 @@ drain(Range *range)
 	range->filled = 0;
 }
 
-/* Set a bit of the range, later; in the end drain. */
+/* Set a bit of the range later; call drain_range() in the end. */
 static inline void
 range_set(Range *range, uint64 bit)
 {
@@ -113,7 +118,7 @@ range_set(Range *range, uint64 bit)
 	range->ring[range->filled++] = bit;
 }
 
-/* Set an element's bits, as far as they are in the range. */
+/* Set those bits of an element that are in the range. */
 static void
 range_add(const BfLive *live, Range *range, const BfHash *hash)
 {
@@ -136,7 +141,7 @@ range_add(const BfLive *live, Range *range, const BfHash *hash)
 	}
 }
 
-/* Size a filter that nothing depends on, by no options that may be refused. */
+/* Size a filter for an in-place build, without options that may be refused. */
 static void
 plan_default(BfLive *live, Relation index)
 {
@@ -150,7 +155,7 @@ plan_default(BfLive *live, Relation index)
 	bf_live_plan(live, &plan);
 }
 
-/* By how much an index is to grow when it is full; 0: not at all. */
+/* The expansion of an index; 0 if it does not grow. */
 static int32
 expansion_of(const BfLiveOptions *options)
 {
@@ -161,7 +166,9 @@ expansion_of(const BfLiveOptions *options)
 	return options->expected > 0 ? 0 : BF_LIVE_EXPANSION;
 }
 
-/* What to do where a strategy has too few positions. */
+/*
+ * A hint for a filter that has more bits than its strategy has positions for.
+ */
 static const char *
 hint_for_large(const Build *build, uint64 expected, double fpp, uint64 parts)
 {
@@ -172,7 +179,7 @@ hint_for_large(const Build *build, uint64 expected, double fpp, uint64 parts)
 		psprintf("Use strategy %s, or divide the filter. %s", wide->name, divided);
 }
 
-/* Plan a filter for so many elements; false where none can be so large. */
+/* Plan a filter for a number of elements; false if that would be too large. */
 static bool
 plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
 		 BfPlan *sized, BfError *error)
@@ -193,9 +200,10 @@ plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
 }
 
 /*
- * Size the filter for that many elements, or as many as the options say; one that
- * is to grow, only if it is not full with those that there are.  Else it has room
- * for as many again, or is so large that it will not grow.
+ * Size the filter for the number of elements, or by the option expected.  That
+ * option is used for a filter that grows only if the existing elements do not
+ * fill it; otherwise it gets twice the room, or a size at which it does not
+ * grow.
  */
 static void
 plan(Build *build, uint64 elements)
@@ -225,8 +233,8 @@ plan(Build *build, uint64 elements)
 }
 
 /*
- * Allocate the bits of a range, as far as there is memory for it, or of a part
- * that is as large.
+ * Allocate the bits of a range, or of a part of it if there is not enough
+ * memory.
  */
 static void
 range_allocate(const BfLive *live, Range *range)
@@ -242,7 +250,7 @@ range_allocate(const BfLive *live, Range *range)
 										(Size) pages * BF_PAGE_BYTES);
 }
 
-/* Begin a range at a block, all its bits unset. */
+/* Begin a range at a block, with no bits set. */
 static void
 range_start(Range *range, BlockNumber first)
 {
@@ -251,7 +259,7 @@ range_start(Range *range, BlockNumber first)
 	memset(range->bits, 0, (Size) range->pages * BF_PAGE_BYTES);
 }
 
-/* Take an element. */
+/* Add an element. */
 static void
 build_element(Build *build, Datum value)
 {
@@ -274,7 +282,7 @@ build_element(Build *build, Datum value)
 	MemoryContextReset(build->scratch);
 }
 
-/* Take a row of the core's scan. */
+/* Add a row of PostgreSQL's scan. */
 static void
 build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
@@ -283,7 +291,7 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		build_element(state, values[0]);
 }
 
-/* Take a row that the core's scan has left out. */
+/* Add a row that PostgreSQL's scan left out. */
 static void
 build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 {
@@ -293,7 +301,7 @@ build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 		build_element(state, value);
 }
 
-/* Show how much is done of all passes, with a part of the present one. */
+/* Report progress over all passes, including a part of the current one. */
 static void
 report_pass(const Build *build, double part)
 {
@@ -303,10 +311,10 @@ report_pass(const Build *build, double part)
 								 (int64) ((double) build->elements * done));
 }
 
-/* Take an element that was spooled. */
+/* Process a spooled element. */
 typedef void (*TakeHash) (Build *build, const BfHash *hash);
 
-/* Go over the spooled elements. */
+/* Process all spooled elements. */
 static void
 read_spool(Build *build, TakeHash take)
 {
@@ -333,14 +341,14 @@ read_spool(Build *build, TakeHash take)
 	build->passed++;
 }
 
-/* Set a spooled element's bits, as far as they are in the range. */
+/* Set those bits of a spooled element that are in the range. */
 static void
 take_into_range(Build *build, const BfHash *hash)
 {
 	range_add(&build->live, &build->range, hash);
 }
 
-/* Leave the positions of a spooled element's bits in their parts. */
+/* Write the positions of a spooled element to their parts. */
 static void
 take_into_parts(Build *build, const BfHash *hash)
 {
@@ -351,7 +359,7 @@ take_into_parts(Build *build, const BfHash *hash)
 	bf_parts_add(build->parts, positions, shape->hashes);
 }
 
-/* Put positions in place of the spooled hashes, if that is less to be read. */
+/* Replace spooled hashes by positions, if that is less to read. */
 static void
 divide(Build *build)
 {
@@ -368,7 +376,7 @@ divide(Build *build)
 	bf_parts_rewind(build->parts);
 }
 
-/* Set the bits that a part's positions say. */
+/* Set the bits of a range from the positions of its part. */
 static void
 range_fill_part(Build *build, uint32 part)
 {
@@ -391,7 +399,7 @@ range_fill_part(Build *build, uint32 part)
 	build->passed++;
 }
 
-/* Set the spooled elements' bits that are in a range. */
+/* Set the bits of all spooled elements in a range. */
 static void
 range_fill(Build *build, BlockNumber first)
 {
@@ -423,7 +431,7 @@ append_page(Relation index, BufferAccessStrategy ring, const uint8 *bits)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Write a range's pages, up to the last that has a bit. */
+/* Write the pages of a range, up to the last one that has a bit. */
 static void
 range_write(Build *build, BlockNumber *written)
 {
@@ -451,7 +459,7 @@ range_write(Build *build, BlockNumber *written)
 	FreeAccessStrategy(ring);
 }
 
-/* Write everything out, setting spooled elements' bits on the way. */
+/* Write the filter, setting the bits of spooled elements on the way. */
 static void
 write_filter(Build *build)
 {
@@ -464,7 +472,9 @@ write_filter(Build *build)
 	const int64 start[] = {build->spool ? BF_PHASE_FILL : BF_PHASE_WRITE, pages, 0};
 
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
-	/* All at once: nobody is to see a phase with another one's counters. */
+	/*
+	 * All at once, so that no phase is shown with the counters of another one.
+	 */
 	pgstat_progress_update_multi_param(lengthof(counters), counters, start);
 	build->passes = (pages + range->pages - 1) / range->pages;
 	if (build->spool != NULL)
@@ -487,7 +497,7 @@ write_filter(Build *build)
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, pages);
 }
 
-/* Find out how to build, and get what it takes. */
+/* Prepare a build: options, sizes, and memory. */
 static void
 prepare_build(Build *build, Relation index)
 {
@@ -504,7 +514,7 @@ prepare_build(Build *build, Relation index)
 										   "live filter build",
 										   ALLOCSET_DEFAULT_SIZES);
 
-	/* Even if the size is to be found, this refuses what cannot be. */
+	/* Refuse invalid options even if the size is determined later. */
 	plan(build, 0);
 	if (sized)
 		range_allocate(&build->live, &build->range);
@@ -515,9 +525,9 @@ prepare_build(Build *build, Relation index)
 }
 
 /*
- * Whether a build is one in place: the file is not one that this subtransaction
- * made, nor that of a concurrent build, whose index is not ready yet.  Of temporary
- * files that is not known, and does no harm.
+ * Whether a build is in place: the file was not created by this
+ * subtransaction, nor for a concurrent build, whose index is not ready yet.
+ * This is not known of temporary files, where it does no harm.
  */
 static bool
 is_in_place(Relation index)
@@ -527,8 +537,8 @@ is_in_place(Relation index)
 }
 
 /*
- * Write a metapage that says that all depends on this transaction.  ON COMMIT
- * DELETE ROWS comes when nothing can bring the rows back any more.
+ * Write a metapage that makes everything depend on this transaction.  ON
+ * COMMIT DELETE ROWS is executed when the rows cannot return any more.
  */
 static FullTransactionId
 begin_in_place(Relation heap, Relation index)
@@ -543,7 +553,7 @@ begin_in_place(Relation heap, Relation index)
 	return live.emptied_by;
 }
 
-/* Whether an error is the statement's, and not of what an expression met. */
+/* Whether an error concerns the statement, rather than an expression. */
 static bool
 is_fatal(const ErrorData *error)
 {
@@ -559,7 +569,7 @@ is_fatal(const ErrorData *error)
 	}
 }
 
-/* What the core's scan may have left rows out of. */
+/* The table whose rows PostgreSQL's scan may have left out */
 typedef struct LeftOut
 {
 	Build	   *build;
@@ -567,7 +577,7 @@ typedef struct LeftOut
 	IndexInfo  *info;
 } LeftOut;
 
-/* Take the rows that the core's scan left out. */
+/* Add the rows that PostgreSQL's scan left out. */
 static void
 take_left_out(void *state)
 {
@@ -578,7 +588,7 @@ take_left_out(void *state)
 	bf_scan_rows(left->heap, left->info, &undead, build_left_out, left->build);
 }
 
-/* The same; false if an expression fails for one of them. */
+/* Add the rows that were left out; false if an expression fails for one. */
 static bool
 scan_left_out(Build *build, Relation heap, IndexInfo *info)
 {
@@ -601,13 +611,13 @@ scan_left_out(Build *build, Relation heap, IndexInfo *info)
 }
 
 /*
- * Read the table, and what the core's scan left out of it.
+ * Read the table, and the rows that PostgreSQL's scan leaves out.
  *
- * What both left out was deleted by transactions before the horizon that they
- * went by.  That is no later than what our own snapshot holds back, which stays
- * until the statement's end.  A concurrent build reads what its snapshot sees,
- * which holds nothing back: whatever it does not see any more was deleted by a
- * transaction that had an id by then.
+ * Rows that both scans leave out were deleted by transactions before the
+ * horizon that these used.  That is no later than what our own snapshot holds
+ * back, which lasts until the end of the statement.  A concurrent build reads
+ * what its snapshot sees, and holds nothing back: rows that it does not see
+ * any more were deleted by transactions that had an ID by then.
  */
 static double
 scan(Build *build, Relation heap, IndexInfo *info)
@@ -617,7 +627,7 @@ scan(Build *build, Relation heap, IndexInfo *info)
 	double		rows = table_index_build_scan(heap, build->index, info, true,
 											  true, build_row, build, NULL);
 
-	/* If nothing is left out, there is nothing to wait for. */
+	/* If nothing is left out, no user of the index needs to wait. */
 	if (info->ii_BrokenHotChain &&
 		heap->rd_tableam == GetHeapamTableAmRoutine() &&
 		scan_left_out(build, heap, info))
@@ -633,7 +643,7 @@ scan(Build *build, Relation heap, IndexInfo *info)
 	return rows;
 }
 
-/* Warn where the options' size is too small for what there is. */
+/* Warn if the size by the options is too small for the elements. */
 static void
 warn_over_full(const Build *build)
 {
@@ -651,7 +661,7 @@ warn_over_full(const Build *build)
 							   (double) build->elements);
 }
 
-/* Build the index; returns what was put into it. */
+/* ambuild */
 IndexBuildResult *
 bflive_build(Relation heap, Relation index, IndexInfo *info)
 {
@@ -694,8 +704,8 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 }
 
 /*
- * Make the init fork of an unlogged index, from which a crash makes the main
- * fork anew: an empty filter of the same shape.
+ * ambuildempty: write the init fork of an unlogged index, from which crash
+ * recovery recreates the main fork: an empty filter of the same shape.
  */
 void
 bflive_buildempty(Relation index)
@@ -707,7 +717,7 @@ bflive_buildempty(Relation index)
 	bf_meta_write(index, INIT_FORKNUM, &live);
 }
 
-/* The names of our phases in pg_stat_progress_create_index. */
+/* ambuildphasename: the phases in pg_stat_progress_create_index. */
 char *
 bflive_buildphasename(int64 phase)
 {

@@ -1,45 +1,48 @@
 /*
  * deferred.c
- *	  Keep a transaction's new elements until it commits.
+ *	  Keep the new elements of a transaction until it commits.
  *
- * Nobody else can see a transaction's rows before it commits, so their bits
- * need not be set before.  Until then the hashes are kept in memory, each once;
- * then, or when many have come, they are stored as one batch, which touches
- * each page once.  A single row's transaction is a batch of one.
+ * The rows of a transaction are not visible to others before it commits, so
+ * their bits need not be set earlier.  Until then the hashes are kept in
+ * memory, each once; then, or when there are many, they are stored as one
+ * batch, which touches each page once.  A transaction with one row is a batch
+ * of one.
  *
  * The batch must be stored before the commit record is written: at pre-commit,
  * or at pre-prepare.  What other extensions insert after us at that moment is
- * stored at once.  A module that is loaded by such an insertion is told of
- * pre-commit no more.  So in the transaction that loaded it, what is inserted
- * while no client's statement runs is stored at the end of the insertion that
- * it is part of; before 17, which does not tell us of that end, at once, but for
- * the rows of a subscription's initial copy, whose commit is yet to come.
+ * stored at once.  A module that is loaded by such an insertion does not
+ * receive the pre-commit event any more.  So in the transaction that loaded
+ * it, what is inserted while no client's statement runs is stored at the end
+ * of its insertion; before 17, which does not report that end, at once, except
+ * for the rows of a subscription's initial copy, whose commit is yet to come.
  *
- * A hash belongs to the file that its row went into.  Which relation has that file
- * may change before the commit: what rewrites a table beside its writers
- * (REPACK, pg_repack) inserts what came meanwhile into a copy of the table, and
- * has the two swap their files in the same transaction.  So the set of hashes for
- * an index knows the files that the index and its table had (origin.c says where
- * these are by now).
+ * A hash belongs to the file that its row went into.  Which relation has that
+ * file may change before the commit: commands that rewrite a table without
+ * blocking its writers (REPACK, pg_repack) insert concurrent changes into a
+ * copy of the table, and swap the files of the two in the same transaction.
+ * So the set of hashes for an index has the files that the index and its table
+ * had (origin.c determines where these are now).
  *
- * - While the transaction lasts, a set leaves memory only by being stored in
- *	 that very file.  A subtransaction that truncates the table gives its index
+ * - During the transaction, a set leaves memory only by being stored in that
+ *	 very file.  A subtransaction that truncates the table gives its index
  *	 another file, and when it is rolled back, the old one returns: hashes from
- *	 before must not have gone into the file that vanished.
- * - At the end a set goes to its index, whatever file that has by then, and to
- *	 all others that may have its rows.
- * - A file that was built in this transaction, after the set was last added to,
- *	 has read the rows; it needs no more.
- * - This transaction's own lookups see all sets that the filter may yet need.
+ *	 before must not have been stored in the file that vanished.
+ * - At the end, a set is stored in its index, whatever file that has by then,
+ *	 and in all others that may have its rows.
+ * - A file that was built in this transaction, after the last addition to the
+ *	 set, includes the rows.
+ * - Lookups of this transaction consider all sets that the filter may still
+ *	 need.
  *
- * A commit shall not wait for locks that it would not wait for with a btree, nor
- * take more than there are.  An executor gives an index's lock back when its
- * statement ends; we keep those of the first MOST_LOCKED indexes.  Each index beyond
- * these is locked while its set is stored, in the order of their OIDs.
+ * A commit must not wait for locks that it would not wait for with a btree,
+ * nor take more than there are.  The executor releases the lock on an index
+ * when its statement ends; we keep the locks on the first MOST_LOCKED indexes.
+ * Each index beyond these is locked while its set is stored, in the order of
+ * OIDs.
  *
  * What a subtransaction added is forgotten when it is rolled back: the first
- * hash that it adds to a set leaves a mark, which says how many came before.
- * Marks are a stack, as subtransactions are.
+ * hash that it adds to a set creates a mark with the number of hashes before
+ * it.  Marks form a stack, as subtransactions do.
  */
 #include "postgres.h"
 
@@ -72,30 +75,30 @@ typedef struct Deferred
 {
 	BfOrigin	origin;
 	BfPairSet	set;
-	uint64		stored;			/* hashes that left the set for the file */
-	uint64		added_at;		/* when something was added last; 0: never */
-	uint64		built_at;		/* when the file was built; 0: not by us */
+	uint64		stored;			/* hashes moved from the set to the file */
+	uint64		added_at;		/* time of the last addition; 0: none */
+	uint64		built_at;		/* time of the build; 0: not by us */
 	uint32		locks_seen;		/* see keep_lock() */
-	SubTransactionId marked;	/* the innermost that has added something */
+	SubTransactionId marked;	/* the innermost that added to the set */
 } Deferred;
 
-/* The first time that a subtransaction adds to a set. */
+/* The first addition of a subtransaction to a set */
 typedef struct Mark
 {
 	Deferred   *deferred;
 	SubTransactionId subxact;
 	SubTransactionId outer;		/* the set's mark before; invalid: no set */
-	uint64		count;			/* hashes before, those stored included */
+	uint64		count;			/* hashes before, including those stored */
 } Mark;
 
-/* An index that stays locked, and the subtransaction with which that goes. */
+/* An index that stays locked, and the subtransaction that holds the lock */
 typedef struct KeptLock
 {
 	Oid			index;
 	SubTransactionId subxact;
 } KeptLock;
 
-/* The index and the file that a set's rows went into. */
+/* The index, and its file, that the rows of a set went into */
 typedef struct SetKey
 {
 	Oid			index;
@@ -128,25 +131,25 @@ static Deferred *last;			/* used */
 static Mark *marks;
 static uint32 nmarks;
 static uint32 marks_room;
-static uint64 ticks;				/* counts additions and builds */
+static uint64 ticks;				/* time: counts additions and builds */
 static uint64 kept;
 static uint64 most = MOST_KEPT;
 static KeptLock locks[MOST_LOCKED];	/* as a stack */
 static uint32 nlocks;
-static uint32 locks_lost = 1;	/* counts those that went */
+static uint32 locks_lost = 1;	/* counts locks lost by rollbacks */
 static MemoryContext scratch;
 
-/* Those sets whose index has not got their file, by the catalogs of an epoch. */
+/* Sets whose index does not have their file, as of `strays_definitions` */
 static List *strays;
 static uint64 strays_definitions;
 
-/* Has this transaction's batch been stored already? */
+/* Has the batch of this transaction been stored already? */
 static bool is_ending;
 
-/* Is it the one that loaded the module, so that its end may be under way? */
+/* Is this the transaction that loaded the module, so that it may be ending? */
 static bool is_first;
 
-/* What insertions may litter; whoever uses it resets it. */
+/* A context for insertions, to be reset by its user. */
 MemoryContext
 bf_deferred_scratch(void)
 {
@@ -157,15 +160,15 @@ bf_deferred_scratch(void)
 	return scratch;
 }
 
-/* Whether a transaction may end without our being told. */
+/* Whether the transaction may end without our callback. */
 static bool
 may_end_untold(void)
 {
-	/* A portal gives up its resource owner when a transaction in it ends. */
+	/* A portal loses its resource owner when a transaction in it ends. */
 	return is_first && (ActivePortal == NULL || ActivePortal->resowner == NULL);
 }
 
-/* Whether what is inserted now may come too late to be kept. */
+/* Whether elements inserted now may be too late to be kept. */
 bool
 bf_deferred_is_ending(void)
 {
@@ -182,7 +185,7 @@ set_key_of(const Deferred *deferred)
 	};
 }
 
-/* Whether a set is that for an index and the file it has. */
+/* Whether a set is for an index and its current file. */
 static bool
 is_set_of(const Deferred *deferred, Relation index)
 {
@@ -191,7 +194,7 @@ is_set_of(const Deferred *deferred, Relation index)
 							 compat_locator_of(index));
 }
 
-/* The set for an index and the file it has, or NULL. */
+/* The set for an index and its current file, or NULL. */
 static Deferred *
 search_set(Relation index)
 {
@@ -204,7 +207,7 @@ search_set(Relation index)
 	return entry == NULL ? NULL : entry->deferred;
 }
 
-/* Empty a set whose hashes are in the file, or moot. */
+/* Empty a set whose hashes are stored, or not needed. */
 static void
 empty_set(Deferred *deferred)
 {
@@ -214,8 +217,8 @@ empty_set(Deferred *deferred)
 }
 
 /*
- * Store hashes, and find out who has looked for them in vain: when the core
- * checked that, at the row's insertion, the lookup may have been still to come.
+ * Store hashes, and check for serialization conflicts: the check by
+ * PostgreSQL, when the row was inserted, could have been before the lookup.
  */
 static void
 put(Relation index, const BfPairSet *set)
@@ -230,8 +233,8 @@ put(Relation index, const BfPairSet *set)
 }
 
 /*
- * Whether an index, which is a live filter, needs a set: whether it may be to know
- * the rows, and has not read them when it was built.
+ * Whether an index, which is a live filter, needs a set: whether it may have
+ * to cover the rows, and did not read them when it was built.
  */
 static bool
 needs(Relation index, Deferred *deferred)
@@ -244,7 +247,7 @@ needs(Relation index, Deferred *deferred)
 	own = search_set(index);
 	if (own == NULL || own == deferred || own->built_at == 0)
 		return true;
-	/* What was built is no copy of the file that is looked for. */
+	/* The file that was built is not a copy of the set's file. */
 	if (own->origin.index != deferred->origin.index &&
 		own->origin.index != bf_origin_owner(&deferred->origin))
 		return false;
@@ -252,8 +255,8 @@ needs(Relation index, Deferred *deferred)
 }
 
 /*
- * Look for conflicts over a table, as what was read of an index that is gone, or
- * was rebuilt, counts as read of its table.
+ * Check for conflicts on a table, as reading an index that was dropped or
+ * rebuilt counts as reading its table.
  */
 static void
 check_table(Oid oid)
@@ -270,8 +273,8 @@ check_table(Oid oid)
 }
 
 /*
- * Store a set in an index, if that is there and needs it.  Its table is locked already:
- * rows went into it, or this transaction gave it its file.
+ * Store a set in an index, if that exists and needs it.  Its table is already
+ * locked: by insertions, or as this transaction gave it its file.
  */
 static void
 store_in(Oid oid, Deferred *deferred)
@@ -284,7 +287,10 @@ store_in(Oid oid, Deferred *deferred)
 		needs(index, deferred))
 	{
 		put(index, &deferred->set);
-		/* That of the rows is checked once, be they stored or not. */
+		/*
+		 * The table of the rows is checked once, whether they are stored or
+		 * not.
+		 */
 		if (index->rd_index->indrelid != deferred->origin.table)
 			check_table(index->rd_index->indrelid);
 	}
@@ -312,8 +318,8 @@ store_everywhere(Deferred *deferred)
 }
 
 /*
- * Before the end: store a set in its file, unless no relation has that, or
- * somebody's lock would keep us from it.
+ * Before the end: store a set in its file, unless no relation has that file,
+ * or its lock is not available.
  */
 static void
 store_in_file(Deferred *deferred)
@@ -348,7 +354,7 @@ compare_by_index(const ListCell *left, const ListCell *right)
 				   &((const Deferred *) lfirst(right))->origin.index);
 }
 
-/* The sets that have hashes. */
+/* All sets that have hashes. */
 static List *
 all_sets(void)
 {
@@ -367,7 +373,7 @@ all_sets(void)
 	return all;
 }
 
-/* Store what is kept. */
+/* Store all sets. */
 static void
 store_all(void)
 {
@@ -383,11 +389,11 @@ store_all(void)
 			store_in_file(lfirst(cell));
 	}
 	list_free(all);
-	/* What has to stay must not make us try again for every row. */
+	/* Do not retry for every row with sets that have to stay. */
 	most = kept + MOST_KEPT;
 }
 
-/* Make the set for an index and the file it has. */
+/* Make the set for an index and its current file. */
 static Deferred *
 make_set(Relation table, Relation index)
 {
@@ -400,7 +406,7 @@ make_set(Relation table, Relation index)
 	return deferred;
 }
 
-/* Note how much is in a set before a subtransaction adds to it. */
+/* Save the size of a set before a subtransaction adds to it. */
 static void
 mark(Deferred *deferred, SubTransactionId subxact)
 {
@@ -424,7 +430,7 @@ mark(Deferred *deferred, SubTransactionId subxact)
 	deferred->marked = subxact;
 }
 
-/* The set for an index and the file it has, made if need be. */
+/* The set for an index and its current file, created if need be. */
 static Deferred *
 find_set(Relation table, Relation index)
 {
@@ -444,7 +450,7 @@ find_set(Relation table, Relation index)
 	return last;
 }
 
-/* The same, if this subtransaction is about to change it. */
+/* The set for an index, to be changed by this subtransaction. */
 static Deferred *
 find_set_to_change(Relation table, Relation index)
 {
@@ -457,8 +463,9 @@ find_set_to_change(Relation table, Relation index)
 }
 
 /*
- * Have a set's index stay locked, as whoever inserts has it locked now; each of
- * the first ones once, unless its lock went with a subtransaction.
+ * Keep the index of a set locked, which the inserting executor has locked now.
+ * This is done once for each of the first ones, unless the lock was lost with
+ * a subtransaction.
  */
 static void
 keep_lock(Deferred *deferred)
@@ -480,7 +487,7 @@ keep_lock(Deferred *deferred)
 	};
 }
 
-/* Add a hash to an index when the transaction commits, or before. */
+/* Add a hash to an index at commit, or earlier. */
 void
 bf_deferred_add(Relation table, Relation index, const BfHashPair *pair)
 {
@@ -502,7 +509,7 @@ bf_deferred_add(Relation table, Relation index, const BfHashPair *pair)
 		store_all();
 }
 
-/* What was inserted in an index is complete: aminsertcleanup, from 17 on. */
+/* An insertion is complete: aminsertcleanup, from 17 on. */
 void
 bf_deferred_end_insertion(Relation index)
 {
@@ -515,14 +522,16 @@ bf_deferred_end_insertion(Relation index)
 		store_in_file(deferred);
 }
 
-/* Note that an index's file was built, from all rows that there are by now. */
+/* Note that the file of an index was built from all rows so far. */
 void
 bf_deferred_note_build(Relation table, Relation index)
 {
 	find_set_to_change(table, index)->built_at = ++ticks;
 }
 
-/* Those of this transaction's sets whose index has not got their file any more. */
+/*
+ * The sets of this transaction whose index does not have their file any more.
+ */
 static List *
 find_strays(void)
 {
@@ -572,7 +581,10 @@ bf_deferred_contains(Relation index, const BfHashPair *pair)
 	return false;
 }
 
-/* All hashes of this transaction that are not stored yet. */
+/*
+ * All hashes of this transaction that are not stored yet and that an index
+ * needs.
+ */
 BfHashPair *
 bf_deferred_copy(Relation index, size_t *count)
 {
@@ -596,7 +608,7 @@ bf_deferred_copy(Relation index, size_t *count)
 	return pairs;
 }
 
-/* Take a set out of the table of sets, and free it. */
+/* Remove a set from the table of sets, and free it. */
 static void
 drop_set(Deferred *deferred)
 {
@@ -608,7 +620,7 @@ drop_set(Deferred *deferred)
 	pfree(deferred);
 }
 
-/* Forget what a subtransaction added, as far as it is not stored. */
+/* Forget what a subtransaction added, unless it is stored already. */
 static void
 undo(SubTransactionId subxact)
 {
@@ -633,7 +645,7 @@ undo(SubTransactionId subxact)
 	}
 }
 
-/* Make what a subtransaction added its parent's. */
+/* Assign what a subtransaction added to its parent. */
 static void
 hand_over(SubTransactionId subxact, SubTransactionId parent)
 {
@@ -659,7 +671,7 @@ hand_over(SubTransactionId subxact, SubTransactionId parent)
 		locks[i - 1].subxact = parent;
 }
 
-/* What a subtransaction kept goes with it, or to its parent. */
+/* SubXactCallback: forget or hand over what a subtransaction added. */
 static void
 undo_or_hand_over(SubXactEvent event, SubTransactionId subxact,
 				  SubTransactionId parent, void *arg)
@@ -670,7 +682,7 @@ undo_or_hand_over(SubXactEvent event, SubTransactionId subxact,
 		hand_over(subxact, parent);
 }
 
-/* Say that rows were inserted too late for anything to be done about it. */
+/* Warn of rows that were inserted too late. */
 static void
 warn_missed(void)
 {
@@ -680,7 +692,7 @@ warn_missed(void)
 			 errhint("Rebuild the live filters with REINDEX, and load bloomext with session_preload_libraries.")));
 }
 
-/* Store what is kept before a commit; afterwards there is nothing to keep. */
+/* XactCallback: store all sets before a commit. */
 static void
 store_or_drop(XactEvent event, void *arg)
 {
@@ -691,7 +703,7 @@ store_or_drop(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 			is_ending = true;
-			/* Where its files are, the last command may have changed. */
+			/* The last command may have changed where files are. */
 			if (kept > 0)
 				CommandCounterIncrement();
 			store_all();

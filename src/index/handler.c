@@ -1,10 +1,10 @@
 /*
  * handler.c
- *	  The access method "bloomfilter": its handler.
+ *	  The handler of the access method "bloomfilter".
  *
- * It offers no scans: what a Bloom filter can say, it is asked for by function,
- * or before another scan (gate.c).  A bitmap scan that visits all pages, or none,
- * has a cost that the planner cannot be told.
+ * It has no index scans: a Bloom filter is used by functions, or before
+ * another scan (gate.c).  A bitmap scan that reads all pages or none has a
+ * cost that cannot be expressed to the planner.
  */
 #include "postgres.h"
 
@@ -16,8 +16,8 @@
 #include "type/value.h"
 
 /*
- * amcostestimate: nobody will scan it, but the planner may ask; and it tells
- * which indexes of those that the planner knows are live filters.
+ * amcostestimate: there are no scans to plan, but the planner may call it.
+ * Its address also identifies live filters among the planner's indexes.
  */
 void
 bflive_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
@@ -32,7 +32,7 @@ bflive_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	*pages = 0;
 }
 
-/* ambeginscan: not to be reached, as there is no amgettuple or amgetbitmap. */
+/* ambeginscan: not reached, as there is no amgettuple or amgetbitmap. */
 static IndexScanDesc
 bflive_beginscan(Relation index, int nkeys, int norderbys)
 {
@@ -46,7 +46,7 @@ bflive_beginscan(Relation index, int nkeys, int norderbys)
 
 PG_FUNCTION_INFO_V1(bloomext_live_handler);
 
-/* The handler of CREATE ACCESS METHOD; what is not set here is no. */
+/* The handler of CREATE ACCESS METHOD; what is not set here is false. */
 Datum
 bloomext_live_handler(PG_FUNCTION_ARGS)
 {
@@ -56,7 +56,7 @@ bloomext_live_handler(PG_FUNCTION_ARGS)
 		.amusemaintenanceworkmem = false,
 		.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
 		.amkeytype = InvalidOid,
-		/* It knows values, not rows: an update may stay on its page. */
+		/* It has values, not row pointers: a HOT update is possible. */
 		COMPAT_SUMMARIZING
 
 		.ambuild = bflive_build,

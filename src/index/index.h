@@ -1,20 +1,21 @@
 /*
  * index.h
- *	  The access method "bloomfilter": a live filter, which PostgreSQL keeps true.
+ *	  The access method "bloomfilter": live filters, which PostgreSQL
+ *	  maintains.
  *
- * An element on its way in:
+ * The path of an inserted element:
  *
  *	  insert.c		hashes it
  *	  deferred.c	keeps the hash until the transaction commits, or until there
- *					are many,
- *	  origin.c		and knows where the file is by then that the row went into
+ *					are many
+ *	  origin.c		determines where the file is that the row went into
  *	  pages/		stores it
  *
- * A lookup (lookup.c) asks for what is deferred, then for what is in pages/.  Before
- * that catalog/ says what a "no" would be worth.
+ * A lookup (lookup.c) examines what is deferred, then what is in pages/.
+ * Before that, catalog/ determines whether a "no" is certain.
  *
- * VACUUM (vacuum.c), builds (build.c) and monitors (monitor.c) report what
- * maintenance is due (maintenance.c).  A whole filter is read as a snapshot of it
+ * VACUUM (vacuum.c), builds (build.c) and monitoring (monitor.c) report what
+ * maintenance is due (maintenance.c).  A whole filter is read as a snapshot
  * (snapshot.c), page by page.
  */
 #ifndef BLOOMEXT_INDEX_H
@@ -46,7 +47,7 @@ extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 
 /* lookup.c */
 
-/* An element that is asked for, hashed as the last filter takes it. */
+/* An element to look up, with its hash for the last filter. */
 typedef struct BfAsked
 {
 	const BfElementType *element;
@@ -55,7 +56,7 @@ typedef struct BfAsked
 	const BfStrategy *strategy; /* NULL: not hashed yet */
 	BfFunnel	funnel;
 	bool		ignores_blanks;
-	bool		fits;			/* can it be in such a filter at all? */
+	bool		fits;			/* can it be in such a filter? */
 	BfHashPair	pair;
 } BfAsked;
 
@@ -66,21 +67,21 @@ extern bool bf_live_may_contain(Relation index, BfAsked *asked,
 /* maintenance.c */
 typedef struct BfLiveFill
 {
-	BfFill		all;			/* estimated; counts what is pending, too */
-	uint64		expected;		/* elements that the layers are made for */
-	double		made_for;		/* false positive probability with these */
+	BfFill		all;			/* estimated, including pending elements */
+	uint64		expected;		/* elements that the layers are sized for */
+	double		made_for;		/* false positive probability by design */
 	uint32		layers;
-	bool		grows;			/* the newest is full, and another will follow */
-	bool		at_least;		/* one has all bits set, and may hold more */
+	bool		grows;			/* the newest is full, another will follow */
+	bool		at_least;		/* all bits of a layer set: may hold more */
 } BfLiveFill;
 
 typedef enum BfDue
 {
 	BF_DUE_NOTHING,
-	BF_DUE_GROWTH,				/* which comes by itself */
-	BF_DUE_OVER_FULL,			/* a rebuild, and why: it says "maybe" often */
-	BF_DUE_MANY_LAYERS,			/* lookups are slow */
-	BF_DUE_OUTGROWN				/* most of what it holds is gone */
+	BF_DUE_GROWTH,				/* happens by itself */
+	BF_DUE_OVER_FULL,			/* rebuild: too many false positives */
+	BF_DUE_MANY_LAYERS,			/* rebuild: lookups are slow */
+	BF_DUE_OUTGROWN				/* rebuild: most of its rows are gone */
 } BfDue;
 
 extern void bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill);
@@ -104,7 +105,7 @@ extern void bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 extern void bf_scan_sample(Relation table, IndexInfo *info, Snapshot snapshot,
 						   double part, BfTakeRow take, void *state);
 
-/* build.c, handler.c, insert.c, vacuum.c, validate.c: its callbacks */
+/* build.c, handler.c, insert.c, vacuum.c, validate.c: callbacks */
 extern void bflive_costestimate(PlannerInfo *root, IndexPath *path,
 								double loop_count, Cost *startup_cost,
 								Cost *total_cost, Selectivity *selectivity,

@@ -1,9 +1,9 @@
 /*
  * insert.c
- *	  aminsert: hash a row's element and remember it; aminsertcleanup.
+ *	  aminsert: hash the element of a row and defer it; aminsertcleanup.
  *
- * The hint that an UPDATE did not change the indexed column is not believed:
- * a hint it is, and the element costs little where it is there already.
+ * The hint that an UPDATE did not change the indexed column is ignored: it is
+ * only a hint, and an element that is already there costs little.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 
 #include "index/index.h"
 
-/* Insert a row's element.  There is nothing to be unique about. */
+/* aminsert.  There is no uniqueness to check. */
 bool
 bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			  Relation heap, IndexUniqueCheck unique, bool unchanged,
@@ -25,7 +25,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	if (isnull[0])
 		return false;
 
-	/* Toasted text leaves copies behind, and the executor's context is long. */
+	/* Detoasting leaves copies, and the executor's context is long-lived. */
 	caller = MemoryContextSwitchTo(bf_deferred_scratch());
 	bf_live_open(index, &live);
 	if (!bf_element_hash(live.plan.strategy, live.plan.header.funnel,
@@ -38,7 +38,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	return false;
 }
 
-/* All rows of an insertion have come. */
+/* aminsertcleanup: all rows of an insertion are there. */
 void
 bflive_insertcleanup(Relation index, IndexInfo *info)
 {

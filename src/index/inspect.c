@@ -2,7 +2,7 @@
  * inspect.c
  *	  bf_live_filter, bf_live_info, bf_live_layers and bf_live_verify.
  *
- * All of them see what this transaction inserted, as a query would.
+ * All of them include what this transaction inserted, as a query does.
  */
 #include "postgres.h"
 
@@ -43,21 +43,21 @@ bloomext_live_filter(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value.varlena);
 }
 
-/* What bf_live_info tells next: a leaf, and one of its filters, if any. */
+/* The next row of bf_live_info: a leaf, and one of its filters, if any */
 typedef struct Next
 {
 	const BfLeaf *leaf;
 	Oid			index;			/* or invalid */
 } Next;
 
-/* All filters that a relation stands for, and leaves that none knows. */
+/* All filters of a relation, and leaves that no filter covers. */
 static List *
 list_filters(Oid rel)
 {
 	BfQuestion	question = {.rel = rel,.all = true};
 	List	   *leaves = bf_resolve(&question);
 	List	   *list = NIL;
-	/* An index is one, even if no partition has it yet. */
+	/* An index is a filter, even if no partition has it yet. */
 	bool		any = get_rel_relkind(rel) == RELKIND_INDEX ||
 		get_rel_relkind(rel) == RELKIND_PARTITIONED_INDEX;
 	ListCell   *cell;
@@ -93,10 +93,10 @@ typedef struct Measured
 {
 	BfLiveLayer layer;
 	uint64		bits_set;
-	uint64		pending;		/* elements that have no bits yet */
+	uint64		pending;		/* elements without bits yet */
 } Measured;
 
-/* Count the bits of a layer, and the elements that wait for theirs. */
+/* Count the bits and the pending elements of a layer. */
 static void
 measure_layer(BfLiveSnapshot *snapshot, uint32 number, Measured *measured)
 {
@@ -112,7 +112,10 @@ measure_layer(BfLiveSnapshot *snapshot, uint32 number, Measured *measured)
 	pfree(page);
 }
 
-/* Measure all layers; what this transaction keeps waits for the newest. */
+/*
+ * Measure all layers; deferred elements of this transaction are counted as
+ * pending in the newest one.
+ */
 static Measured *
 measure_filter(BfLiveSnapshot *snapshot)
 {
@@ -135,7 +138,7 @@ enum
 	MAYBE, LAYERS, EXPANSION, ELEMENTS, COLUMNS
 };
 
-/* Tell what a filter is, and how full over its layers. */
+/* Fill the columns for the shape and the fill of a filter. */
 static void
 fill_columns(Oid index, Datum *values)
 {
@@ -175,11 +178,13 @@ fill_columns(Oid index, Datum *values)
 	pfree(measured);
 }
 
-/* Why a filter's "no" is not sure, if it is not; and whether it has pages yet. */
+/*
+ * Why the "no" of a filter is not certain, or NULL; and whether it has pages.
+ */
 static const char *
 explain(Oid oid, bool *is_built)
 {
-	/* Locks may have been given back since the first row. */
+	/* Locks may have been released since the first row. */
 	Relation	index = try_relation_open(oid, AccessShareLock);
 	const char *maybe;
 
@@ -196,8 +201,8 @@ explain(Oid oid, bool *is_built)
 }
 
 /*
- * Begin a call of a function that returns rows: the first lists what they are to
- * be made of, for the relation that is its argument.
+ * Begin a call of a function that returns rows: the first call lists what they
+ * are made of, for the relation in its argument.
  */
 static FuncCallContext *
 begin_call(FunctionCallInfo fcinfo, int known, List *(*list) (Oid rel))
@@ -280,7 +285,7 @@ append_rows(Oid index, List *rows)
 	return rows;
 }
 
-/* Rows for all layers of all filters that a relation stands for. */
+/* Rows for all layers of all filters of a relation. */
 static List *
 list_rows(Oid rel)
 {
@@ -341,17 +346,17 @@ typedef struct Verification
 {
 	Relation	index;
 	BfLive		live;
-	double		part;			/* of the tables' blocks that is looked at */
-	TimestampTz told;			/* when the caller was told how far it is */
+	double		part;			/* of the blocks of tables that is read */
+	TimestampTz told;			/* when progress was reported */
 	int64		checked;
 	int64		missing;
 } Verification;
 
-/* Rows between looks at the clock, and ms between what the caller is told. */
+/* Rows between checks of the clock, and ms between reports. */
 #define ROWS_A_LOOK		1024
 #define TELL_EVERY		10000
 
-/* Tell how far a verification is, from time to time. */
+/* Report the progress of a verification, at intervals. */
 static void
 tell_progress(Verification *verification, BlockNumber block)
 {
@@ -367,7 +372,7 @@ tell_progress(Verification *verification, BlockNumber block)
 					(long long) verification->missing)));
 }
 
-/* Look a row's element up. */
+/* Look up the element of a row. */
 static void
 verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 {
@@ -389,8 +394,8 @@ verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 }
 
 /*
- * Look all rows of a table up in its filter, as the table's owner, whose code
- * the index's expressions are.
+ * Look up all rows of a table in its filter, as the owner of the table, whose
+ * code the expressions of the index are.
  */
 static void
 verify_index(Oid oid, Verification *verification)

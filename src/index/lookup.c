@@ -1,15 +1,16 @@
 /*
  * lookup.c
- *	  bf_live_contains and its kin: does any row of the table hold an element?
+ *	  bf_live_contains and related functions: does any row of the table have an
+ *	  element?
  *
- * The order of asking is that of an element's way into the filter (layers.h):
- * this transaction's own elements, then the layers (layer.c).
+ * The deferred elements of this transaction are examined before the layers
+ * (layer.c), as an element moves in that direction (layers.h).
  *
- * What the first argument names is not found out for each question (lookup_cache.c).
- * An element is hashed once for all filters that hash alike.
+ * What the first argument stands for is cached (lookup_cache.c).  An element
+ * is hashed once for all filters that use the same hash.
  *
- * Where there are many leaves, each has its own memory to wait for; so it is
- * requested while the leaves before are asked.
+ * If there are many leaves, each has its own memory to wait for; it is
+ * prefetched while earlier leaves are examined.
  */
 #include "postgres.h"
 
@@ -28,10 +29,10 @@
 #include "type/arguments.h"
 #include "type/once.h"
 
-/* Seconds between looks at how full filters are that answer "maybe" often. */
+/* Seconds between checks of filters that answer "maybe" often. */
 #define LOOK_EVERY	10
 
-/* Leaves that are asked before the one whose memory is requested. */
+/* The distance, in leaves, at which memory is prefetched. */
 #define LOOK_AHEAD	4
 
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
@@ -44,13 +45,13 @@ typedef struct Site
 {
 	BfElementType element;
 	BfLastKnown known;
-	const List *leaves;			/* of the present call */
+	const List *leaves;			/* of the current call */
 } Site;
 
 /*
- * Whether a filter holds a hash; its column is one that it can tell about.  The
- * newest layer is the largest, and so the likeliest to.  From where its layers
- * are asked for on, nothing here accesses the catalogs.
+ * Whether a filter holds a hash; its column must have been checked.  The
+ * newest layer is first, as it is the largest and so the most likely one.
+ * Nothing here accesses the catalogs after the layers are read.
  */
 bool
 bf_live_probe(Relation index, const BfHashPair *pair)
@@ -69,9 +70,9 @@ bf_live_probe(Relation index, const BfHashPair *pair)
 }
 
 /*
- * Hash an element as a filter takes it: where the column is char(n), 'a ' is
- * what 'a' is.  False where it is not to be hashed, as that could raise.  `live`
- * may be gone after that, as converting text can read catalogs.
+ * Hash an element for a filter: on a column of type char(n), 'a ' equals 'a'.
+ * False if it must not be hashed, as that could raise an error.  `live` may be
+ * invalid after this, as converting text can read catalogs.
  */
 static bool
 hash_for(BfAsked *asked, const BfLive *live)
@@ -101,9 +102,9 @@ hash_for(BfAsked *asked, const BfLive *live)
 }
 
 /*
- * Whether an open, locked filter may hold an element, or may not know all rows
- * that the active snapshot can see, which is said in `doubt`; `last` is NULL, or
- * where to note what was looked at.
+ * Whether an open, locked filter may contain an element, or may lack rows that
+ * the active snapshot can see, which is returned in *doubt.  What is examined
+ * is noted in *last, unless NULL.
  */
 bool
 bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
@@ -116,16 +117,16 @@ bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
 		return true;
 	if (last != NULL)
 		bf_layer_note_asked(last, live);
-	/* Those who look for unused indexes should not find this one. */
+	/* The index is not to be found among unused indexes. */
 	pgstat_count_index_scan(index);
-	/* What is not there yet is read, too, as serializability goes. */
+	/* For serializability, an element that is absent was read as well. */
 	PredicateLockRelation(index, GetActiveSnapshot());
 	if (!hash_for(asked, live))
 		return true;
 	return asked->fits && bf_live_probe(index, &asked->pair);
 }
 
-/* The same of one that is not open. */
+/* Whether a locked filter may contain an element. */
 static bool
 index_contains(Oid oid, BfAsked *asked, BfLastAsked *last, BfDoubt *doubt)
 {
@@ -136,11 +137,11 @@ index_contains(Oid oid, BfAsked *asked, BfLastAsked *last, BfDoubt *doubt)
 	return found;
 }
 
-/* Warn, once a session and reason, that nothing will be denied. */
+/* Warn, once per session and reason, that a leaf never answers "no". */
 static void
 warn_of_leaf(const BfLeaf *leaf, BfDoubt doubt)
 {
-	static uint32 warned;		/* a bit a doubt; BF_SURE is that there is none */
+	static uint32 warned;		/* one bit per doubt; BF_SURE: no filter */
 	const char *table = get_rel_name(leaf->place.table);
 
 	if ((warned & (1 << doubt)) != 0 || table == NULL)
@@ -157,7 +158,7 @@ warn_of_leaf(const BfLeaf *leaf, BfDoubt doubt)
 			 doubt != BF_SURE ? errhint("%s", bf_doubt_hint(doubt)) : 0));
 }
 
-/* Whether a leaf may hold an element: not if any of its filters says no. */
+/* Whether a leaf may have an element: not if any of its filters denies it. */
 static bool
 leaf_contains(BfLeaf *leaf, BfAsked *asked)
 {
@@ -179,7 +180,7 @@ leaf_contains(BfLeaf *leaf, BfAsked *asked)
 	return true;
 }
 
-/* Have the memory that an element's question to a leaf will need requested. */
+/* Prefetch memory for the lookup of an element in a leaf. */
 static void
 look_ahead(const List *leaves, int number, const BfAsked *asked)
 {
@@ -192,7 +193,7 @@ look_ahead(const List *leaves, int number, const BfAsked *asked)
 	bf_layer_look_ahead(&leaf->last, &asked->pair);
 }
 
-/* Whether any leaf holds an element, probably. */
+/* Whether any leaf may have an element. */
 static bool
 any_leaf_contains(const Site *site, Datum value)
 {
@@ -212,7 +213,7 @@ any_leaf_contains(const Site *site, Datum value)
 
 /*
  * The call site of a function of (relation, element or elements, column), and
- * what it asks; NULL where one of the first two is.
+ * its lookup; NULL if the relation or the element is NULL.
  */
 static Site *
 question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
@@ -231,7 +232,7 @@ question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
 	return site;
 }
 
-/* The same, ready to be asked. */
+/* The call site of such a function, with its leaves. */
 static Site *
 site_of_call(FunctionCallInfo fcinfo, bool array)
 {
@@ -254,7 +255,7 @@ bloomext_live_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(any_leaf_contains(site, PG_GETARG_DATUM(1)));
 }
 
-/* A walk over an array of elements. */
+/* An iteration over an array of elements */
 typedef struct Walk
 {
 	const Site *site;
@@ -262,7 +263,7 @@ typedef struct Walk
 	MemoryContext scratch;		/* reset for each element */
 } Walk;
 
-/* Begin to ask for the elements of an array, one by one. */
+/* Begin to iterate over an array. */
 static void
 start_walk(Walk *walk, const Site *site, ArrayType *array)
 {
@@ -273,7 +274,7 @@ start_walk(Walk *walk, const Site *site, ArrayType *array)
 										  ALLOCSET_DEFAULT_SIZES);
 }
 
-/* Ask for the next element that is not NULL; false after the last. */
+/* Look up the next element that is not NULL; false after the last. */
 static bool
 ask_next(Walk *walk, bool *answer)
 {
@@ -330,7 +331,7 @@ bloomext_live_contains_all(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(true);
 }
 
-/* The meaning of what the filters of leaves hold. */
+/* The meaning of the elements of the filters of leaves. */
 static BfMeaning
 meaning_of_leaves(const List *leaves)
 {
@@ -338,7 +339,7 @@ meaning_of_leaves(const List *leaves)
 	Relation	index;
 	BfElementType own;
 
-	/* Of a partitioned table without partitions nobody knows, and nothing is in it. */
+	/* A partitioned table without partitions has no rows, and no meaning. */
 	if (first == NULL)
 		return BF_MEANING_UNKNOWN;
 	index = relation_open(linitial_oid(first->indexes), NoLock);
@@ -348,9 +349,9 @@ meaning_of_leaves(const List *leaves)
 }
 
 /*
- * Where most of what was asked for is said to be there, that may be so, or a filter
- * is over-full: look, at most every LOOK_EVERY seconds, and warn once a session and
- * filter.
+ * Most lookups found something, which may be true, or a filter may be
+ * over-full: check that, at most every LOOK_EVERY seconds, and warn once per
+ * session and filter.
  */
 static void
 warn_if_over_full(const List *leaves)
@@ -389,9 +390,10 @@ warn_if_over_full(const List *leaves)
 }
 
 /*
- * bf_live_new(table or index, elements, column): those that are surely in no row,
- * each once.  Where no "no" would be sure it raises, as an answer of nothing would
- * be taken for one: 0A000 where rows are elsewhere, 55000 for other reasons.
+ * bf_live_new(table or index, elements, column): those that are certainly in
+ * no row, each once.  If no "no" can be certain this raises an error, as an
+ * empty result would be taken for an answer: 0A000 if rows are elsewhere,
+ * 55000 for other reasons.
  */
 Datum
 bloomext_live_new(PG_FUNCTION_ARGS)

@@ -1,12 +1,12 @@
 /*
  * maintenance.c
- *	  How full is a live filter, over all its layers, what is due for that, and how
- *	  are users told?
+ *	  How full a live filter is, over all its layers, what maintenance that
+ *	  requires, and how it is reported.
  *
- * Growth comes by itself.  A rebuild is due where growth is of no help: false
- * positives of the layers that there are stay, whatever is added.  And where rows
- * come and go, a table stays as large as it is, while its filter gets more
- * and more layers.  A rebuild leaves one layer, for the rows there are.
+ * Growth happens by itself.  A rebuild is due where growth does not help: the
+ * false positives of existing layers remain, whatever is added.  And where
+ * rows come and go, a table keeps its size while its filter gets more and more
+ * layers.  A rebuild leaves one layer, for the existing rows.
  */
 #include "postgres.h"
 
@@ -19,19 +19,19 @@
 
 #include "index/index.h"
 
-/* Pending pages of a layer to estimate by. */
+/* Pending pages of a layer to examine for an estimate. */
 #define SAMPLE	64
 
-/* Too many false positives: so many times what it was made for. */
+/* Too many false positives: this multiple of the intended probability. */
 #define TOO_MANY	2
 
-/* Too many layers: a lookup of what is absent asks each of them. */
+/* Too many layers: a lookup of an absent element probes each of them. */
 #define MANY_LAYERS	8
 
-/* Too large: so many times as many elements as its table has rows. */
+/* Too large: this number of elements per row of the table. */
 #define OUTGROWN	4
 
-/* Estimate how many elements wait for their bits in a layer. */
+/* Estimate the number of pending elements of a layer. */
 static uint64
 estimate_pending(Relation index, BfLive *live, const BfLiveLayer *layer)
 {
@@ -68,12 +68,12 @@ bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill)
 		made_for += (1 - made_for) * layer->shape.fpp;
 		fill->at_least = fill->at_least || set >= layer->shape.bits;
 	}
-	/* Those of expansion 1 add up to more than was asked for. */
+	/* Layers with expansion 1 add up to more than the requested probability. */
 	fill->made_for = Max(made_for, live->plan.header.fpp);
 	fill->grows = bf_live_can_grow(live) && bf_live_is_full(live, set);
 }
 
-/* About how many rows a table has, or -1 where nobody has counted any. */
+/* The approximate number of rows of a table; -1 if it was never counted. */
 double
 bf_live_counted_rows(Oid oid)
 {
@@ -81,7 +81,7 @@ bf_live_counted_rows(Oid oid)
 	Form_pg_class form = table->rd_rel;
 	double		rows = -1;
 
-	/* As many on a page as when VACUUM or ANALYZE last looked. */
+	/* With the density that VACUUM or ANALYZE found last. */
 	if (form->reltuples >= 0 && form->relpages > 0)
 		rows = (double) form->reltuples / form->relpages *
 			RelationGetNumberOfBlocks(table);
@@ -89,7 +89,10 @@ bf_live_counted_rows(Oid oid)
 	return rows;
 }
 
-/* The same, or where nobody counted as the planner guesses, by the width of rows. */
+/*
+ * The number of rows, or if never counted the planner's estimate, by their
+ * width.
+ */
 double
 bf_live_likely_rows(Oid oid)
 {
@@ -106,7 +109,7 @@ bf_live_likely_rows(Oid oid)
 	return rows;
 }
 
-/* What is due, for a table of so many rows, or of nobody knows how many: -1. */
+/* What is due, for a table with that number of rows, or -1 if unknown. */
 BfDue
 bf_live_due(const BfLiveFill *fill, double rows)
 {
@@ -120,9 +123,10 @@ bf_live_due(const BfLiveFill *fill, double rows)
 }
 
 /*
- * How many elements to expect when an over-full filter is made anew, lest it be
- * that again soon: twice as many as it holds.  One with all bits set does not
- * tell how many, only how many at least; so it takes the table's rows, too.
+ * The number of elements to rebuild an over-full filter for, so that it is not
+ * over-full again soon: twice the number that it holds.  If all bits are set,
+ * that number is only a lower bound, and the rows of the table are used if
+ * they are more.
  */
 double
 bf_live_enough(const BfLiveFill *fill, double rows)
@@ -132,7 +136,7 @@ bf_live_enough(const BfLiveFill *fill, double rows)
 	return 2 * (fill->at_least ? Max(count, rows) : count);
 }
 
-/* An index, as it is named in a statement. */
+/* The name of an index for use in a statement. */
 const char *
 bf_live_qualified_name(Relation index)
 {
@@ -140,14 +144,14 @@ bf_live_qualified_name(Relation index)
 									  RelationGetRelationName(index));
 }
 
-/* How many percent of a filter's bits are set. */
+/* The percentage of bits that are set. */
 static double
 percent(const BfLiveFill *fill)
 {
 	return (double) fill->all.bits_set / (double) fill->all.bits * 100;
 }
 
-/* What a filter holds, in words. */
+/* The contents of a filter, as text. */
 static const char *
 holding(const BfLiveFill *fill)
 {
@@ -160,9 +164,9 @@ holding(const BfLiveFill *fill)
 }
 
 /*
- * Warn of a filter that is over-full, for a table of so many rows, and say what to
- * do.  The name of an index that is not valid yet is one that may go again: it is
- * being rebuilt concurrently.
+ * Warn of an over-full filter of a table with that number of rows, with a
+ * hint.  An index that is not valid yet is being rebuilt concurrently, and its
+ * name is temporary.
  */
 void
 bf_live_warn_over_full(Relation index, const BfLive *live,
@@ -190,7 +194,7 @@ bf_live_warn_over_full(Relation index, const BfLive *live,
 			 errhint("%s", hint)));
 }
 
-/* Warn of a filter that is over-full, by a look at some of its pages. */
+/* Warn if a filter is over-full, by an estimate from some of its pages. */
 bool
 bf_live_warn_if_over_full(Relation index)
 {
@@ -206,7 +210,7 @@ bf_live_warn_if_over_full(Relation index)
 	return true;
 }
 
-/* Say how full the filter is, and warn where that is too much. */
+/* Report how full a filter is, and warn if it is over-full. */
 void
 bf_live_report_fill(Relation index, BfLive *live, double rows, int level)
 {

@@ -1,23 +1,22 @@
 /*
  * monitor.c
- *	  bf_live_state: a live filter's row in the view bf_live_filters.
+ *	  bf_live_state: the row of a live filter in the view bf_live_filters.
  *
- * It is for a monitor that asks often, and of all filters, whatever others do
- * with them.  So it waits for no lock: where the table or the index is locked,
- * as by REINDEX, or what an expression or another extension's catalog takes, that
- * is what is told.  Its own locks are given back at once, as what it tells holds
- * for no statement after this one.  It looks at some pages
- * of each layer (fill_sample.c), through a ring of few buffers, lest it put the pages
- * of others out of memory.
+ * It is for monitoring that is frequent and covers all filters, whatever other
+ * sessions do with them.  So it does not wait for locks: if the table or the
+ * index is locked, as by REINDEX, or something that an expression or a catalog
+ * of another extension needs, that is reported.  Its own locks are released at
+ * once, as its result is not meant to hold for later statements.  It examines
+ * some pages of each layer (fill_sample.c), through a small ring, so that it
+ * does not evict the pages of others.
  *
- * And a filter that cannot be read does not make it fail.  Most reasons for that
- * are looked for; but of a page that does not pass PostgreSQL's own checks, or a
- * file that is not there, only an error tells.  So the filter is read in a
- * subtransaction, and what fails in it is told as the reason: for a REINDEX, where
- * the file is to blame.
+ * It does not fail if a filter cannot be read.  Most reasons for that are
+ * checked; but a page that fails PostgreSQL's own checks, or a missing file,
+ * is only noticed as an error.  So the filter is read in a subtransaction, and
+ * an error is reported as the reason: for a REINDEX if the file is damaged.
  *
- * What it tells are statistics, so they are told to whom pg_stats tells them:
- * who may read the column, unless policies hide rows; and to pg_read_all_stats,
+ * Its result is statistics, so it has the same privileges as pg_stats: the
+ * right to read the column, unless policies hide rows, or pg_read_all_stats,
  * of which pg_monitor is a member.
  */
 #include "postgres.h"
@@ -53,12 +52,12 @@ enum
 	EXPANSION, BYTES, DUE, MAYBE, REASON, ACTION, COLUMNS
 };
 
-/* What is told of an index. */
+/* The row for an index */
 typedef struct State
 {
 	Oid			index;
 	Oid			table;
-	const char *reindex;		/* the statement, as soon as it is known */
+	const char *reindex;		/* the statement, once it is known */
 	Datum		values[COLUMNS];
 	bool		nulls[COLUMNS];
 } State;
@@ -78,7 +77,7 @@ tell_text(State *state, int column, const char *text)
 	tell(state, column, CStringGetTextDatum(text));
 }
 
-/* Say what is to be done: a statement, and before it another one, or none. */
+/* Set the action: a statement, preceded by another one or not. */
 static void
 tell_action(State *state, const char *before, const char *statement)
 {
@@ -93,7 +92,7 @@ tell_action(State *state, const char *before, const char *statement)
 										 TYPALIGN_INT)));
 }
 
-/* Say that the filter is to be rebuilt, and why. */
+/* Set that a rebuild is due, and why. */
 static void
 tell_reindex(State *state, const char *reason)
 {
@@ -103,7 +102,7 @@ tell_reindex(State *state, const char *reason)
 		tell_action(state, NULL, state->reindex);
 }
 
-/* Say what is due because of a filter's fill. */
+/* Set what is due for the fill of a filter. */
 static void
 tell_due(State *state, Relation index, const BfLive *live,
 		 const BfLiveFill *fill)
@@ -137,7 +136,7 @@ tell_due(State *state, Relation index, const BfLive *live,
 	}
 }
 
-/* Why the "no" of a filter that stands for its table is not sure; or NULL. */
+/* Why the "no" of a filter of a table is not certain; or NULL. */
 static const char *
 maybe_of_index(const State *state, Relation index)
 {
@@ -146,7 +145,7 @@ maybe_of_index(const State *state, Relation index)
 	return place->elsewhere != NULL ? bf_rows_maybe(place) : bf_live_maybe(index);
 }
 
-/* The same of a leaf of a partitioned index. */
+/* Why the "no" of a leaf of a partitioned index is not certain; or NULL. */
 static const char *
 maybe_of_leaf(const BfLeaf *leaf)
 {
@@ -168,8 +167,8 @@ maybe_of_leaf(const BfLeaf *leaf)
 }
 
 /*
- * Say why every answer is "maybe".  Where no rebuild is due, what is to be done for
- * that is more than a monitor can tell.
+ * Set why every answer is "maybe".  Unless a rebuild is due, what to do about
+ * it cannot be decided here.
  */
 static void
 tell_maybe(State *state, const char *maybe)
@@ -182,7 +181,7 @@ tell_maybe(State *state, const char *maybe)
 	}
 }
 
-/* Tell how full a filter is that can be read. */
+/* Fill the columns for the fill of a filter that can be read. */
 static void
 tell_fill(State *state, Relation index)
 {
@@ -191,7 +190,7 @@ tell_fill(State *state, Relation index)
 	BfLiveFill	fill;
 	BfDoubt		doubt;
 
-	/* What follows may raise. */
+	/* The following may raise an error. */
 	if (maybe != NULL)
 		tell_text(state, MAYBE, maybe);
 	bf_live_open(index, &live);
@@ -216,7 +215,9 @@ tell_fill(State *state, Relation index)
 		tell_maybe(state, maybe);
 }
 
-/* Whether this transaction makes, or has made, an index or its file. */
+/*
+ * Whether this transaction is creating, or has created, an index or its file.
+ */
 static bool
 is_new(Relation index)
 {
@@ -224,7 +225,7 @@ is_new(Relation index)
 		compat_file_subxact(index) != InvalidSubTransactionId;
 }
 
-/* Tell of an index that is open, whether it can be read or not. */
+/* Fill the columns for an open index, whether it can be read or not. */
 static void
 tell_index(State *state, Relation index)
 {
@@ -250,8 +251,8 @@ tell_index(State *state, Relation index)
 }
 
 /*
- * Tell whether the "no" of a partitioned index is sure, as each of its leaves has to
- * be.  All else is told of the partitions' indexes.
+ * Fill the columns for a partitioned index: whether its "no" is certain, which
+ * depends on each leaf.  The rest is in the rows of the partitions' indexes.
  */
 static void
 tell_partitioned(State *state)
@@ -273,7 +274,7 @@ tell_partitioned(State *state)
 	tell_text(state, DUE, "nothing");
 }
 
-/* Look at an index that is locked. */
+/* Examine an index that is locked. */
 static void
 look_at_locked(State *state)
 {
@@ -292,7 +293,7 @@ look_at_locked(State *state)
 	relation_close(index, NoLock);
 }
 
-/* Look at an index, with its table and it locked. */
+/* Lock a table and its index, and examine the index. */
 static void
 look(void *argument)
 {
@@ -306,7 +307,7 @@ look(void *argument)
 		look_at_locked(state);
 }
 
-/* Whether an access method is the one of live filters. */
+/* Whether an access method is ours. */
 static bool
 is_of_live_filters(Oid am)
 {
@@ -315,7 +316,7 @@ is_of_live_filters(Oid am)
 	return routine != NULL && routine->ambuild == bflive_build;
 }
 
-/* Why nobody could read a filter from here, whatever is locked; or NULL. */
+/* Why a filter cannot be read from this session at all; or NULL. */
 static const char *
 out_of_reach(Form_pg_class form)
 {
@@ -327,7 +328,7 @@ out_of_reach(Form_pg_class form)
 	return NULL;
 }
 
-/* Tell what the catalogs do; false where the caller is to be told nothing. */
+/* Fill the columns from the catalogs; false if the caller gets no row. */
 static bool
 tell_by_catalogs(State *state)
 {
@@ -363,7 +364,7 @@ tell_by_catalogs(State *state)
 	return is_told && bf_rights_may_see_statistics(state->table, column);
 }
 
-/* Whether an error is of a file that is damaged, or of an older format. */
+/* Whether an error is about a file that is damaged, or of an older format. */
 static bool
 calls_for_rebuild(const ErrorData *error)
 {
@@ -378,7 +379,7 @@ calls_for_rebuild(const ErrorData *error)
 	}
 }
 
-/* Tell what a look met with. */
+/* Set the reason from an error. */
 static void
 tell_error(State *state, ErrorData *error)
 {
@@ -390,7 +391,7 @@ tell_error(State *state, ErrorData *error)
 		tell_text(state, REASON, reason);
 }
 
-/* bf_live_state(index): NULL of what is no live filter, or not the caller's */
+/* bf_live_state(index): NULL if not a live filter, or without privileges */
 Datum
 bloomext_live_state(PG_FUNCTION_ARGS)
 {

@@ -1,26 +1,30 @@
 /*
  * origin.c
- *	  Which filters are to know rows whose table or index may have another file.
+ *	  Determine which filters have to cover rows whose table or index may have
+ *	  another file by now.
  *
- * A row is where its table's file is.  The filter that must know it is that which
- * has the file of the index that the row went into: SET TABLESPACE and a change of
- * type copy that, or hand it on, without reading a row; those who swap two tables'
- * files swap the indexes' as well.  So:
+ * A row is where the file of its table is.  The filter that must cover it is
+ * the one with the file of the index that the row went into: SET TABLESPACE
+ * and a change of type copy that file, or pass it on, without reading rows;
+ * commands that swap the files of two tables swap those of their indexes as
+ * well.  So:
  *
- * - The index that has the file is to know the row; and that with the index's
- *	 OID, whose file may be a copy.
- * - Where no relation has the file, somebody may have a copy of it.  Others wait for
- *	 this transaction's locks, so that the copy came into being in this
- *	 transaction: a filter that takes the same hashes and has such a file may be
- *	 the one; of the table that has the rows' file, if any has.
+ * - The index that has the file has to cover the row, and so does the index
+ *	 with the original OID, whose file may be a copy.
+ * - If no relation has the file, a copy of it may exist.  As our locks exclude
+ *	 other transactions, the copy was made in this transaction: it may belong
+ *	 to any filter that uses the same hashes and has such a file; if a table
+ *	 has the file of the rows, to one on that table.
  *
- * Hashes that a filter need not have cost nothing but room; so where something
- * cannot be told, the answer is yes.  But no filter is a candidate that would have
- * to be waited for: those are locked since this transaction gave them their files.
+ * Hashes that a filter does not need cost nothing but room; so in case of
+ * doubt the answer is yes.  But a filter whose lock would have to be waited
+ * for is never a candidate: candidates are locked since this transaction gave
+ * them their files.
  *
- * A file is searched for by pg_class's index, and not by PostgreSQL's function for
- * it (RelidByRelfilenumber), which from 18 on passes over temporary tables, and
- * before that takes one for a permanent table whose file has the same number.
+ * A file is searched for by the index of pg_class, and not with PostgreSQL's
+ * function for it (RelidByRelfilenumber), which from 18 on ignores temporary
+ * tables, and before that takes one for a permanent table whose file has the
+ * same number.
  */
 #include "postgres.h"
 
@@ -40,7 +44,7 @@
 #include "index/index.h"
 #include "index/origin.h"
 
-/* Note where a row goes that is inserted now. */
+/* Record where a row goes that is inserted now. */
 void
 bf_origin_of(Relation table, Relation index, BfOrigin *origin)
 {
@@ -59,14 +63,14 @@ bf_origin_of(Relation table, Relation index, BfOrigin *origin)
 	};
 }
 
-/* A tablespace as pg_class names it. */
+/* A tablespace as pg_class represents it. */
 static Oid
 tablespace_of(RelFileLocator file)
 {
 	return file.compat_spc == MyDatabaseTableSpace ? InvalidOid : file.compat_spc;
 }
 
-/* Whether a relation has a file, by a row of pg_class. */
+/* Whether a relation has a file, by its row of pg_class. */
 static bool
 has_file(HeapTuple tuple, RelFileLocator file)
 {
@@ -76,7 +80,7 @@ has_file(HeapTuple tuple, RelFileLocator file)
 		form->reltablespace == tablespace_of(file);
 }
 
-/* The relation that has a file; InvalidOid if there is none. */
+/* The relation that has a file; InvalidOid if none has. */
 static Oid
 owner_of(RelFileLocator file, bool is_temporary)
 {
@@ -96,7 +100,10 @@ owner_of(RelFileLocator file, bool is_temporary)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 
-		/* Temporary files have a name of the session's own, too. */
+		/*
+		 * File numbers of temporary relations are only unique within a
+		 * session.
+		 */
 		if (is_temporary ? isTempNamespace(form->relnamespace) :
 			form->relpersistence != RELPERSISTENCE_TEMP)
 			owner = form->oid;
@@ -106,7 +113,10 @@ owner_of(RelFileLocator file, bool is_temporary)
 	return owner;
 }
 
-/* Find out where an origin's files are, if the catalogs may have changed. */
+/*
+ * Determine where the files of an origin are, if the catalogs may have
+ * changed.
+ */
 static void
 trace(BfOrigin *origin)
 {
@@ -127,7 +137,9 @@ trace(BfOrigin *origin)
 	origin->definitions = definitions;
 }
 
-/* Whether the index has the file yet, so that no other filter is concerned. */
+/*
+ * Whether the index still has the file, so that no other filter is concerned.
+ */
 bool
 bf_origin_is_home(BfOrigin *origin)
 {
@@ -135,7 +147,7 @@ bf_origin_is_home(BfOrigin *origin)
 	return origin->is_home;
 }
 
-/* The index that has the file; InvalidOid if there is none. */
+/* The index that has the file; InvalidOid if none has. */
 Oid
 bf_origin_owner(BfOrigin *origin)
 {
@@ -143,7 +155,7 @@ bf_origin_owner(BfOrigin *origin)
 	return origin->owner;
 }
 
-/* Whether a filter takes the same hashes. */
+/* Whether a filter uses the same hashes as an origin. */
 static bool
 is_alike(const BfOrigin *origin, Relation index)
 {
@@ -158,9 +170,10 @@ is_alike(const BfOrigin *origin, Relation index)
 }
 
 /*
- * Whether a file, which is not temporary, was made in this subtransaction or those in it
- * that ended well: whether it would be removed if this failed.  That is so of the
- * file itself, whichever relation has it; a relation's own marks (rd_createSubid) are not.
+ * Whether a file, which is not temporary, was created in this subtransaction
+ * or in its committed children: whether an abort would remove it.  That is a
+ * property of the file, whichever relation has it, unlike the marks of a
+ * relation (rd_createSubid).
  */
 bool
 bf_file_is_new(RelFileLocator file)
@@ -177,8 +190,8 @@ bf_file_is_new(RelFileLocator file)
 }
 
 /*
- * Whether a relation may have got its file in this transaction, which is not known
- * exactly of temporary ones, nor in a subtransaction.
+ * Whether a relation may have got its file in this transaction.  For temporary
+ * relations, and in a subtransaction, this is not exact.
  */
 static bool
 may_have_new_file(HeapTuple tuple)
@@ -194,7 +207,7 @@ may_have_new_file(HeapTuple tuple)
 									  MyDatabaseId, form->relfilenode));
 }
 
-/* The same of an index that is open. */
+/* Whether an open index may have got its file in this transaction. */
 static bool
 may_be_new(Relation index)
 {
@@ -207,7 +220,7 @@ may_be_new(Relation index)
 	return result;
 }
 
-/* Whether a live filter, which is open, may be one that is to know the rows. */
+/* Whether a live filter, which is open, may have to cover the rows. */
 bool
 bf_origin_concerns(BfOrigin *origin, Relation index)
 {
@@ -223,8 +236,8 @@ bf_origin_concerns(BfOrigin *origin, Relation index)
 }
 
 /*
- * The indexes of an access method that may have got their files in this transaction,
- * found once an epoch.
+ * The indexes of an access method that may have got their files in this
+ * transaction, determined once per epoch.
  */
 static const List *
 new_indexes(Oid access_method)
@@ -258,7 +271,7 @@ new_indexes(Oid access_method)
 	return found;
 }
 
-/* The indexes among which are all filters that may be concerned. */
+/* The indexes that may be concerned. */
 List *
 bf_origin_candidates(BfOrigin *origin)
 {

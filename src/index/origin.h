@@ -1,10 +1,11 @@
 /*
  * origin.h
- *	  Where a transaction's rows went, and which filters are to know them.
+ *	  Where the rows of a transaction went, and which filters have to cover
+ *	  them.
  *
- * The names of a table and of its index may come to mean other files, and the files
- * may get other names, until the transaction that inserted a row commits.  So an
- * origin has both, and is traced anew whenever the catalogs changed.
+ * Until the transaction that inserted a row commits, the table and its index
+ * may get other files, and the files may move to other relations.  So an
+ * origin has both, and is traced again whenever the catalogs have changed.
  */
 #ifndef BLOOMEXT_ORIGIN_H
 #define BLOOMEXT_ORIGIN_H
@@ -27,11 +28,11 @@ typedef struct BfOrigin
 	BfFunnel	funnel;
 	Oid			element;		/* the type that the operator class is for */
 
-	/* Found out by the catalogs of an epoch. */
+	/* Determined from the catalogs, as of `definitions`. */
 	uint64		definitions;	/* 0: not yet */
 	bool		is_home;		/* has the index its file? */
-	Oid			owner;			/* what else has that; or invalid */
-	Oid			heir;			/* else the table that has the rows' file */
+	Oid			owner;			/* the index that has it; or invalid */
+	Oid			heir;			/* else the table with the file of the rows */
 } BfOrigin;
 
 extern bool bf_file_is_new(RelFileLocator file);

@@ -1,10 +1,10 @@
 /*
  * scan.c
- *	  What a table's rows put into an index.
+ *	  Scan a table for the values of an index.
  *
- * An index's expression and condition are code of the table's owner.  Whoever
- * calls this runs as that owner, with nothing to be changed for the session: as
- * the core does it when it builds an index.
+ * The expression and the condition of an index are code of the table's owner.
+ * Callers run as that owner, with changes to the session prevented, as
+ * PostgreSQL does when it builds an index.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 
 #include "index/index.h"
 
-/* Rows that are handed out. */
+/* A scan that passes rows to a callback */
 typedef struct RowScan
 {
 	IndexInfo  *info;
@@ -30,7 +30,7 @@ typedef struct RowScan
 	void	   *state;
 } RowScan;
 
-/* Begin to hand out rows of a table, to be in an index. */
+/* Begin to pass rows of a table, as values of an index. */
 static RowScan
 begin_rows(Relation table, IndexInfo *info, BfTakeRow take, void *state)
 {
@@ -47,7 +47,7 @@ begin_rows(Relation table, IndexInfo *info, BfTakeRow take, void *state)
 	return rows;
 }
 
-/* Hand out the row in the slot, if it is in the index. */
+/* Pass the row in the slot, if it is in the index. */
 static void
 hand_out(RowScan *rows)
 {
@@ -71,14 +71,14 @@ end_rows(RowScan *rows)
 {
 	ExecDropSingleTupleTableSlot(rows->slot);
 	FreeExecutorState(rows->estate);
-	/* These may be kept, and were made in a context that is gone. */
+	/* They may be used again, but are in a context that is freed. */
 	rows->info->ii_ExpressionsState = NIL;
 	rows->info->ii_PredicateState = NULL;
 }
 
 /*
- * Hand out the value of each row that a snapshot sees and that is in the index,
- * in a context that is reset for the next.
+ * Pass the value of each row that a snapshot sees and that is in the index, in
+ * a context that is reset for the next.
  */
 void
 bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
@@ -95,8 +95,9 @@ bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 }
 
 /*
- * The same of a part of the table's blocks, at equal distances from a random one
- * on; 0A000 where the table's access method cannot be told of which.
+ * Pass the rows of a part of the table's blocks, at equal distances from a
+ * random start; 0A000 if the access method of the table has no scans of a TID
+ * range.
  */
 void
 bf_scan_sample(Relation table, IndexInfo *info, Snapshot snapshot,

@@ -1,8 +1,8 @@
 /*
  * snapshot.c
- *	  Read a live filter's image.
+ *	  Read the contents of a live filter.
  *
- * snapshot.h says how to use it and why it is right.
+ * snapshot.h describes its use, and why it is correct.
  */
 #include "postgres.h"
 
@@ -29,11 +29,11 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 	Relation	index = relation_open(oid, NoLock);
 	BfLive	   *live = palloc(sizeof(BfLive));
 
-	/* What is not there yet is read, too, as serializability goes. */
+	/* For serializability, an element that is absent was read as well. */
 	PredicateLockRelation(index, GetActiveSnapshot());
 
 	bf_live_open(index, live);
-	/* As a sequential scan does: do not put all else out of shared buffers. */
+	/* As for a sequential scan: do not evict everything else. */
 	if (bf_live_end(live) > NBuffers / 4)
 		live->ring = GetAccessStrategy(BAS_BULKREAD);
 	*snapshot = (BfLiveSnapshot) {
@@ -44,7 +44,7 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 	};
 }
 
-/* Go on to a layer: its pending hashes, and then its pages. */
+/* Go on to a layer: returns its pending hashes; its pages come next. */
 BfHashPair *
 bf_snapshot_layer(BfLiveSnapshot *snapshot, uint32 layer, size_t *count)
 {
@@ -58,7 +58,7 @@ bf_snapshot_layer(BfLiveSnapshot *snapshot, uint32 layer, size_t *count)
 	return pending;
 }
 
-/* Copy the layer's next page of bits. */
+/* Copy the next page of bits of the layer. */
 bool
 bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 {
@@ -79,7 +79,7 @@ bf_snapshot_next(BfLiveSnapshot *snapshot, BfLivePage *page)
 	return true;
 }
 
-/* Done; the locks stay until the transaction ends. */
+/* End reading; the locks stay until the transaction ends. */
 void
 bf_snapshot_end(BfLiveSnapshot *snapshot)
 {
@@ -90,7 +90,7 @@ bf_snapshot_end(BfLiveSnapshot *snapshot)
 	relation_close(snapshot->index, NoLock);
 }
 
-/* Set the bits of hashes in a layer of a value, and be done with them. */
+/* Set the bits of hashes in a layer of a value, and free the hashes. */
 static void
 set_pairs(BfValue *value, BfLayer *layer, BfHashPair *pairs, size_t count)
 {
@@ -110,7 +110,7 @@ set_pairs(BfValue *value, BfLayer *layer, BfHashPair *pairs, size_t count)
 	pfree(pairs);
 }
 
-/* Copy a layer of an index into a value of the same layers. */
+/* Copy a layer of an index into a value with the same layers. */
 static void
 copy_layer(BfLiveSnapshot *snapshot, BfLayer *layer, BfValue *value)
 {
@@ -137,7 +137,7 @@ layers_fit(const BfPlan *plan, uint64 most)
 	return true;
 }
 
-/* Refuse a filter that does not fit into what is wanted; say what would. */
+/* Raise an error: a filter is too large.  The hint is how to divide it. */
 pg_noreturn static void
 refuse_large(const BfLiveSnapshot *snapshot, const char *what)
 {
@@ -209,7 +209,7 @@ filter_of(const BfLeaf *leaf)
 	return linitial_oid(leaf->indexes);
 }
 
-/* Tell a filter's layers from those of others, for a message. */
+/* Describe the layers of a filter, for a message. */
 static char *
 describe_layers(const BfFilter *filter, Oid index)
 {
@@ -219,8 +219,8 @@ describe_layers(const BfFilter *filter, Oid index)
 }
 
 /*
- * Refuse filters that have grown apart, or were made for unlike numbers of
- * elements.
+ * Refuse filters that have grown differently, or were built for different
+ * numbers of elements.
  */
 static void
 check_alike(const BfFilter *left, Oid left_index,
@@ -238,7 +238,7 @@ check_alike(const BfFilter *left, Oid left_index,
 				 errhint("Give all of them the same size with ALTER INDEX ... SET (expected = N, fpp = P) and REINDEX INDEX CONCURRENTLY, or use the partitions or child tables one by one.")));
 }
 
-/* Refuse an index whose predicate says that it is another shard. */
+/* Refuse an index whose predicate is that of another shard. */
 static void
 check_shard(Oid oid, int shards, int number)
 {
@@ -264,8 +264,8 @@ check_shard(Oid oid, int shards, int number)
 }
 
 /*
- * Refuse to take the filters that a table or an index stands for as a shard where
- * they are another one.  Those that say nothing of shards may be what they like.
+ * Refuse to use the filters of a table or an index as a shard if they are a
+ * different one.  Filters without such a predicate can be any shard.
  */
 void
 bf_snapshot_check_shard(Oid rel, int shards, int number)
@@ -277,8 +277,8 @@ bf_snapshot_check_shard(Oid rel, int shards, int number)
 }
 
 /*
- * Make a value of all filters that a table or an index stands for, with layers
- * that Redis can hold where that is what it is for.
+ * Make a value of all filters of a table or an index, with layers that fit
+ * into Redis strings if it is for Redis.
  */
 void
 bf_snapshot_value(Oid rel, bool for_redis, BfValue *value)

@@ -1,31 +1,28 @@
 /*
  * snapshot.h
- *	  Read a live filter's image.
+ *	  Read the contents of a live filter.
  *
  * bf_snapshot_value() is all that code outside this folder needs.  Within it:
  *
  *	  BfLiveSnapshot snapshot;
  *	  BfLivePage page;
  *
- *	  bf_snapshot_begin(index, &snapshot);
- *	  for each of snapshot.plan.header.layers:
- *		  pairs = bf_snapshot_layer(&snapshot, layer, &count);
- *		  while (bf_snapshot_next(&snapshot, &page))
- *			  ... page.bytes are bytes page.offset ff. of the layer's bits
- *		  ... then set the bits of the pairs in the copy
- *	  bf_snapshot_end(&snapshot);
+ * bf_snapshot_begin(index, &snapshot); for each of
+ * snapshot.plan.header.layers: pairs = bf_snapshot_layer(&snapshot, layer,
+ * &count); while (bf_snapshot_next(&snapshot, &page)) ... page.bytes are bytes
+ * page.offset ff. of the layer's bits ... then set the bits of the pairs in
+ * the copy bf_snapshot_end(&snapshot);
  *
- * The bits are in the order that a value stores them (core/bits.h); those of a
- * pair are at strategy->positions().
+ * The bits are in the order in which a value stores them (core/bits.h); those
+ * of a pair are at strategy->positions().
  *
- * What a filter holds of committed rows is in the image: bits and pending
- * hashes together.  It is of the layers that there were at the beginning: what
- * others add to later ones was not committed then.  A hash that waits for its
- * bits gets them in the layer that it waits in; so that layer's pending hashes
- * must be asked for before its pages, or an element could escape that moves
- * from there to its bits.  The image may hold rows that were not, or never,
- * committed.  What this transaction inserted itself is in the value, but in
- * pages and pairs only if it was stored.
+ * All elements of committed rows are included: in bits and pending hashes
+ * together.  The layers are those at the beginning: what others add to later
+ * ones was not committed then.  A pending hash gets its bits in its own layer;
+ * so the pending hashes of a layer must be read before its pages, or an
+ * element that moves from there to its bits could be missed.  Rows that are
+ * not, or never, committed may be included.  What this transaction inserted
+ * itself is in the value, but in pages and pairs only if it was stored.
  */
 #ifndef BLOOMEXT_SNAPSHOT_H
 #define BLOOMEXT_SNAPSHOT_H
@@ -41,11 +38,11 @@ typedef struct BfLiveSnapshot
 	BfPlan		plan;			/* with all its layers */
 	Relation	index;
 	struct BfLive *live;		/* as it was at the beginning */
-	const struct BfLiveLayer *layer;	/* that is being read */
+	const struct BfLiveLayer *layer;	/* being read */
 	struct BfSweep *sweep;		/* over its data pages */
 } BfLiveSnapshot;
 
-/* Part of a layer's bits; a page of zeros only is not handed out. */
+/* A part of the bits of a layer; pages of zeros are skipped. */
 typedef struct BfLivePage
 {
 	uint64		offset;			/* of the first byte, in the layer's bits */

@@ -1,12 +1,12 @@
 /*
  * vacuum.c
- *	  VACUUM of a live filter: pending elements get their bits, and the fill is
- *	  reported.
+ *	  VACUUM of a live filter: set the bits of pending elements, and report how
+ *	  full it is.
  *
  * A filter cannot forget: deleted rows leave their bits until it is rebuilt.
- * There are no row pointers to remove, either, so bulk deletion finds nothing;
- * for the same reason the validation phase of CREATE INDEX CONCURRENTLY
- * inserts every row again, most of which finds its bits set.
+ * It has no row pointers, so bulk deletion has nothing to remove; for the same
+ * reason the validation phase of CREATE INDEX CONCURRENTLY inserts every row
+ * again, most of which find their bits set.
  */
 #include "postgres.h"
 
@@ -23,11 +23,12 @@
 #include "index/index.h"
 
 /*
- * ambulkdelete: nothing points to rows.  But this is also how the validation of
- * a concurrent build begins.  Rows that came after the build's snapshot and are
- * gone by now are in no filter.  Snapshots of this server that can see them are
- * waited for, but one may be imported meanwhile that is as old; a standby's are
- * not.  So the horizon moves, and the validation's own snapshot is noted.
+ * ambulkdelete: there are no row pointers.  But this is also how the
+ * validation of a concurrent build begins.  Rows that were inserted after the
+ * build's snapshot and are deleted by now are not in the filter.  Snapshots of
+ * this server that can see them are waited for, but one that is as old may be
+ * imported meanwhile, and those of a standby are not waited for.  So the
+ * horizon moves, and the snapshot of the validation is recorded.
  */
 IndexBulkDeleteResult *
 bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -52,7 +53,7 @@ bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
 
-/* Say what keeps a filter's "no" from ever being sure; false if nothing does. */
+/* Warn if the "no" of a filter cannot become certain; false if it can. */
 static bool
 report_doubt(Relation index, const BfLive *live)
 {
@@ -69,8 +70,8 @@ report_doubt(Relation index, const BfLive *live)
 }
 
 /*
- * Whether it was VACUUM (VERBOSE) that was asked for.  From 15 on, vacuum no
- * longer tells index access methods, so we look at the statement being run.
+ * Whether the command is VACUUM (VERBOSE).  From 15 on, vacuum no longer
+ * passes that to index access methods, so we look at the statement being run.
  * Autovacuum runs none.
  */
 static bool
@@ -98,7 +99,7 @@ is_verbose(void)
 	return false;
 }
 
-/* Take the mark of a build in place away, if that was not undone. */
+/* Remove the mark of an in-place build, unless it was rolled back. */
 static void
 settle(Relation index, Relation table, BfLive *live)
 {
@@ -110,7 +111,7 @@ settle(Relation index, Relation table, BfLive *live)
 	CacheInvalidateRelcache(index);
 }
 
-/* amvacuumcleanup: flush, count, report; with VACUUM's own few buffers. */
+/* amvacuumcleanup: flush, count, report; with the ring of VACUUM. */
 IndexBulkDeleteResult *
 bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {

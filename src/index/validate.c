@@ -1,17 +1,16 @@
 /*
  * validate.c
- *	  amvalidate: is an operator class one that the access method can mean?
+ *	  amvalidate: does an operator class fit the access method?
  *
- * The filter hashes bytes by the type, as the input type tells; so an operator
- * class is no more than a type that can be an element, with the equality for
- * which "surely no row" is true.  That must be the type's own equality, by
- * which equal values have equal bytes.  There are no support functions, and
- * nothing in the family that is not of this one class: what a column of its
- * type may be equal to besides is of types that hash alike, as integers of all
- * widths do.
+ * The filter hashes bytes depending on the type; so an operator class is no
+ * more than a type that can be an element, with the equality for which
+ * "certainly no row" is true.  That must be the type's own equality, by which
+ * equal values have equal bytes.  There are no support functions, and the
+ * family has only this class: other types whose values a column may be
+ * compared with have the same hashes, as integers of all widths do.
  *
- * The class of anyelement catches all other types, so that it is us who refuse
- * them, and tell what to do instead; its operator is there for the syntax.
+ * The class of anyelement catches all other types, so that we can refuse them
+ * with a hint; its operator is required by the syntax only.
  */
 #include "postgres.h"
 
@@ -36,12 +35,12 @@
 typedef struct Class
 {
 	const char *name;
-	Oid			type;			/* what its operators have on their left */
-	bool		has_own;		/* is it on the right of one, too? */
+	Oid			type;			/* on the left of its operators */
+	bool		has_own;		/* is it on the right of one as well? */
 	bool		valid;
 } Class;
 
-/* Say what is wrong with an operator class. */
+/* Report a problem of an operator class. */
 static void
 complain(Class *class, const char *what)
 {
@@ -52,7 +51,7 @@ complain(Class *class, const char *what)
 	class->valid = false;
 }
 
-/* Whether values of two types, where they are equal, hash alike. */
+/* Whether values of two types that are equal have the same hash. */
 static bool
 hash_alike(Oid type, Oid other_type)
 {
@@ -68,7 +67,7 @@ hash_alike(Oid type, Oid other_type)
 	return bf_element_is_alike(&element, &other);
 }
 
-/* Whether an operator is the equality that btrees of the type know. */
+/* Whether an operator is the btree equality of the type. */
 static bool
 is_equality(Class *class, Form_pg_amop member)
 {
