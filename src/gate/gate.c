@@ -1,48 +1,54 @@
 /*
  * gate.c
- *	  Have query plans ask a live filter before they read its table.
+ *	  Add gates to query plans: scans that probe a live filter before reading
+ *	  its table.
  *
- * A gate is a scan over another one, its child, of which every row satisfies
- * column = value, where the value is known before the scan starts.  It asks the
- * column's filter for the value.  If that is surely absent there is no such row,
- * and the child is not touched; else it hands out the child's rows as they are
- * (gate_scan.c).  So a plan has the rows that it would have without the gate,
- * and there is nothing that it must not be used in.
+ * A gate is a scan over another one, its child, all of whose rows satisfy
+ * column = value, where the value is known before the scan starts.  It probes
+ * the filter on the column.  If the value is certainly absent there is no such
+ * row, and the child is not executed; otherwise the gate returns the rows of
+ * the child unchanged (gate_scan.c).  So a plan has the rows that it would
+ * have without the gate, and can be used wherever that could.
  *
- * Who may be the child: PostgreSQL's own scans of a heap, all of whose rows the
- * index knows, even if there are others elsewhere (rows.c), as other scans read
- * those.  Never another extension's scan, which may read anything.  Which index
- * is a live filter can be seen from what the planner knows of it.
+ * The child can be any of PostgreSQL's own scans of a heap, all of whose rows
+ * the index covers, even if the table has others elsewhere (rows.c), as those
+ * are read by other scans.  It is never a scan of another extension, which may
+ * read anything.  Live filters are identified by what the planner has of an
+ * index.
  *
- * What is a question: a clause that the child checks, by an operator that means
- * equality as the filter has it: one of its operator family, of a deterministic
- * collation.  It is to be evaluated once a scan, and no earlier than without the
- * gate, lest there be an error that there was not: by the child, when it looks it
- * up in an index; or else it cannot fail.
+ * A filter is probed for a clause that the child checks, with an operator that
+ * is the filter's equality: one of its operator family, with a deterministic
+ * collation.  The value is evaluated once per scan, and no earlier than
+ * without the gate, as it must not cause an error that would not occur
+ * otherwise: either the child evaluates it for an index lookup, or its
+ * evaluation cannot fail.
  *
- * Where a gate is not: over what is to be locked or changed, as its rows are read
- * anew when others changed them meanwhile; and over a table of a page or two, which
- * is scanned as fast as the filter is asked.  SERIALIZABLE transactions make plans
- * with gates, for others, and ask nothing, neither now nor when they run a plan
- * (gate_scan.c), as to ask is to have read the whole filter.
+ * There is no gate over a relation that is to be locked or changed, as its
+ * rows are read again if others have changed them; nor over a table of a page
+ * or two, which is scanned as fast as the filter is probed.  SERIALIZABLE
+ * transactions make plans with gates, for other transactions, but probe no
+ * filter, neither when planning nor in execution (gate_scan.c), as that would
+ * count as reading the whole filter.
  *
- * What it costs: an index that plans may ask (plans = on) is no promise that
- * much is absent.  So a gate costs what its child does, and takes its place, so
- * that it is in the plan where that would have been and no other plan wins; but
- * only where it may pay: in what is scanned again and again for other values,
- * and where no index finds the value.  Where PostgreSQL can make more of a child
- * than of a gate, both stay in its list, the gate first, as of two equals that
- * is taken.  Where the owner says how many are absent (absent = 0.9) the costs
- * are what that makes of them, and another plan may win; a child that is needed
- * stays as the gate says a hair more rows.  A constant can be asked for at once,
- * which changes costs and nothing else: what is absent now may be there when the
- * plan is run.  Not so where a path costs no more than the question may, if each of
- * its bits is read: an index finds a value as fast as a filter does that it is absent.
- * Nor where the statement has a parameter, be it another: of its plan for all values
- * and those of their own PostgreSQL keeps the one that costs less, and what a filter
- * holds now must not decide that.  Nor where rows are hidden from who may see the
- * plan, or who has no right to read them: a plan is made, and by debug_print_plan
- * shown, before that is checked.
+ * Costs: the option plans = on does not promise that many values are absent.
+ * So a gate has the costs of its child, and replaces it, so that the plan has
+ * it wherever it would have the child, and no other plan wins; but only where
+ * it can pay: in scans that are repeated for other values, and where no index
+ * finds the value.  If PostgreSQL can use a child in ways that it cannot use a
+ * gate, both stay in the list, the gate first, as the first of two equal paths
+ * is taken.  If the owner declares the absent share (absent = 0.9), costs are
+ * computed from that, and another plan may win; add_path() then keeps a child
+ * that is needed because the row estimate of the gate is slightly higher.
+ *
+ * A constant can be probed during planning, which changes costs and nothing
+ * else: what is absent now may be there when the plan is executed.  This is
+ * not done if a path costs no more than the probe may if each of its bits is
+ * read: an index finds a value as fast as a filter finds it absent.  Nor is it
+ * done if the statement has any parameter: PostgreSQL chooses between its
+ * generic plan and custom plans by cost, which must not depend on the current
+ * contents of a filter.  Nor if rows are hidden from the user who may see the
+ * plan, or the user has no right to read them: a plan is made, and shown by
+ * debug_print_plan, before that is checked.
  */
 #include "postgres.h"
 
@@ -69,24 +75,24 @@
 #include "gate/gate.h"
 #include "index/index.h"
 
-/* To ask costs so many operators. */
+/* The cost of a probe, in operators. */
 #define OPERATORS	30
 
-/* Tables of no more pages than these have no gate. */
+/* Tables with at most this number of pages have no gate. */
 #define FEW_PAGES	2
 
-/* The share that is expected to be absent where a constant is, now. */
+/* The expected absent share if a constant is absent during planning. */
 #define ABSENT_NOW	0.99
 
-/* What is taken off where costs are the same but for few outer rows. */
+/* Discount where costs are equal except for few outer rows. */
 #define FEW_ROWS	0.9
 
-/* How many more rows a gate says than its child. */
-#define HAIR		(1 + 1e-6)
+/* The row estimate of a gate relative to its child's, if both are needed. */
+#define ROWS_FUZZ		(1 + 1e-6)
 
 static set_rel_pathlist_hook_type other_hook;
 
-/* What a gate asks, of which filter. */
+/* What a gate probes, and in which filter */
 typedef struct Question
 {
 	IndexOptInfo *filter;
@@ -94,7 +100,7 @@ typedef struct Question
 	OpExpr	   *clause;			/* column = value, in this order */
 } Question;
 
-/* Whether a relation of a query is one that a gate may be before. */
+/* Whether a relation of a query can have a gate. */
 static bool
 is_gateable(PlannerInfo *root, const RelOptInfo *rel, const RangeTblEntry *rte)
 {
@@ -112,7 +118,7 @@ is_gateable(PlannerInfo *root, const RelOptInfo *rel, const RangeTblEntry *rte)
 	return true;
 }
 
-/* Whether what reads a table reads its heap. */
+/* Whether a table is a heap. */
 static bool
 is_heap(Oid oid)
 {
@@ -123,7 +129,7 @@ is_heap(Oid oid)
 	return method == HEAP_TABLE_AM_OID;
 }
 
-/* The join that only wants to know whether a relation has a row; or NULL. */
+/* The semijoin or antijoin with a relation on its inner side; or NULL. */
 static SpecialJoinInfo *
 semijoin_of(const PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -141,9 +147,9 @@ semijoin_of(const PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * Whether PostgreSQL can make more of a child than of a gate before it: a scan of
- * a table among others that are appended can be given their parameters, and where
- * a join looks for one of several rows it knows what an index scan costs then.
+ * Whether PostgreSQL can use a child in ways that it cannot use a gate: a scan
+ * of a table in an append can be parameterized, and the cost of an index scan
+ * for a join that needs one of several rows is known.
  */
 static bool
 needs_child(const PlannerInfo *root, const RelOptInfo *rel, const Path *child)
@@ -152,7 +158,7 @@ needs_child(const PlannerInfo *root, const RelOptInfo *rel, const Path *child)
 		(child->rows > 1 && semijoin_of(root, rel) != NULL);
 }
 
-/* Whether an index is a live filter that may be asked by plans for all rows. */
+/* Whether a live filter may be used by plans for all rows. */
 static bool
 is_for_plans(const IndexOptInfo *info)
 {
@@ -166,8 +172,8 @@ is_for_plans(const IndexOptInfo *info)
 }
 
 /*
- * The filters of a relation that may be asked.  The plan depends on what they
- * say, be it that they may not: that can change.
+ * The filters of a relation that may be used.  The plan depends on their
+ * options, even if these do not allow it, as they can change.
  */
 static List *
 filters_of_rel(PlannerInfo *root, const RelOptInfo *rel)
@@ -189,7 +195,7 @@ filters_of_rel(PlannerInfo *root, const RelOptInfo *rel)
 	return filters;
 }
 
-/* Clauses that a path finds its rows by. */
+/* The clauses by which a path finds its rows. */
 static const List *
 index_clauses(const Path *path)
 {
@@ -198,7 +204,7 @@ index_clauses(const Path *path)
 	return IsA(path, IndexPath) ? ((const IndexPath *) path)->indexclauses : NIL;
 }
 
-/* Whether a clause is one of those. */
+/* Whether a path finds its rows by a clause. */
 static bool
 is_by_index(const Path *path, const RestrictInfo *rinfo)
 {
@@ -215,7 +221,7 @@ is_by_index(const Path *path, const RestrictInfo *rinfo)
 	return false;
 }
 
-/* Whether a parameter is the result of a subquery that is run when it is needed. */
+/* Whether a parameter is the result of an initplan, evaluated on demand. */
 static bool
 is_of_initplan(const PlannerInfo *root, int paramid)
 {
@@ -232,7 +238,7 @@ is_of_initplan(const PlannerInfo *root, int paramid)
 	return false;
 }
 
-/* Whether a parameter is set by a query around this one, or by a join. */
+/* Whether a parameter is set by an outer query, or by a join. */
 static bool
 is_from_outside(const PlannerInfo *root, const Param *param)
 {
@@ -240,7 +246,7 @@ is_from_outside(const PlannerInfo *root, const Param *param)
 		!is_of_initplan(root, param->paramid);
 }
 
-/* Whether to evaluate an expression cannot fail. */
+/* Whether the evaluation of an expression cannot fail. */
 static bool
 is_harmless(const PlannerInfo *root, const Node *value)
 {
@@ -253,7 +259,7 @@ is_harmless(const PlannerInfo *root, const Node *value)
 	return param->paramkind == PARAM_EXTERN || is_from_outside(root, param);
 }
 
-/* A clause with the filter's column on its left; NULL if it is on no side. */
+/* A clause with the column of the filter on its left; NULL if there is none. */
 static OpExpr *
 column_first(const RestrictInfo *rinfo, IndexOptInfo *filter)
 {
@@ -274,7 +280,7 @@ column_first(const RestrictInfo *rinfo, IndexOptInfo *filter)
 	return clause;
 }
 
-/* Whether to evaluate an expression a second time is no more than to ask. */
+/* Whether to evaluate an expression twice costs no more than a probe. */
 static bool
 is_cheap(PlannerInfo *root, Node *value)
 {
@@ -285,8 +291,9 @@ is_cheap(PlannerInfo *root, Node *value)
 }
 
 /*
- * What a clause asks of a filter; NULL if it is no question.  Who may not see all
- * rows has them filtered before others' functions see them, as by an index.
+ * The probe for a clause; NULL if there is none.  If a user may not see all
+ * rows, these are filtered before functions of other users see them, as with
+ * an index.
  */
 static OpExpr *
 question_of_clause(PlannerInfo *root, RestrictInfo *rinfo,
@@ -307,7 +314,7 @@ question_of_clause(PlannerInfo *root, RestrictInfo *rinfo,
 		!is_cheap(root, value) ? NULL : clause;
 }
 
-/* The first question among clauses that a path checks; false if there is none. */
+/* The first probe for a clause that a path checks; false if there is none. */
 static bool
 find_question(PlannerInfo *root, IndexOptInfo *filter, const List *clauses,
 			  const Path *child, Question *question)
@@ -329,7 +336,7 @@ find_question(PlannerInfo *root, IndexOptInfo *filter, const List *clauses,
 	return false;
 }
 
-/* The same, of the clauses of a path, to one of several filters. */
+/* The first probe for the clauses of a path in one of several filters. */
 static bool
 question_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 				 const Path *child, Question *question)
@@ -348,8 +355,8 @@ question_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 }
 
 /*
- * Whether an expression has another value when it is scanned again: for another
- * row of another relation, or of a query around this one.
+ * Whether an expression has another value when it is scanned again: for
+ * another row of another relation, or of an outer query.
  */
 static bool
 varies(Node *node, void *context)
@@ -361,7 +368,7 @@ varies(Node *node, void *context)
 	return IsA(node, Var) || expression_tree_walker(node, varies, context);
 }
 
-/* The table that a query names where it means a relation, which may be below it. */
+/* The table that the query names to mean a relation, which may be below it. */
 static Oid
 named_table(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -379,7 +386,7 @@ named_table(PlannerInfo *root, const RelOptInfo *rel)
 	return planner_rt_fetch(relid, root)->relid;
 }
 
-/* Whether there may be rows that who sees the plan must not know of. */
+/* Whether there may be rows that a user who sees the plan must not know of. */
 static bool
 hides_rows(const PlannerInfo *root)
 {
@@ -398,7 +405,7 @@ hides_rows(const PlannerInfo *root)
 	return false;
 }
 
-/* Whether a plan may depend on what is in a filter. */
+/* Whether a plan may depend on the contents of a filter. */
 static bool
 may_be_told(PlannerInfo *root, const RelOptInfo *rel, Relation index)
 {
@@ -408,7 +415,7 @@ may_be_told(PlannerInfo *root, const RelOptInfo *rel, Relation index)
 		bf_rights_may_plan(named_table(root, rel), index, user);
 }
 
-/* Whether there is a parameter of the whole statement in a part of it. */
+/* Whether a part of a statement contains an external parameter. */
 static bool
 contains_parameter(Node *node, void *context)
 {
@@ -421,25 +428,25 @@ contains_parameter(Node *node, void *context)
 	return expression_tree_walker(node, contains_parameter, context);
 }
 
-/* What was found out of a statement that is planned. */
+/* Findings about the statement that is being planned */
 static struct
 {
-	const PlannerGlobal *glob;	/* NULL: nothing */
+	const PlannerGlobal *glob;	/* NULL: none */
 	bool		has_parameters;
-	int			subroots;		/* that were looked at */
-	const IndexOptInfo *filter; /* NULL: none was asked */
-	const RestrictInfo *rinfo;	/* the last question, and what was said */
+	int			subroots;		/* examined so far */
+	const IndexOptInfo *filter; /* NULL: none was probed */
+	const RestrictInfo *rinfo;	/* the last probe, and its result */
 	double		absent;
 }			planned;
 
-/* MemoryContextCallback: what comes next may be where that statement was. */
+/* MemoryContextCallback: the address may be used for another statement. */
 static void
 forget_planned(void *arg)
 {
 	planned.glob = NULL;
 }
 
-/* Begin with a statement: look at its topmost query. */
+/* Begin with a statement: examine its topmost query. */
 static void
 start_planned(const PlannerInfo *root)
 {
@@ -460,9 +467,9 @@ start_planned(const PlannerInfo *root)
 }
 
 /*
- * Whether a statement has parameters.  Where their values are known they may be
- * gone from it, and what was a subquery stands in a list of its own.  All of it is
- * looked at once, not for each question.
+ * Whether a statement has parameters.  They may have been replaced by their
+ * values, and former subqueries are in a separate list.  Everything is
+ * examined once, not for each probe.
  */
 static bool
 has_parameters(const PlannerInfo *root)
@@ -481,7 +488,7 @@ has_parameters(const PlannerInfo *root)
 	return planned.has_parameters;
 }
 
-/* What a question costs if each of its bits is on a page to be read. */
+/* The cost of a probe if each of its bits is on a page to be read. */
 static Cost
 highest_cost(const BfLive *live)
 {
@@ -492,13 +499,13 @@ highest_cost(const BfLive *live)
 	return bits * random_page_cost;
 }
 
-/* Whether to scan a relation by itself costs more. */
+/* Whether a scan of a relation by itself costs more than a probe. */
 static bool
 is_scan_dearer(const RelOptInfo *rel, Cost question)
 {
 	const ListCell *cell;
 
-	/* The first one is the cheapest, or the least disabled. */
+	/* The first path is the cheapest, or the least disabled. */
 	foreach(cell, rel->pathlist)
 	{
 		const Path *path = lfirst(cell);
@@ -510,8 +517,8 @@ is_scan_dearer(const RelOptInfo *rel, Cost question)
 }
 
 /*
- * What a filter says now of a constant: the share that is absent; -1: unknown, or
- * not worth a question.
+ * Probe a filter for a constant: the absent share; -1: unknown, or not worth
+ * it.
  */
 static double
 ask_now(const RelOptInfo *rel, const Question *question, Relation index,
@@ -525,7 +532,7 @@ ask_now(const RelOptInfo *rel, const Question *question, Relation index,
 	return bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
 }
 
-/* The same, asked once for all paths of a relation. */
+/* Probe a filter for a constant, once for all paths of a relation. */
 static double
 ask_once(const RelOptInfo *rel, const Question *question, Relation index,
 		 const Const *constant)
@@ -539,7 +546,7 @@ ask_once(const RelOptInfo *rel, const Question *question, Relation index,
 	return planned.absent;
 }
 
-/* The share of the answers that are expected to be absent; -1: unknown. */
+/* The expected absent share; -1 if unknown. */
 static double
 expected_absent(PlannerInfo *root, const RelOptInfo *rel,
 				const Question *question)
@@ -558,7 +565,7 @@ expected_absent(PlannerInfo *root, const RelOptInfo *rel,
 	return absent;
 }
 
-/* What is left of a child's cost; what is to discourage it stays. */
+/* The remaining cost of a child; the penalty of disabled paths stays. */
 static Cost
 cost_behind(const Path *child, Cost cost, double absent)
 {
@@ -568,10 +575,10 @@ cost_behind(const Path *child, Cost cost, double absent)
 }
 
 /*
- * What a scan costs on average where a join looks for one of several rows.  For
- * outer rows without any, PostgreSQL counts a part of an index scan, but all of a
- * custom scan, and that it looks at all of its rows (final_cost_nestloop).  So that
- * the join costs the same by a gate, this makes up for it.
+ * The average cost of a scan in a join that needs one of several rows.  For
+ * outer rows without a match, PostgreSQL counts a part of an index scan, but
+ * all of a custom scan, including all of its rows (final_cost_nestloop).  This
+ * compensates for that, so that the join costs the same with a gate.
  */
 static Cost
 cost_in_semijoin(PlannerInfo *root, const RelOptInfo *rel, const Path *child,
@@ -601,7 +608,7 @@ cost_in_semijoin(PlannerInfo *root, const RelOptInfo *rel, const Path *child,
 			(found * looked_at + 1 - found)) * FEW_ROWS;
 }
 
-/* A copy of a path that may be a child, as who made it may free it; or NULL. */
+/* A copy of a path that can be a child, as its creator may free it; or NULL. */
 static Path *
 copy_child(const Path *path)
 {
@@ -639,8 +646,9 @@ static const CustomPathMethods path_methods = {
 };
 
 /*
- * A gate before a path; NULL if none fits, or it would not pay.  Tells what share
- * is expected to be absent; -1: unknown, and it costs what its child does.
+ * Make a gate for a path; NULL if there is no probe for it, or it would not
+ * pay.  Sets *absent to the expected share; -1: unknown, and the gate has the
+ * costs of its child.
  */
 static CustomPath *
 gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
@@ -658,7 +666,7 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 		(*absent < 0 && child->pathtype != T_SeqScan &&
 		 !varies(lsecond(question.clause->args), root)))
 		return NULL;
-	/* What is not to be asked now may be when the plan is run. */
+	/* A filter that must not be probed now may be when the plan is executed. */
 	if (IsolationIsSerializable())
 		*absent = -1;
 
@@ -673,7 +681,7 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	else
 	{
 		if (needs_child(root, rel, child))
-			gate->path.rows *= HAIR;
+			gate->path.rows *= ROWS_FUZZ;
 		gate->path.startup_cost = cost_behind(child, child->startup_cost, *absent);
 		gate->path.total_cost = cost_behind(child, child->total_cost, *absent);
 	}
@@ -685,8 +693,8 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 }
 
 /*
- * Put gates before paths, as far as they fit: those that cost what their children
- * do into the list.  Returns the others, which are yet to be added.
+ * Make gates for paths where possible: those with the costs of their children
+ * replace them in the list.  Returns the others, still to be added.
  */
 static List *
 put_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
@@ -714,7 +722,7 @@ put_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	return others;
 }
 
-/* set_rel_pathlist_hook: put gates before the scans of a relation. */
+/* set_rel_pathlist_hook: add gates to the scans of a relation. */
 static void
 add_gates(PlannerInfo *root, RelOptInfo *rel, Index relid, RangeTblEntry *rte)
 {
@@ -730,7 +738,7 @@ add_gates(PlannerInfo *root, RelOptInfo *rel, Index relid, RangeTblEntry *rte)
 	filters = filters_of_rel(root, rel);
 	if (filters == NIL || !is_heap(rte->relid))
 		return;
-	/* All of them first: to add one may free the paths that it beats. */
+	/* All gates first: adding one may free paths that are worse. */
 	whole = put_gates(root, rel, filters, &rel->pathlist);
 	partial = put_gates(root, rel, filters, &rel->partial_pathlist);
 	foreach(cell, whole)
@@ -739,7 +747,7 @@ add_gates(PlannerInfo *root, RelOptInfo *rel, Index relid, RangeTblEntry *rte)
 		add_partial_path(rel, lfirst(cell));
 }
 
-/* The plan of a gate.  A join of partitions may have adjusted its clauses. */
+/* PlanCustomPath.  A partitionwise join may have adjusted the clauses. */
 static Plan *
 plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 		  List *clauses, List *children)

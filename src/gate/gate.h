@@ -1,6 +1,6 @@
 /*
  * gate.h
- *	  What the planner's and the executor's part of a gate have in common.
+ *	  Declarations shared by the planner's and the executor's part of gates.
  */
 #ifndef BLOOMEXT_GATE_H
 #define BLOOMEXT_GATE_H
@@ -11,17 +11,17 @@
 #include "type/element_type.h"
 #include "utils/rel.h"
 
-/* What EXPLAIN calls it. */
+/* The name in EXPLAIN. */
 #define BF_GATE_NAME	"Bloom Filter Gate"
 
-/* A filter that is asked for values of one type. */
+/* A filter that is probed for values of one type */
 typedef struct BfGate
 {
 	Relation	index;
 	BfElementType element;
 } BfGate;
 
-/* What gates have learnt of is of a kind. */
+/* The kind of scan that statistics are kept for */
 typedef struct BfGateKind
 {
 	Oid			filter;
@@ -29,7 +29,7 @@ typedef struct BfGateKind
 	NodeTag		scan;			/* the child's state */
 } BfGateKind;
 
-/* What a question took: blocks of shared and local buffers, and bytes. */
+/* The cost of a probe: blocks of shared and local buffers, and bytes */
 typedef struct BfGateCost
 {
 	int64		looked_at;
@@ -37,32 +37,35 @@ typedef struct BfGateCost
 	int64		hashed;			/* bytes of the value */
 } BfGateCost;
 
-/* What was learnt.  A window is some questions in turn, after which it is decided. */
+/*
+ * Statistics about a kind.  A window is a number of consecutive probes, after
+ * which it is decided whether to go on.
+ */
 typedef struct BfGateLearnt
 {
 	BfGateKind	kind;			/* hash key */
-	uint32		asked;			/* questions of the window, and their answers */
+	uint32		asked;			/* probes of the window, and their results */
 	uint32		absent;
-	uint32		sampled;		/* of these, how many scans were made */
-	double		scan;			/* what one costs in memory */
+	uint32		sampled;		/* of these, scans that were executed */
+	double		scan;			/* cost of one in memory */
 	int64		looked_at;		/* blocks of the filter */
 	int64		by_filter;		/* of these, read */
 	int64		hashed;			/* bytes */
-	double		free_reads;		/* blocks of it that may be read and not counted */
-	double		scans;			/* a sample of those that were made */
+	double		free_reads;		/* reads of its blocks that do not count */
+	double		scans;			/* executed, as a sample */
 	double		by_child;		/* blocks that these have read */
 	bool		asks;			/* has the last window paid? */
-	uint32		pause;			/* scans to come that are not asked for */
+	uint32		pause;			/* next scans, executed without a probe */
 	uint32		next_pause;
-	uint32		patience;		/* after as many a statement tries for itself */
+	uint32		patience;		/* a statement tries again after as many */
 	uint32		skipped;		/* since the last window */
 } BfGateLearnt;
 
-/* A kind, and where what was learnt of it was found, unless it was forgotten since. */
+/* A kind, and the pointer to its statistics, unless they were removed */
 typedef struct BfGateLookup
 {
 	BfGateKind	kind;
-	BfGateLearnt *learnt;		/* NULL: nowhere yet */
+	BfGateLearnt *learnt;		/* NULL: not looked up yet */
 	uint64		forgotten;
 } BfGateLookup;
 
@@ -81,7 +84,7 @@ extern bool bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateCost cost);
 extern bool bf_gate_enabled;	/* bloomext.enable_gate */
 extern const CustomScanMethods bf_gate_methods;
 
-/* What a value is, whatever type of the same bytes it is taken for. */
+/* A value without casts to types with the same bytes. */
 static inline const Node *
 bf_gate_bare_value(const Node *value)
 {

@@ -1,37 +1,40 @@
 /*
  * gate_pays.c
- *	  When it pays to ask: what a question costs, and what it saves.
+ *	  Decide when a gate pays: what a probe costs, and what it saves.
  *
- * A question costs Q; where the value is absent, it saves a scan of the child,
- * C.  So it pays where the share a that is absent has a * C > Q.  The planner
- * reckons so, with its own costs, where the index's owner told it a (gate.c).  Where
- * nobody did, it is found out while plans run: a window of questions tells a, and
- * where it did not pay, many scans go to the child without being asked, twice as
- * many each time in turn.  A window after them is a short one, so that in statements
- * of some hundred scans, which try for themselves, few are asked for in vain.
+ * A probe costs Q; if the value is absent, it saves a scan of the child, C.
+ * So it pays if the absent share a satisfies a * C > Q.  The planner decides
+ * by that, with its own costs, if the owner of the index declared a (gate.c).
+ * Otherwise it is determined during execution: a window of probes measures a,
+ * and if it did not pay, many scans are executed without a probe, twice as
+ * many each time.  A window after that is a short one, so that statements with
+ * some hundred scans, which try again for themselves, waste few probes.
  *
- * The unit is a block that a question looks at in memory: some four where the value
- * is absent, one for each hash where it is there.  A page of a table that is scanned
- * whole costs some of these, and so do the bytes of a long value.  A lookup in an index of 2^n pages costs about
- * n * n / 5: it takes more steps in a larger one, and each is less likely to be in
- * the processor's caches.  So measured for texts and integers, in 27 to 8,300 pages.
- * A block from outside of shared buffers is dear, for both.  What a scan reads of
- * those is known of scans that were made, those that were not asked for among them.
- * Where that decides, and none is made, as all is absent, one is made nonetheless:
- * a table of which the same few pages are scanned reads none, however large it is.
+ * The unit is a block that a probe examines in memory: about four if the value
+ * is absent, one per hash if it is present.  A page of a table that is scanned
+ * sequentially costs several of these, and so do the bytes of a long value.  A
+ * lookup in an index of 2^n pages costs about n * n / 5: it takes more steps
+ * in a larger one, and each is less likely to be in the processor's caches.
+ * This was measured for texts and integers, in 27 to 8,300 pages.
  *
- * To read a filter once that then stays in the buffers is for all windows to come,
- * and does not count against one that had paid without.  It may have left them after
- * many scans that were not asked for; what it takes to read it again is little,
- * then, against what these have cost.
+ * Blocks from outside of shared buffers are expensive, for both.  How many a
+ * scan reads is known from the scans that were executed, including those
+ * without a probe.  If that is decisive, and no scan is executed because all
+ * values are absent, one is executed nevertheless: repeated scans of the same
+ * few pages read none, however large the table is.
  *
- * A statement may scan but once.  So what was learnt is kept by the backend: of a
- * filter, of the kind of scan it spares, and of the index that this is by, as a
- * mere lookup may find all that it looks for, and a scan of the table nothing.
- * A statement that scans much tries for itself after some scans, as it may look
- * for other values than those before: after as many as make what the last window
- * lost a small part of what is done.  What was learnt is forgotten when the filter
- * or that index is changed, made anew or dropped.
+ * Reading a filter once, after which it stays in the buffers, benefits all
+ * later windows, and does not count against a window that would have paid
+ * without it.  After many scans without a probe the filter may have been
+ * evicted; reading it again is cheap compared to these.
+ *
+ * A statement may have only one scan.  So the statistics are kept by the
+ * backend: for a filter, the kind of scan that it saves, and the index used by
+ * that, as a lookup may find every value in an index and a scan none in the
+ * table.  A statement with many scans tries again after some of them, as it
+ * may look for other values than earlier ones: after as many as make the loss
+ * of the last window a small share of the total.  Statistics are removed when
+ * the filter or that index is changed, rebuilt or dropped.
  */
 #include "postgres.h"
 
@@ -43,43 +46,45 @@
 
 #include "gate/gate.h"
 
-/* Questions after which it is decided whether they paid; the same after a pause. */
+/* Probes per window; and per window after a pause. */
 #define WINDOW		64
 #define TRIAL		8
 
-/* What is more than a block in memory: one that is read, a page that is scanned. */
+/* Costs in blocks examined in memory: of a read, and of a scanned page. */
 #define READ		100.0
 #define SCANNED		16.0
 
-/* A lookup in an index of 2^n pages is so many times less than (n + 1) squared. */
+/* A lookup in an index of 2^n pages costs (n + 1) squared divided by this. */
 #define LOOKUP		5.0
 
-/* So many bytes are hashed while a block is looked at. */
+/* Bytes that are hashed at the cost of a block. */
 #define BYTES		128.0
 
-/* Of so many scans in turn it is known what the latest read. */
+/* Probes per scan that is executed for knowing its reads. */
 #define SAMPLED		32
 
-/* As so many scans count those that are known from before a window. */
+/* The weight, in scans, of what is known from before a window. */
 #define REMEMBERED	16.0
 
-/* How many scans are not asked for where it did not pay, at first and at most. */
+/*
+ * Scans without a probe after a window that did not pay, at first and at most.
+ */
 #define FIRST_PAUSE	1024
 #define LONGEST_PAUSE	65536
 
-/* After so many of them, or more, a statement tries for itself. */
+/* The minimum number of these after which a statement tries again. */
 #define PATIENCE	256
 
-/* The share of what they cost that may be lost by trying, or reading, again. */
+/* The share of their costs that trying again, or reading again, may lose. */
 #define AGAIN		0.05
 
-/* What was learnt, by kind; NULL: nothing. */
+/* Statistics by kind; NULL: none */
 static HTAB *all;
 
-/* How often something of it was forgotten. */
+/* The number of removals */
 static uint64 forgotten;
 
-/* What was learnt of the kind that is looked for: where it was last, if it is there. */
+/* The statistics of a kind, by their last address if that is valid. */
 BfGateLearnt *
 bf_gate_learnt(BfGateLookup *lookup)
 {
@@ -102,7 +107,7 @@ bf_gate_learnt(BfGateLookup *lookup)
 	lookup->forgotten = forgotten;
 	if (!found)
 	{
-		/* The first reading of the whole filter counts against nothing. */
+		/* The first read of the whole filter does not count. */
 		*lookup->learnt = (BfGateLearnt) {
 			.kind = lookup->kind,
 			.free_reads = HUGE_VAL,
@@ -112,7 +117,7 @@ bf_gate_learnt(BfGateLookup *lookup)
 	return lookup->learnt;
 }
 
-/* CacheRegisterRelcacheCallback: a relation, or any, is not what it was. */
+/* Relcache callback: remove statistics of a relation, or of all. */
 static void
 forget_changed(Datum arg, Oid rel)
 {
@@ -132,7 +137,10 @@ forget_changed(Datum arg, Oid rel)
 	}
 }
 
-/* Whether a scan is not to be asked for; of those `skipped` counts a statement's. */
+/*
+ * Whether a scan is to be executed without a probe; *skipped counts those of a
+ * statement.
+ */
 bool
 bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
 {
@@ -146,7 +154,9 @@ bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
 	return true;
 }
 
-/* What a scan costs in memory: of a table of so many pages, or by such an index. */
+/*
+ * The cost of a scan in memory: of a table of that size, or by an index of it.
+ */
 static double
 scan_cost(const BfGateLearnt *learnt, BlockNumber pages)
 {
@@ -158,14 +168,14 @@ scan_cost(const BfGateLearnt *learnt, BlockNumber pages)
 	return depth * depth / LOOKUP;
 }
 
-/* What the questions of a window have cost, and read so many blocks for. */
+/* The cost of the probes of a window, with a number of blocks read. */
 static double
 asking_cost(const BfGateLearnt *learnt, double read)
 {
 	return learnt->looked_at + learnt->hashed / BYTES + read * READ;
 }
 
-/* What a scan has cost. */
+/* The cost of a scan. */
 static double
 scanning_cost(const BfGateLearnt *learnt)
 {
@@ -173,14 +183,14 @@ scanning_cost(const BfGateLearnt *learnt)
 		learnt->scan + learnt->by_child / learnt->scans * READ;
 }
 
-/* Whether they have paid. */
+/* Whether the probes of a window have paid, with a number of blocks read. */
 static bool
 has_paid(const BfGateLearnt *learnt, double read)
 {
 	return learnt->absent * scanning_cost(learnt) > asking_cost(learnt, read);
 }
 
-/* A pause begins: the longer the more was lost, and each time in turn. */
+/* Begin a pause: longer if more was lost, and each time. */
 static void
 start_pause(BfGateLearnt *learnt)
 {
@@ -194,8 +204,9 @@ start_pause(BfGateLearnt *learnt)
 }
 
 /*
- * A window begins, before scans of a table of so many pages, or by an index of
- * these.  Of the filter so many blocks would stay in the buffers, once they are read.
+ * Begin a window, for scans of a table, or by an index, of that many pages.
+ * `filter` is the number of blocks of the filter that would stay in the
+ * buffers.
  */
 void
 bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages, int64 filter)
@@ -217,8 +228,8 @@ bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages, int64 filter)
 }
 
 /*
- * Decide at the end of a window whether to go on.  Pauses become longer, until a
- * window has paid for all that it read.
+ * Decide at the end of a window whether to go on.  Pauses become longer until
+ * a window has paid for all that it read.
  */
 static void
 end_window(BfGateLearnt *learnt)
@@ -235,9 +246,9 @@ end_window(BfGateLearnt *learnt)
 }
 
 /*
- * Note a question, and what it took.  Returns whether the child is to be
- * scanned: it is for what may be there, and for what is absent where it decides what
- * a scan reads, and no scan has told of late.
+ * Record a probe and its cost.  Returns whether to scan the child: if the
+ * value may be present, and also if it is absent, but no scan was executed
+ * lately and the decision depends on what scans read.
  */
 bool
 bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateCost cost)

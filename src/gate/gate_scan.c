@@ -1,28 +1,29 @@
 /*
  * gate_scan.c
- *	  What a gate (gate.c) does when a plan is run.
+ *	  Execution of a gate (gate.c).
  *
- * It asks when the first row of a scan is wanted, and again after each rescan.
- * Until the filter lets a value through, the child is not told of rescans and
- * of changed parameters, but told of all at once then.  A child that was scanned is
- * told of the next one at once, lest it keep pages pinned while values are absent:
- * VACUUM waits for those, and so does replay, until it cancels the query.
+ * The filter is probed when the first row of a scan is requested, and again
+ * after each rescan.  Until a value passes the filter, rescans and changed
+ * parameters are not passed to the child; then all of them are passed at once.
+ * A child that was scanned gets the next rescan at once, so that it does not
+ * keep pages pinned while values are absent: VACUUM waits for those, and so
+ * does replay, until it cancels the query.
  *
- * Nothing is raised that the child would not raise, but for pages that are
- * damaged: whatever cannot be asked goes to the child.  A kept plan may be run long
- * after it was made, so that the filter may be asked at all is looked at in each
- * run, when the first question is due.  Not before, as until then the filter is
- * neither opened nor locked; nor is its lock waited for.  A worker of a parallel
- * plan does not know what its transaction added and did not store yet (deferred.c),
- * so it asks only where that has not written anything.
+ * The gate raises no error that the child would not raise, except for damaged
+ * pages: if the filter cannot be probed, the child is scanned.  A plan may be
+ * executed long after it was made, so each execution checks, before its first
+ * probe, whether the filter may be used.  Until then the filter is neither
+ * opened nor locked, and its lock is never waited for.  A parallel worker does
+ * not know what its transaction has added but not stored (deferred.c), so it
+ * probes filters only if the transaction has not written anything.
  *
- * A question costs Q and saves a scan of the child, C, where the value is absent,
- * which a share a of all are.  A gate asks while a * C > Q, as far as it has learnt
- * (gate_pays.c); else it pauses.
+ * A probe costs Q and saves a scan of the child, C, if the value is absent,
+ * which is so for a share a.  A gate probes while a * C > Q, by its statistics
+ * (gate_pays.c); otherwise it pauses.
  *
- * A slot of the child is handed out as it is; so the gate says of its slots what
- * the child does.  WHERE CURRENT OF looks for the row in the scan of the relation,
- * which is what it takes the gate for: it has the slot of the child's scan.
+ * A slot of the child is returned as it is; so the gate describes its slots as
+ * the child does.  WHERE CURRENT OF searches for the row in the scan of the
+ * relation, and takes the gate for that: it has the slot of the child's scan.
  */
 #include "postgres.h"
 
@@ -50,30 +51,30 @@
 /* Setting bloomext.enable_gate. */
 bool		bf_gate_enabled = true;
 
-/* EXPLAIN ANALYZE's counts, which workers hand to the leader as their plan's. */
+/* Counts for EXPLAIN ANALYZE, which workers pass to the leader. */
 #define CountAsked		InstrCountTuples2
 #define CountAbsent		InstrCountFiltered1
 #define CountSkipped	InstrCountFiltered2
 
-/* A gate that is run. */
+/* Execution state of a gate */
 typedef struct GateState
 {
 	CustomScanState css;
 	PlanState  *child;
-	ScanState  *scan;			/* that of the relation, beneath or the same */
+	ScanState  *scan;			/* of the relation: the child, or below it */
 	const OpExpr *clause;
-	ExprState  *value;			/* NULL: not ready to ask yet */
+	ExprState  *value;			/* NULL: not prepared yet */
 	bool		may_ask;
 	BfGate		gate;			/* index: NULL if it is not open */
 	uint64		epoch;			/* in which it was opened */
 
 	bool		is_decided;		/* since the last rescan */
-	bool		is_open;		/* what was decided */
+	bool		is_open;		/* the decision: scan the child */
 	bool		is_behind;		/* has the child yet to be rescanned? */
 
-	BfGateLookup lookup;		/* of what was learnt */
-	int64		by_child;		/* blocks that it read since the last decision */
-	uint32		skipped;		/* scans that were not asked for */
+	BfGateLookup lookup;		/* of statistics */
+	int64		by_child;		/* blocks it read since the last decision */
+	uint32		skipped;		/* scans without a probe */
 } GateState;
 
 /* Blocks that this backend has read so far. */
@@ -83,7 +84,7 @@ blocks_read(void)
 	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
 }
 
-/* Blocks that it has looked at, and read. */
+/* Blocks that this backend has examined, and read, so far. */
 static inline BfGateCost
 blocks_so_far(void)
 {
@@ -95,8 +96,8 @@ blocks_so_far(void)
 }
 
 /*
- * Whether an open index can be asked for what a clause compares its column with,
- * by plans that are made or run now.
+ * Whether an open index can be probed for the value of a clause, by a plan
+ * that is made or executed now.
  */
 bool
 bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause)
@@ -116,7 +117,7 @@ bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause)
 	return true;
 }
 
-/* Whether a value may be in the filter's table. */
+/* Whether the filter may contain a value. */
 bool
 bf_gate_may_contain(BfGate *gate, Datum value)
 {
@@ -131,8 +132,8 @@ bf_gate_may_contain(BfGate *gate, Datum value)
 }
 
 /*
- * Whether a parameter has a value of its type.  That of PL/pgSQL may be a field
- * that a record does not have now, which is an error for who reads a row.
+ * Whether a parameter has a value of its type.  A parameter of PL/pgSQL may be
+ * a field that its record lacks now, which is an error only if a row is read.
  */
 static bool
 has_value(const Node *value, ParamListInfo params)
@@ -149,20 +150,23 @@ has_value(const Node *value, ParamListInfo params)
 							  &workspace)->ptype == param->paramtype;
 }
 
-/* Lock and open the filter; NULL if somebody has it locked, or it is gone. */
+/*
+ * Lock and open the filter; NULL if its lock is not available, or it was
+ * dropped.
+ */
 static Relation
 open_if_free(Oid oid)
 {
 	if (!ConditionalLockRelationOid(oid, AccessShareLock))
 		return NULL;
-	/* Whether it still may be asked is what other sessions said last. */
+	/* Other sessions may have disallowed its use. */
 	AcceptInvalidationMessages();
 	return try_relation_open(oid, NoLock);
 }
 
 /*
- * Open the filter, anew where that was in another epoch: a subtransaction that is
- * rolled back takes the file along that it gave to the index.
+ * Open the filter, again if that was in another epoch: the rollback of a
+ * subtransaction removes the file that it gave to the index.
  */
 static void
 open_anew(GateState *state)
@@ -175,7 +179,7 @@ open_anew(GateState *state)
 		bf_gate_open(&state->gate, state->gate.index, state->clause);
 }
 
-/* Be ready for the first question of a plan's run, if there may be any. */
+/* Prepare the first probe of an execution, if there may be any. */
 static void
 prepare_to_ask(GateState *state)
 {
@@ -190,7 +194,7 @@ prepare_to_ask(GateState *state)
 	MemoryContextSwitchTo(caller);
 }
 
-/* What was learnt, and what there is to learn of the child since then. */
+/* The statistics, updated with the reads of the child. */
 static BfGateLearnt *
 learnt_now(GateState *state)
 {
@@ -201,7 +205,7 @@ learnt_now(GateState *state)
 	return learnt;
 }
 
-/* The index that a scan is by; NULL: by none, or by several. */
+/* The index of a scan; NULL if it has none, or several. */
 static Relation
 index_of(const PlanState *scan)
 {
@@ -220,7 +224,7 @@ index_of(const PlanState *scan)
 	}
 }
 
-/* Pages of the index that a scan is by, or those that it reads. */
+/* The pages of the index of a scan, or those that it reads. */
 static BlockNumber
 pages_of(const ScanState *scan)
 {
@@ -233,8 +237,8 @@ pages_of(const ScanState *scan)
 }
 
 /*
- * The blocks of a filter, if they leave room for others in the buffers; else 0, as
- * they do not stay there.
+ * The number of blocks of a filter, if they leave room for others in the
+ * buffers; otherwise 0, as they do not stay there.
  */
 static int64
 blocks_that_stay(Relation index)
@@ -245,7 +249,7 @@ blocks_that_stay(Relation index)
 	return blocks <= buffers / 2 ? blocks : 0;
 }
 
-/* A window begins; what it needs to know may have to be found in the catalogs. */
+/* Begin a window; what that requires may have to be read from the catalogs. */
 static BfGateLearnt *
 start_window(GateState *state)
 {
@@ -257,14 +261,14 @@ start_window(GateState *state)
 	return learnt;
 }
 
-/* The bytes of a value, as far as its type says. */
+/* The length of a value, of a type with variable length. */
 static int64
 size_of(const BfElementType *element, Datum value)
 {
 	return element->typlen == -1 ? toast_raw_datum_size(value) : 0;
 }
 
-/* Ask the filter.  Returns whether the child is to be scanned. */
+/* Probe the filter.  Returns whether to scan the child. */
 static bool
 ask_filter(GateState *state, Datum value)
 {
@@ -283,7 +287,7 @@ ask_filter(GateState *state, Datum value)
 	return bf_gate_note(learnt, !found, after);
 }
 
-/* Whether the child is to be scanned: surely where it may have rows. */
+/* Whether to scan the child: always if it may have rows. */
 static bool
 wants_scan(GateState *state)
 {
@@ -315,7 +319,7 @@ wants_scan(GateState *state)
 	return scan;
 }
 
-/* Tell the child what it missed. */
+/* Pass the rescans that the child missed. */
 static void
 rescan_child(GateState *state)
 {
@@ -323,7 +327,7 @@ rescan_child(GateState *state)
 	ExecReScan(state->child);
 }
 
-/* Decide about a scan, and have the child ready if it is to be made. */
+/* Decide whether to scan the child, and prepare it for that. */
 static void
 decide(GateState *state)
 {
@@ -349,7 +353,7 @@ gate_next(PlanState *node)
 	before = blocks_read();
 	slot = ExecProcNode(state->child);
 	state->by_child += blocks_read() - before;
-	/* An index-only scan's slot has no place of the row. */
+	/* The slot of an index-only scan lacks the TID of the row. */
 	if (IsA(state->scan, IndexOnlyScanState) && !TupIsNull(slot))
 	{
 		TupleTableSlot *row = state->scan->ss_ScanTupleSlot;
@@ -367,7 +371,7 @@ gate_exec(CustomScanState *node)
 	return gate_next(&node->ss.ps);
 }
 
-/* The scan beneath a one-time filter, if there is one. */
+/* The scan below a one-time filter, if there is one. */
 static ScanState *
 scan_of(PlanState *child)
 {
@@ -416,8 +420,8 @@ gate_end(CustomScanState *node)
 }
 
 /*
- * ReScanCustomScan.  The child gets the set of parameters that changed as it is:
- * a scan needs no more than that there are some.
+ * ReScanCustomScan.  The child gets the set of changed parameters as it is: a
+ * scan only checks whether it is empty.
  */
 static void
 gate_rescan(CustomScanState *node)
@@ -425,7 +429,7 @@ gate_rescan(CustomScanState *node)
 	GateState  *state = (GateState *) node;
 	PlanState  *ps = &node->ss.ps;
 
-	/* As all scans do, so that none is taken for being on a row. */
+	/* As all scans do, so that none appears to be on a row. */
 	if (!TTS_EMPTY(node->ss.ss_ScanTupleSlot))
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	if (state->child->chgParam == NULL)

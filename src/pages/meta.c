@@ -76,7 +76,7 @@ typedef struct Meta
 	uint32		validated_running;
 	uint32		expansion;
 	uint64		emptied_by;
-	uint32		emptied_with[3];	/* tablespace, database, file of the table */
+	uint32		emptied_with[3];	/* the table's tablespace, database, file */
 	uint32		nlayers;
 	MetaLayer	layers[BF_LIVE_LAYERS];
 	uint32		growth;			/* read without a lock */

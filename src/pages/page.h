@@ -80,7 +80,7 @@ typedef struct BfLive
 {
 	RelFileLocator file;		/* of the index */
 	bool		complete;		/* has the file all its blocks? */
-	bool		pruned_early;	/* may the build lack rows that a snapshot sees? */
+	bool		pruned_early;	/* may it lack rows that a snapshot sees? */
 	FullTransactionId horizon;	/* complete from here on; invalid: always */
 	FullTransactionId validated;	/* by a snapshot of this xmax; or invalid */
 	uint32		validated_running;	/* transactions that it saw running */

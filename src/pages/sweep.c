@@ -28,7 +28,7 @@ struct BfSweep
 	BlockNumber start;			/* the layer's first data page */
 	BlockNumber next;			/* block to be returned */
 	BlockNumber ahead;			/* block to be read, perhaps ahead of that */
-	BlockNumber end;			/* of the layer, or of the file if that is shorter */
+	BlockNumber end;			/* of the layer, or the shorter file */
 	ReadStream *stream;
 };
 
