@@ -27,19 +27,20 @@ extern uint64 bf_epoch(void);
 extern uint64 bf_definitions(void);
 
 /* index_key.c */
-typedef struct BfSubject
+typedef struct BfIndexKey
 {
 	Oid			index;
 	Oid			table;
 	const char *column;			/* or NULL */
 	Node	   *expression;		/* or NULL */
-} BfSubject;
+} BfIndexKey;
 
-extern BfSubject *bf_subject_of(Relation index);
-extern bool bf_subject_equals(const BfSubject *left, const BfSubject *right);
-extern const char *bf_subject_name(const BfSubject *subject);
-extern const char *bf_subject_list(const List *subjects);
-extern bool bf_subject_is_named(Relation index, const char *name);
+extern BfIndexKey *bf_index_key_of(Relation index);
+extern bool bf_index_key_equals(const BfIndexKey *left,
+								const BfIndexKey *right);
+extern const char *bf_index_key_name(const BfIndexKey *key);
+extern const char *bf_index_key_list(const List *keys);
+extern bool bf_index_key_is_named(Relation index, const char *name);
 
 /* Why the "no" of a filter is not certain */
 typedef enum BfDoubt
@@ -112,16 +113,16 @@ extern List *bf_resolve_sure(Oid rel);
 extern List *bf_resolve_index(Oid index);
 
 /* lookup_cache.c */
-typedef struct BfKnown BfKnown;
+typedef struct BfCachedLookup BfCachedLookup;
 
 /* The last lookup of a call site; valid for an epoch. */
-typedef struct BfLastKnown
+typedef struct BfLastLookup
 {
-	BfKnown    *known;
+	BfCachedLookup *entry;
 	uint64		epoch;
-} BfLastKnown;
+} BfLastLookup;
 
-extern const List *bf_known_leaves(const BfQuestion *question,
-								   BfLastKnown *last);
+extern const List *bf_lookup_cache_leaves(const BfQuestion *question,
+										  BfLastLookup *last);
 
 #endif							/* BLOOMEXT_FILTERS_H */

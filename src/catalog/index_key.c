@@ -21,16 +21,16 @@
 #include "type/arguments.h"
 
 /* The key of an open live filter. */
-BfSubject *
-bf_subject_of(Relation index)
+BfIndexKey *
+bf_index_key_of(Relation index)
 {
 	AttrNumber	column = index->rd_index->indkey.values[0];
-	BfSubject  *subject = palloc0(sizeof(BfSubject));
+	BfIndexKey *key = palloc0(sizeof(BfIndexKey));
 
-	subject->index = RelationGetRelid(index);
-	subject->table = index->rd_index->indrelid;
+	key->index = RelationGetRelid(index);
+	key->table = index->rd_index->indrelid;
 	if (column != 0)
-		subject->column = get_attname(subject->table, column, false);
+		key->column = get_attname(key->table, column, false);
 	else
 	{
 		bool		isnull;
@@ -38,9 +38,9 @@ bf_subject_of(Relation index)
 										   Anum_pg_index_indexprs, &isnull);
 
 		/* As it is stored: none of its functions may be called. */
-		subject->expression = linitial(stringToNode(TextDatumGetCString(tree)));
+		key->expression = linitial(stringToNode(TextDatumGetCString(tree)));
 	}
-	return subject;
+	return key;
 }
 
 /* The tables between which an expression is translated. */
@@ -74,7 +74,7 @@ carry_over(Node *node, void *context)
 
 /* Whether filters of two tables have the same key, by the names of columns. */
 bool
-bf_subject_equals(const BfSubject *left, const BfSubject *right)
+bf_index_key_equals(const BfIndexKey *left, const BfIndexKey *right)
 {
 	Carry		carry = {.from = right->table,.to = left->table};
 	Node	   *expression;
@@ -90,15 +90,15 @@ bf_subject_equals(const BfSubject *left, const BfSubject *right)
 
 /* A key as text. */
 const char *
-bf_subject_name(const BfSubject *subject)
+bf_index_key_name(const BfIndexKey *key)
 {
 	List	   *columns;
 
-	if (subject->column != NULL)
-		return subject->column;
-	columns = deparse_context_for(get_rel_name(subject->table),
-								  subject->table);
-	return deparse_expression(subject->expression, columns, false, false);
+	if (key->column != NULL)
+		return key->column;
+	columns = deparse_context_for(get_rel_name(key->table),
+								  key->table);
+	return deparse_expression(key->expression, columns, false, false);
 }
 
 /*
@@ -107,7 +107,7 @@ bf_subject_name(const BfSubject *subject)
  * partition of an index that has.
  */
 bool
-bf_subject_is_named(Relation index, const char *name)
+bf_index_key_is_named(Relation index, const char *name)
 {
 	AttrNumber	column = get_attnum(index->rd_index->indrelid, name);
 	List	   *above;
@@ -119,7 +119,7 @@ bf_subject_is_named(Relation index, const char *name)
 	if (index->rd_index->indkey.values[0] != 0)
 		return false;
 	named = strcmp(RelationGetRelationName(index), name) == 0 ||
-		strcmp(bf_subject_name(bf_subject_of(index)), name) == 0;
+		strcmp(bf_index_key_name(bf_index_key_of(index)), name) == 0;
 	if (named || !index->rd_rel->relispartition)
 		return named;
 	above = get_partition_ancestors(RelationGetRelid(index));
@@ -135,16 +135,16 @@ bf_subject_is_named(Relation index, const char *name)
 
 /* The keys of filters, each once, for a message: title, url */
 const char *
-bf_subject_list(const List *subjects)
+bf_index_key_list(const List *keys)
 {
 	StringInfoData list;
 	List	   *names = NIL;
 	const ListCell *cell;
 
 	initStringInfo(&list);
-	foreach(cell, subjects)
+	foreach(cell, keys)
 	{
-		char	   *name = unconstify(char *, bf_subject_name(lfirst(cell)));
+		char	   *name = unconstify(char *, bf_index_key_name(lfirst(cell)));
 
 		if (list_member(names, makeString(name)))
 			continue;

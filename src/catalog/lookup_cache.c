@@ -43,7 +43,7 @@
 #include "catalog/filters.h"
 
 /* The number of entries beyond which those of other epochs are removed. */
-#define MOST_KNOWN	1024
+#define MOST_ENTRIES	1024
 
 /* What was looked up */
 typedef struct Key
@@ -61,7 +61,7 @@ typedef struct Seen
 	int32		subxcnt;
 } Seen;
 
-struct BfKnown
+struct BfCachedLookup
 {
 	Key			key;
 	uint64		definitions;	/* when resolved; 0: not to be used again */
@@ -76,7 +76,7 @@ struct BfKnown
 };
 
 static HTAB *all;
-static long most = MOST_KNOWN;
+static long most = MOST_ENTRIES;
 
 /* The key of a lookup. */
 static Key
@@ -91,25 +91,25 @@ key_of(const BfQuestion *question)
 
 /* Whether an entry is for a lookup. */
 static bool
-is_asked(const BfKnown *known, const BfQuestion *question)
+is_for_question(const BfCachedLookup *entry, const BfQuestion *question)
 {
-	return known->key.rel == question->rel &&
-		known->key.meaning == question->element->meaning &&
-		strcmp(NameStr(known->key.column),
+	return entry->key.rel == question->rel &&
+		entry->key.meaning == question->element->meaning &&
+		strcmp(NameStr(entry->key.column),
 			   question->column == NULL ? "" : question->column) == 0;
 }
 
 /* Lock the relations of an entry. */
 static void
-lock_again(const BfKnown *known)
+lock_again(const BfCachedLookup *entry)
 {
 	ListCell   *cell;
 	ListCell   *inner;
 
-	LockRelationOid(known->table, AccessShareLock);
-	if (known->key.rel != known->table)
-		LockRelationOid(known->key.rel, AccessShareLock);
-	foreach(cell, known->leaves)
+	LockRelationOid(entry->table, AccessShareLock);
+	if (entry->key.rel != entry->table)
+		LockRelationOid(entry->key.rel, AccessShareLock);
+	foreach(cell, entry->leaves)
 	{
 		const BfLeaf *leaf = lfirst(cell);
 
@@ -121,36 +121,36 @@ lock_again(const BfKnown *known)
 
 /* Whether an entry is for an index, which stands for its table only. */
 static bool
-is_of_index(const BfKnown *known)
+is_of_index(const BfCachedLookup *entry)
 {
-	return known->alone && known->key.rel != known->table;
+	return entry->alone && entry->key.rel != entry->table;
 }
 
 /* Whether an entry has all tables with rows that exist now, in their order. */
 static bool
-knows_all_tables(const BfKnown *known)
+has_all_tables(const BfCachedLookup *entry)
 {
 	List	   *places;
-	ListCell   *next = list_head(known->leaves);
-	bool		all_known = true;
+	ListCell   *next = list_head(entry->leaves);
+	bool		complete = true;
 	ListCell   *cell;
 
-	if (is_of_index(known))
+	if (is_of_index(entry))
 		return true;
-	places = bf_rows_tables(known->table);
+	places = bf_rows_tables(entry->table);
 	foreach(cell, places)
 	{
 		const BfPlace *place = lfirst(cell);
 
 		if (next != NULL &&
 			((const BfLeaf *) lfirst(next))->place.table == place->table)
-			next = lnext(known->leaves, next);
+			next = lnext(entry->leaves, next);
 		else if (place->leaving ||
 				 get_rel_relkind(place->table) != RELKIND_PARTITIONED_TABLE)
-			all_known = false;
+			complete = false;
 	}
 	list_free_deep(places);
-	return all_known;
+	return complete;
 }
 
 /* What the active snapshot sees as finished. */
@@ -168,12 +168,12 @@ seen_now(void)
 
 /* Whether the active snapshot cannot see another table, or a move of rows. */
 static bool
-sees_no_more(const BfKnown *known)
+sees_no_more(const BfCachedLookup *entry)
 {
 	Seen		now = seen_now();
 
-	return (known->alone && !known->may_move) ||
-		memcmp(&now, &known->seen, sizeof(now)) == 0;
+	return (entry->alone && !entry->may_move) ||
+		memcmp(&now, &entry->seen, sizeof(now)) == 0;
 }
 
 /*
@@ -181,26 +181,26 @@ sees_no_more(const BfKnown *known)
  * complete.
  */
 static bool
-is_permitted(const BfKnown *known)
+is_permitted(const BfCachedLookup *entry)
 {
-	return known->epoch == bf_epoch() && known->user == GetUserId() &&
-		sees_no_more(known);
+	return entry->epoch == bf_epoch() && entry->user == GetUserId() &&
+		sees_no_more(entry);
 }
 
 /* Lock an entry again; whether it is valid now, for this user. */
 static bool
-is_right_again(BfKnown *known)
+is_right_again(BfCachedLookup *entry)
 {
-	if (known->definitions != bf_definitions() ||
-		!bf_rights_check_table(known->table))
+	if (entry->definitions != bf_definitions() ||
+		!bf_rights_check_table(entry->table))
 		return false;
-	lock_again(known);
-	if (known->definitions != bf_definitions() || !knows_all_tables(known) ||
-		(known->may_move && !bf_rows_stayed(known->leaves, is_of_index(known))))
+	lock_again(entry);
+	if (entry->definitions != bf_definitions() || !has_all_tables(entry) ||
+		(entry->may_move && !bf_rows_stayed(entry->leaves, is_of_index(entry))))
 		return false;
-	known->epoch = bf_epoch();
-	known->user = GetUserId();
-	known->seen = seen_now();
+	entry->epoch = bf_epoch();
+	entry->user = GetUserId();
+	entry->seen = seen_now();
 	return true;
 }
 
@@ -209,35 +209,35 @@ static void
 forget_others(void)
 {
 	HASH_SEQ_STATUS scan;
-	BfKnown    *known;
+	BfCachedLookup *entry;
 
 	if (hash_get_num_entries(all) < most)
 		return;
 	hash_seq_init(&scan, all);
-	while ((known = hash_seq_search(&scan)) != NULL)
+	while ((entry = hash_seq_search(&scan)) != NULL)
 	{
-		if (known->epoch == bf_epoch())
+		if (entry->epoch == bf_epoch())
 			continue;
-		MemoryContextDelete(known->context);
-		hash_search(all, &known->key, HASH_REMOVE, NULL);
+		MemoryContextDelete(entry->context);
+		hash_search(all, &entry->key, HASH_REMOVE, NULL);
 	}
-	most = hash_get_num_entries(all) + MOST_KNOWN;
+	most = hash_get_num_entries(all) + MOST_ENTRIES;
 }
 
 /* Keep an entry, replacing an older one. */
-static BfKnown *
-keep_known(BfKnown *found)
+static BfCachedLookup *
+keep_entry(BfCachedLookup *found)
 {
-	BfKnown    *known;
+	BfCachedLookup *entry;
 	bool		replaces;
 
 	forget_others();
-	known = hash_search(all, &found->key, HASH_ENTER, &replaces);
+	entry = hash_search(all, &found->key, HASH_ENTER, &replaces);
 	if (replaces)
-		MemoryContextDelete(known->context);
+		MemoryContextDelete(entry->context);
 	MemoryContextSetParent(found->context, CacheMemoryContext);
-	*known = *found;
-	return known;
+	*entry = *found;
+	return entry;
 }
 
 /*
@@ -257,11 +257,11 @@ any_is_leaving(const List *leaves)
 }
 
 /* Resolve a lookup, and keep the result. */
-static BfKnown *
-find_out(const BfQuestion *question)
+static BfCachedLookup *
+resolve_entry(const BfQuestion *question)
 {
 	Oid			table = IndexGetRelation(question->rel, true);
-	BfKnown		found = {
+	BfCachedLookup found = {
 		.key = key_of(question),
 		/* Read before resolving, so that a concurrent change is noticed. */
 		.definitions = bf_definitions(),
@@ -282,26 +282,26 @@ find_out(const BfQuestion *question)
 		((const BfLeaf *) linitial(found.leaves))->place.table == found.table;
 	if (!bf_rights_check_table(found.table) || any_is_leaving(found.leaves))
 		found.definitions = 0;
-	return keep_known(&found);
+	return keep_entry(&found);
 }
 
 /* The entry for a lookup, locked and permitted; resolved if need be. */
-static BfKnown *
-know(const BfQuestion *question)
+static BfCachedLookup *
+find_entry(const BfQuestion *question)
 {
 	Key			key = key_of(question);
-	BfKnown    *known;
+	BfCachedLookup *entry;
 
 	if (all == NULL)
-		all = hash_create("live filters asked", MOST_KNOWN,
+		all = hash_create("live filters asked", MOST_ENTRIES,
 						  &(HASHCTL) {
 							  .keysize = sizeof(Key),
-							  .entrysize = sizeof(BfKnown)
+							  .entrysize = sizeof(BfCachedLookup)
 						  }, HASH_ELEM | HASH_BLOBS);
-	known = hash_search(all, &key, HASH_FIND, NULL);
-	if (known != NULL && (is_permitted(known) || is_right_again(known)))
-		return known;
-	return find_out(question);
+	entry = hash_search(all, &key, HASH_FIND, NULL);
+	if (entry != NULL && (is_permitted(entry) || is_right_again(entry)))
+		return entry;
+	return resolve_entry(question);
 }
 
 /*
@@ -309,14 +309,14 @@ know(const BfQuestion *question)
  * call site keeps the entry: none is removed in its own epoch.
  */
 const List *
-bf_known_leaves(const BfQuestion *question, BfLastKnown *last)
+bf_lookup_cache_leaves(const BfQuestion *question, BfLastLookup *last)
 {
 	AcceptInvalidationMessages();
-	if (last->epoch != bf_epoch() || !is_asked(last->known, question) ||
-		!is_permitted(last->known))
+	if (last->epoch != bf_epoch() || !is_for_question(last->entry, question) ||
+		!is_permitted(last->entry))
 	{
-		last->known = know(question);
-		last->epoch = last->known->epoch;
+		last->entry = find_entry(question);
+		last->epoch = last->entry->epoch;
 	}
-	return last->known->leaves;
+	return last->entry->leaves;
 }

@@ -46,7 +46,7 @@
 /* The keys of those filters of a table that may be used for a lookup. */
 typedef struct Choice
 {
-	List	   *subjects;		/* of all of them; the indexes are locked */
+	List	   *keys;			/* of all of them; the indexes are locked */
 	List	   *meant;			/* those that match the lookup */
 	bool		partial;		/* was there a partial index? */
 } Choice;
@@ -72,7 +72,7 @@ refuse_unknown(Oid rel)
 
 /* Whether an element is of the kind that an index holds. */
 static bool
-takes(Relation index, const BfElementType *element)
+takes_element(Relation index, const BfElementType *element)
 {
 	BfElementType own;
 
@@ -84,28 +84,28 @@ takes(Relation index, const BfElementType *element)
  * Whether a filter matches a lookup: by the named column, or by its elements.
  */
 static bool
-is_meant(Relation index, const BfQuestion *question)
+matches_question(Relation index, const BfQuestion *question)
 {
 	if (question->column != NULL)
-		return bf_subject_is_named(index, question->column);
-	return question->element == NULL || takes(index, question->element);
+		return bf_index_key_is_named(index, question->column);
+	return question->element == NULL || takes_element(index, question->element);
 }
 
 /* Add an open live filter to a choice. */
 static void
-consider(Relation index, const BfQuestion *question, Choice *choice)
+consider_index(Relation index, const BfQuestion *question, Choice *choice)
 {
-	BfSubject  *subject;
+	BfIndexKey *key;
 
 	if (!question->all && bf_is_partial(index))
 	{
 		choice->partial = true;
 		return;
 	}
-	subject = bf_subject_of(index);
-	choice->subjects = lappend(choice->subjects, subject);
-	if (is_meant(index, question))
-		choice->meant = lappend(choice->meant, subject);
+	key = bf_index_key_of(index);
+	choice->keys = lappend(choice->keys, key);
+	if (matches_question(index, question))
+		choice->meant = lappend(choice->meant, key);
 }
 
 /* Examine the indexes of a table, as they are at this moment. */
@@ -127,7 +127,7 @@ look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
 			continue;
 		is_filter = bf_is_live_filter(index);
 		if (is_filter)
-			consider(index, question, choice);
+			consider_index(index, question, choice);
 		relation_close(index, is_filter ? NoLock : AccessShareLock);
 	}
 	list_free(indexes);
@@ -140,7 +140,7 @@ look_at_indexes(Oid oid, const BfQuestion *question, Choice *choice)
  * look like the other.
  */
 static void
-choose(Oid table, const BfQuestion *question, Choice *choice)
+choose_filters(Oid table, const BfQuestion *question, Choice *choice)
 {
 	for (int i = 0; i < TRIES; i++)
 	{
@@ -154,17 +154,17 @@ choose(Oid table, const BfQuestion *question, Choice *choice)
 
 /* Filters on a key; NULL: on any. */
 static List *
-filters_of(const Choice *choice, const BfSubject *wanted)
+filters_of(const Choice *choice, const BfIndexKey *wanted)
 {
 	List	   *filters = NIL;
 	ListCell   *cell;
 
-	foreach(cell, choice->subjects)
+	foreach(cell, choice->keys)
 	{
-		const BfSubject *subject = lfirst(cell);
+		const BfIndexKey *key = lfirst(cell);
 
-		if (wanted == NULL || bf_subject_equals(subject, wanted))
-			filters = lappend_oid(filters, subject->index);
+		if (wanted == NULL || bf_index_key_equals(key, wanted))
+			filters = lappend_oid(filters, key->index);
 	}
 	return filters;
 }
@@ -182,14 +182,14 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 					get_rel_name(place->table), wanted),
 			 place->elsewhere != NULL ?
 			 errdetail("Its rows are %s.", place->elsewhere) :
-			 choice->subjects != NIL ?
+			 choice->keys != NIL ?
 			 errdetail("It has live filters on: %s.",
-					   bf_subject_list(choice->subjects)) :
+					   bf_index_key_list(choice->keys)) :
 			 choice->partial ?
 			 errdetail("A partial index does not cover all of its rows.") : 0,
 			 place->elsewhere != NULL ?
 			 errhint("Use the tables that hold the rows, one by one.") :
-			 choice->subjects != NIL ?
+			 choice->keys != NIL ?
 			 errhint("Specify one of these columns, or the index on an expression, or create a live filter with CREATE INDEX ... USING bloomfilter.") :
 			 errhint("Create one with CREATE INDEX ... USING bloomfilter.")));
 }
@@ -198,16 +198,16 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
  * The key that matches, or else the only one that could if the element were of
  * another type.  Raises an error if there are several.
  */
-static const BfSubject *
-the_subject(Oid table, const BfQuestion *question, const Choice *choice)
+static const BfIndexKey *
+the_key(Oid table, const BfQuestion *question, const Choice *choice)
 {
-	List	   *subjects = choice->meant != NIL ? choice->meant :
-		question->column == NULL ? choice->subjects : NIL;
+	List	   *keys = choice->meant != NIL ? choice->meant :
+		question->column == NULL ? choice->keys : NIL;
 	ListCell   *cell;
 
-	foreach(cell, subjects)
+	foreach(cell, keys)
 	{
-		if (bf_subject_equals(linitial(subjects), lfirst(cell)))
+		if (bf_index_key_equals(linitial(keys), lfirst(cell)))
 			continue;
 		Assert(choice->meant != NIL || question->element != NULL);
 		if (choice->meant == NIL)
@@ -217,18 +217,18 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
 							get_rel_name(table),
 							format_type_be(question->element->type)),
 					 errdetail("Its live filters are on: %s.",
-							   bf_subject_list(subjects)),
+							   bf_index_key_list(keys)),
 					 errhint("Cast the element to the type of the column.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",
 						get_rel_name(table)),
-				 errdetail("They are on: %s.", bf_subject_list(subjects)),
+				 errdetail("They are on: %s.", bf_index_key_list(keys)),
 				 question->element != NULL ?
 				 errhint("Specify the column, as in bf_live_contains(table, element, 'column'), or use the index in place of the table.") :
 				 errhint("Use the index in place of the table.")));
 	}
-	return subjects == NIL ? NULL : linitial(subjects);
+	return keys == NIL ? NULL : linitial(keys);
 }
 
 /*
@@ -236,22 +236,22 @@ the_subject(Oid table, const BfQuestion *question, const Choice *choice)
  * matches, by those of its first leaf.  If its elements are of another kind
  * than the lookup's, that is raised later.
  */
-static const BfSubject *
-find_subject(const BfQuestion *question, const BfPlace *first,
-			 const Choice *leaf)
+static const BfIndexKey *
+find_index_key(const BfQuestion *question, const BfPlace *first,
+			   const Choice *leaf)
 {
-	const BfSubject *subject = NULL;
+	const BfIndexKey *key = NULL;
 	Choice		root = *leaf;
 
 	if (first->table != question->rel)
-		choose(question->rel, question, &root);
+		choose_filters(question->rel, question, &root);
 	if (root.meant != NIL || leaf->meant == NIL)
-		subject = the_subject(question->rel, question, &root);
-	if (subject == NULL)
-		subject = the_subject(first->table, question, leaf);
-	if (subject == NULL)
+		key = the_key(question->rel, question, &root);
+	if (key == NULL)
+		key = the_key(first->table, question, leaf);
+	if (key == NULL)
 		refuse_missing(first, question->column, leaf);
-	return subject;
+	return key;
 }
 
 /* Make a leaf. */
@@ -267,7 +267,7 @@ make_leaf(const BfPlace *place, List *indexes)
 
 /* Whether a filter of a table above covers a partition. */
 static bool
-is_covered(Oid table, const BfQuestion *question, const BfSubject *wanted)
+is_covered(Oid table, const BfQuestion *question, const BfIndexKey *wanted)
 {
 	List	   *above = get_rel_relispartition(table) ?
 		get_partition_ancestors(table) : NIL;
@@ -276,7 +276,7 @@ is_covered(Oid table, const BfQuestion *question, const BfSubject *wanted)
 
 	foreach(cell, above)
 	{
-		choose(lfirst_oid(cell), question, &choice);
+		choose_filters(lfirst_oid(cell), question, &choice);
 		if (filters_of(&choice, wanted) != NIL)
 			return true;
 	}
@@ -303,7 +303,7 @@ leaves_of_table(const BfQuestion *question)
 {
 	List	   *places = bf_rows_places(question->rel);
 	BfQuestion	any = {.all = question->all};
-	const BfSubject *wanted = NULL;
+	const BfIndexKey *wanted = NULL;
 	List	   *leaves = NIL;
 	ListCell   *cell;
 
@@ -316,14 +316,14 @@ leaves_of_table(const BfQuestion *question)
 
 		if (bf_rows_are_out_of_reach(place))
 			continue;
-		choose(place->table, is_first ? question : &any, &choice);
+		choose_filters(place->table, is_first ? question : &any, &choice);
 		if (is_first && !question->all)
-			wanted = find_subject(question, place, &choice);
+			wanted = find_index_key(question, place, &choice);
 		indexes = filters_of(&choice, wanted);
 		if (indexes == NIL && !question->all &&
 			(place->elsewhere == NULL ? !place->leaving :
 			 !is_covered(place->table, &any, wanted)))
-			refuse_missing(place, bf_subject_name(wanted), &choice);
+			refuse_missing(place, bf_index_key_name(wanted), &choice);
 		leaves = lappend(leaves, make_leaf(place, indexes));
 	}
 	return add_out_of_reach(leaves, places);
@@ -365,7 +365,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 
 	if (!bf_is_live_filter(index))
 		refuse_relation(question->rel);
-	if (question->column != NULL && !bf_subject_is_named(index, question->column))
+	if (question->column != NULL && !bf_index_key_is_named(index, question->column))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("live filter \"%s\" is not on column \"%s\"",
@@ -409,7 +409,7 @@ bf_resolve_index(Oid index)
 static void
 check_element(Relation index, const BfElementType *element)
 {
-	if (!takes(index, element))
+	if (!takes_element(index, element))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("live filter \"%s\" holds elements of type %s, not %s",
@@ -479,8 +479,8 @@ bf_resolve(const BfQuestion *question)
 		leaves_of_table(question);
 	if (question->all)
 		{
-		choose(table, question, &own);
-		bf_rights_keep(leaves, table, own.subjects, whole);
+		choose_filters(table, question, &own);
+		bf_rights_keep(leaves, table, own.keys, whole);
 	}
 	foreach(cell, leaves)
 		check_leaf(lfirst(cell), question, table, whole);
@@ -492,7 +492,7 @@ bf_resolve(const BfQuestion *question)
  * are none.
  */
 static void
-keep_sure(BfLeaf *leaf)
+keep_certain(BfLeaf *leaf)
 {
 	BfDoubt		doubt = BF_NOT_VALID;
 	List	   *sure = NIL;
@@ -542,7 +542,7 @@ bf_resolve_certain(const BfQuestion *question)
 	ListCell   *cell;
 
 	foreach(cell, leaves)
-		keep_sure(lfirst(cell));
+		keep_certain(lfirst(cell));
 	return leaves;
 }
 
@@ -569,7 +569,7 @@ bf_resolve_sure(Oid rel)
 		if (bf_rows_are_out_of_reach(&leaf->place))
 			leaves = foreach_delete_current(leaves, cell);
 		else
-			keep_sure(leaf);
+			keep_certain(leaf);
 	}
 	return leaves;
 }

@@ -123,7 +123,7 @@ static bool
 is_of_named(Relation index, Oid named, const List *own)
 {
 	Oid			table = index->rd_index->indrelid;
-	BfSubject  *subject;
+	BfIndexKey *key;
 	ListCell   *cell;
 
 	if (table == named ||
@@ -131,12 +131,12 @@ is_of_named(Relation index, Oid named, const List *own)
 		return true;
 	if (bf_is_partial(index))
 		return false;
-	subject = bf_subject_of(index);
-	if (subject->column != NULL)
-		return get_attnum(named, subject->column) != InvalidAttrNumber;
+	key = bf_index_key_of(index);
+	if (key->column != NULL)
+		return get_attnum(named, key->column) != InvalidAttrNumber;
 	foreach(cell, own)
 	{
-		if (bf_subject_equals(lfirst(cell), subject))
+		if (bf_index_key_equals(lfirst(cell), key))
 			return true;
 	}
 	return false;

@@ -311,7 +311,7 @@ is_listed(const RowsCatalog *known, Oid oid, Oid table)
  * tables that inherit from it are not looked up as well.
  */
 static const char *
-elsewhere(Relation table, const Found *found, bool alone)
+rows_elsewhere(Relation table, const Found *found, bool alone)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return "accessed through a foreign table";
@@ -353,7 +353,7 @@ bf_rows_stayed(const List *leaves, bool alone)
 		const BfPlace *place = &((const BfLeaf *) lfirst(cell))->place;
 		Relation	table = relation_open(place->table, NoLock);
 
-		stayed = stayed && elsewhere(table, &found, alone) == place->elsewhere;
+		stayed = stayed && rows_elsewhere(table, &found, alone) == place->elsewhere;
 		relation_close(table, NoLock);
 	}
 	return stayed;
@@ -381,7 +381,7 @@ bf_rows_place(Oid oid, bool alone)
 	Found		found;
 
 	find_catalogs(&found);
-	place = make_place(oid, false, elsewhere(table, &found, alone));
+	place = make_place(oid, false, rows_elsewhere(table, &found, alone));
 	relation_close(table, NoLock);
 	return place;
 }
@@ -405,7 +405,7 @@ is_leaving(Oid table)
  * lock is available; NULL if the table does not exist any more.
  */
 static BfPlace *
-reach(Oid table)
+reach_table(Oid table)
 {
 	if (!ConditionalLockRelationOid(table, AccessShareLock))
 		return make_place(table, true, OUT_OF_REACH);
@@ -441,7 +441,7 @@ places_below(const BfPlace *parent)
 											 NULL, NULL);
 	foreach(cell, list_difference_oid(all, seen))
 	{
-		BfPlace    *place = reach(lfirst_oid(cell));
+		BfPlace    *place = reach_table(lfirst_oid(cell));
 
 		if (place != NULL)
 			places = lappend(places, place);
@@ -524,7 +524,7 @@ bf_rows_places(Oid root)
 		if (bf_rows_are_out_of_reach(place))
 			continue;
 		table = relation_open(place->table, NoLock);
-		place->elsewhere = elsewhere(table, &found, false);
+		place->elsewhere = rows_elsewhere(table, &found, false);
 		/* Queries skip temporary tables of other sessions as well. */
 		if ((place->table != root && RELATION_IS_OTHER_TEMP(table)) ||
 			(place->elsewhere == NULL &&

@@ -359,13 +359,13 @@ question_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
  * another row of another relation, or of an outer query.
  */
 static bool
-varies(Node *node, void *context)
+value_varies(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param))
 		return is_from_outside(context, (const Param *) node);
-	return IsA(node, Var) || expression_tree_walker(node, varies, context);
+	return IsA(node, Var) || expression_tree_walker(node, value_varies, context);
 }
 
 /* The table that the query names to mean a relation, which may be below it. */
@@ -407,7 +407,7 @@ hides_rows(const PlannerInfo *root)
 
 /* Whether a plan may depend on the contents of a filter. */
 static bool
-may_be_told(PlannerInfo *root, const RelOptInfo *rel, Relation index)
+may_depend_on(PlannerInfo *root, const RelOptInfo *rel, Relation index)
 {
 	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
 
@@ -521,8 +521,8 @@ is_scan_dearer(const RelOptInfo *rel, Cost question)
  * it.
  */
 static double
-ask_now(const RelOptInfo *rel, const Question *question, Relation index,
-		const Const *constant)
+probe_now(const RelOptInfo *rel, const Question *question, Relation index,
+		  const Const *constant)
 {
 	BfGate		gate;
 
@@ -534,12 +534,12 @@ ask_now(const RelOptInfo *rel, const Question *question, Relation index,
 
 /* Probe a filter for a constant, once for all paths of a relation. */
 static double
-ask_once(const RelOptInfo *rel, const Question *question, Relation index,
-		 const Const *constant)
+probe_once(const RelOptInfo *rel, const Question *question, Relation index,
+		   const Const *constant)
 {
 	if (planned.filter != question->filter || planned.rinfo != question->rinfo)
 	{
-		planned.absent = ask_now(rel, question, index, constant);
+		planned.absent = probe_now(rel, question, index, constant);
 		planned.filter = question->filter;
 		planned.rinfo = question->rinfo;
 	}
@@ -557,8 +557,8 @@ expected_absent(PlannerInfo *root, const RelOptInfo *rel,
 
 	if (IsA(constant, Const) && !constant->constisnull &&
 		!IsolationIsSerializable() && ActiveSnapshotSet() &&
-		!has_parameters(root) && may_be_told(root, rel, index))
-		absent = ask_once(rel, question, index, constant);
+		!has_parameters(root) && may_depend_on(root, rel, index))
+		absent = probe_once(rel, question, index, constant);
 	if (absent < 0)
 		absent = bf_live_absent(index);
 	index_close(index, NoLock);
@@ -664,7 +664,7 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	*absent = expected_absent(root, rel, &question);
 	if (*absent == 0 ||
 		(*absent < 0 && child->pathtype != T_SeqScan &&
-		 !varies(lsecond(question.clause->args), root)))
+		 !value_varies(lsecond(question.clause->args), root)))
 		return NULL;
 	/* A filter that must not be probed now may be when the plan is executed. */
 	if (IsolationIsSerializable())
@@ -697,8 +697,8 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
  * replace them in the list.  Returns the others, still to be added.
  */
 static List *
-put_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
-		  List **paths)
+make_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
+		   List **paths)
 {
 	List	   *placed = NIL;
 	List	   *others = NIL;
@@ -739,8 +739,8 @@ add_gates(PlannerInfo *root, RelOptInfo *rel, Index relid, RangeTblEntry *rte)
 	if (filters == NIL || !is_heap(rte->relid))
 		return;
 	/* All gates first: adding one may free paths that are worse. */
-	whole = put_gates(root, rel, filters, &rel->pathlist);
-	partial = put_gates(root, rel, filters, &rel->partial_pathlist);
+	whole = make_gates(root, rel, filters, &rel->pathlist);
+	partial = make_gates(root, rel, filters, &rel->partial_pathlist);
 	foreach(cell, whole)
 		add_path(rel, lfirst(cell));
 	foreach(cell, partial)

@@ -64,7 +64,7 @@ typedef struct GateState
 	ScanState  *scan;			/* of the relation: the child, or below it */
 	const OpExpr *clause;
 	ExprState  *value;			/* NULL: not prepared yet */
-	bool		may_ask;
+	bool		may_probe;
 	BfGate		gate;			/* index: NULL if it is not open */
 	uint64		epoch;			/* in which it was opened */
 
@@ -169,28 +169,28 @@ open_if_free(Oid oid)
  * subtransaction removes the file that it gave to the index.
  */
 static void
-open_anew(GateState *state)
+reopen_filter(GateState *state)
 {
 	state->epoch = bf_epoch();
 	if (state->gate.index != NULL)
 		index_close(state->gate.index, NoLock);
 	state->gate.index = open_if_free(state->lookup.kind.filter);
-	state->may_ask = state->gate.index != NULL &&
+	state->may_probe = state->gate.index != NULL &&
 		bf_gate_open(&state->gate, state->gate.index, state->clause);
 }
 
 /* Prepare the first probe of an execution, if there may be any. */
 static void
-prepare_to_ask(GateState *state)
+prepare_to_probe(GateState *state)
 {
 	PlanState  *ps = &state->css.ss.ps;
 	Expr	   *value = lsecond(state->clause->args);
 	MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
 
 	state->value = ExecInitExpr(value, ps);
-	state->may_ask = has_value((Node *) value, ps->state->es_param_list_info);
-	if (state->may_ask)
-		open_anew(state);
+	state->may_probe = has_value((Node *) value, ps->state->es_param_list_info);
+	if (state->may_probe)
+		reopen_filter(state);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -270,7 +270,7 @@ size_of(const BfElementType *element, Datum value)
 
 /* Probe the filter.  Returns whether to scan the child. */
 static bool
-ask_filter(GateState *state, Datum value)
+probe_filter(GateState *state, Datum value)
 {
 	BfGateCost	before = blocks_so_far();
 	bool		found = bf_gate_may_contain(&state->gate, value);
@@ -297,7 +297,7 @@ wants_scan(GateState *state)
 	bool		scan = true;
 	Datum		value;
 
-	if (!state->may_ask)
+	if (!state->may_probe)
 		return true;
 	if (bf_gate_pauses(learnt_now(state), &state->skipped))
 	{
@@ -305,16 +305,16 @@ wants_scan(GateState *state)
 		return true;
 	}
 	if (state->value == NULL)
-		prepare_to_ask(state);
+		prepare_to_probe(state);
 	else if (state->epoch != bf_epoch())
-		open_anew(state);
-	if (!state->may_ask)
+		reopen_filter(state);
+	if (!state->may_probe)
 		return true;
 	ResetExprContext(econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	value = ExecEvalExpr(state->value, econtext, &isnull);
 	if (!isnull)
-		scan = ask_filter(state, value);
+		scan = probe_filter(state, value);
 	MemoryContextSwitchTo(caller);
 	return scan;
 }
@@ -329,7 +329,7 @@ rescan_child(GateState *state)
 
 /* Decide whether to scan the child, and prepare it for that. */
 static void
-decide(GateState *state)
+decide_scan(GateState *state)
 {
 	state->is_decided = true;
 	state->is_open = wants_scan(state);
@@ -347,7 +347,7 @@ gate_next(PlanState *node)
 
 	CHECK_FOR_INTERRUPTS();
 	if (!state->is_decided)
-		decide(state);
+		decide_scan(state);
 	if (!state->is_open)
 		return NULL;
 	before = blocks_read();
@@ -403,7 +403,7 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 	ps->resultops = ExecGetResultSlotOps(state->child, &ps->resultopsfixed);
 	ps->resultopsset = true;
 	ps->ExecProcNode = gate_next;
-	state->may_ask = bf_gate_enabled && !IsolationIsSerializable();
+	state->may_probe = bf_gate_enabled && !IsolationIsSerializable();
 }
 
 /* EndCustomScan */
@@ -413,7 +413,7 @@ gate_end(CustomScanState *node)
 	GateState  *state = (GateState *) node;
 
 	ExecEndNode(state->child);
-	if (state->may_ask && state->by_child > 0)
+	if (state->may_probe && state->by_child > 0)
 		learnt_now(state);
 	if (state->gate.index != NULL)
 		index_close(state->gate.index, NoLock);

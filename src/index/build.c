@@ -91,7 +91,7 @@ typedef struct Build
 	BfLive		live;
 	Range		range;			/* all pages, unless hashes are spooled */
 	BufFile    *spool;			/* NULL: bits are set as rows come */
-	BfParts    *parts;			/* positions by range, or NULL */
+	BfSpool    *parts;			/* positions by range, or NULL */
 	uint64		elements;		/* spooled */
 	uint32		passes;			/* over them, to set all bits */
 	uint32		passed;			/* passes that are done */
@@ -103,7 +103,7 @@ typedef struct Build
 
 /* Set the bits that were prefetched. */
 static void
-drain(Range *range)
+drain_range(Range *range)
 {
 	for (uint32 i = 0; i < range->filled; i++)
 		bf_bit_set(range->bits, range->ring[i]);
@@ -130,7 +130,7 @@ range_add(const BfLive *live, Range *range, const BfHash *hash)
 	live->plan.strategy->positions(hash, live->plan.first.bits, 0, hashes,
 								   positions);
 	if (range->filled + hashes > RING)
-		drain(range);
+		drain_range(range);
 	for (uint32 i = 0; i < hashes; i++)
 	{
 		uint64		bit = positions[i] - first;
@@ -206,7 +206,7 @@ plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
  * grow.
  */
 static void
-plan(Build *build, uint64 elements)
+plan_build(Build *build, uint64 elements)
 {
 	BfLiveOptions *options = (BfLiveOptions *) build->index->rd_options;
 	int32		expansion = expansion_of(options);
@@ -356,12 +356,12 @@ take_into_parts(Build *build, const BfHash *hash)
 	uint64		positions[BF_MAX_HASHES];
 
 	build->strategy->positions(hash, shape->bits, 0, shape->hashes, positions);
-	bf_parts_add(build->parts, positions, shape->hashes);
+	bf_spool_add(build->parts, positions, shape->hashes);
 }
 
 /* Replace spooled hashes by positions, if that is less to read. */
 static void
-divide(Build *build)
+divide_spool(Build *build)
 {
 	const BfLiveLayer *layer = &build->live.layers[0];
 
@@ -369,11 +369,11 @@ divide(Build *build)
 		layer->pages <= (uint64) build->range.pages * layer->shape.hashes)
 		return;
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_FILL);
-	build->parts = bf_parts_create(layer->shape.bits,
+	build->parts = bf_spool_create(layer->shape.bits,
 								   build->range.pages * BF_PAGE_BITS);
 	build->passes++;
 	read_spool(build, take_into_parts);
-	bf_parts_rewind(build->parts);
+	bf_spool_rewind(build->parts);
 }
 
 /* Set the bits of a range from the positions of its part. */
@@ -384,14 +384,14 @@ range_fill_part(Build *build, uint32 part)
 	uint32		positions[PAIRS_AT_ONCE];
 	size_t		count;
 
-	while ((count = bf_parts_read(build->parts, part, positions,
+	while ((count = bf_spool_read(build->parts, part, positions,
 								  PAIRS_AT_ONCE)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (size_t i = 0; i < count; i++)
 		{
 			if (range->filled == RING)
-				drain(range);
+				drain_range(range);
 			range_set(range, positions[i]);
 		}
 	}
@@ -410,7 +410,7 @@ range_fill(Build *build, BlockNumber first)
 		range_fill_part(build, first / range->pages);
 	else
 		read_spool(build, take_into_range);
-	drain(range);
+	drain_range(range);
 }
 
 /* Append a page to the index. */
@@ -478,7 +478,7 @@ write_filter(Build *build)
 	pgstat_progress_update_multi_param(lengthof(counters), counters, start);
 	build->passes = (pages + range->pages - 1) / range->pages;
 	if (build->spool != NULL)
-		divide(build);
+		divide_spool(build);
 	for (BlockNumber first = 0; build->elements > 0 && first < pages;
 		 first += range->pages)
 	{
@@ -515,7 +515,7 @@ prepare_build(Build *build, Relation index)
 										   ALLOCSET_DEFAULT_SIZES);
 
 	/* Refuse invalid options even if the size is determined later. */
-	plan(build, 0);
+	plan_build(build, 0);
 	if (sized)
 		range_allocate(&build->live, &build->range);
 	if (!sized || build->range.pages < build->live.layers[0].pages)
@@ -620,7 +620,7 @@ scan_left_out(Build *build, Relation heap, IndexInfo *info)
  * any more were deleted by transactions that had an ID by then.
  */
 static double
-scan(Build *build, Relation heap, IndexInfo *info)
+scan_table(Build *build, Relation heap, IndexInfo *info)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
 	FullTransactionId next = ReadNextFullTransactionId();
@@ -679,15 +679,15 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 	prepare_build(build, index);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, BF_PHASE_SCAN);
-	result->heap_tuples = scan(build, heap, info);
+	result->heap_tuples = scan_table(build, heap, info);
 	result->index_tuples = build->elements;
 	if (build->range.bits == NULL)
 	{
-		plan(build, build->elements);
+		plan_build(build, build->elements);
 		range_allocate(&build->live, &build->range);
 	}
 	else if (build->spool == NULL)
-		drain(&build->range);
+		drain_range(&build->range);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 								 (int64) build->elements);
 	build->live.horizon = build->horizon;

@@ -221,7 +221,7 @@ empty_set(Deferred *deferred)
  * PostgreSQL, when the row was inserted, could have been before the lookup.
  */
 static void
-put(Relation index, const BfPairSet *set)
+store_set(Relation index, const BfPairSet *set)
 {
 	BfHashPair *pairs = palloc_extended(set->count * sizeof(BfHashPair),
 										MCXT_ALLOC_HUGE);
@@ -237,7 +237,7 @@ put(Relation index, const BfPairSet *set)
  * to cover the rows, and did not read them when it was built.
  */
 static bool
-needs(Relation index, Deferred *deferred)
+needs_set(Relation index, Deferred *deferred)
 {
 	const Deferred *own;
 
@@ -284,9 +284,9 @@ store_in(Oid oid, Deferred *deferred)
 	if (index == NULL)
 		return;
 	if (index->rd_rel->relkind == RELKIND_INDEX && bf_is_live_filter(index) &&
-		needs(index, deferred))
+		needs_set(index, deferred))
 	{
-		put(index, &deferred->set);
+		store_set(index, &deferred->set);
 		/*
 		 * The table of the rows is checked once, whether they are stored or
 		 * not.
@@ -337,7 +337,7 @@ store_in_file(Deferred *deferred)
 			RelFileLocatorEquals(compat_locator_of(index),
 								 deferred->origin.index_file))
 		{
-			put(index, &deferred->set);
+			store_set(index, &deferred->set);
 			check_table(deferred->origin.table);
 			empty_set(deferred);
 		}
@@ -408,7 +408,7 @@ make_set(Relation table, Relation index)
 
 /* Save the size of a set before a subtransaction adds to it. */
 static void
-mark(Deferred *deferred, SubTransactionId subxact)
+mark_set(Deferred *deferred, SubTransactionId subxact)
 {
 	if (nmarks == marks_room)
 	{
@@ -458,7 +458,7 @@ find_set_to_change(Relation table, Relation index)
 	SubTransactionId subxact = GetCurrentSubTransactionId();
 
 	if (deferred->marked != subxact)
-		mark(deferred, subxact);
+		mark_set(deferred, subxact);
 	return deferred;
 }
 
@@ -498,7 +498,7 @@ bf_deferred_add(Relation table, Relation index, const BfHashPair *pair)
 		BfHashPair	copy = *pair;
 		BfPairSet	one = {.pairs = &copy,.count = 1};
 
-		put(index, &one);
+		store_set(index, &one);
 		return;
 	}
 	deferred = find_set_to_change(table, index);
@@ -575,7 +575,7 @@ bf_deferred_contains(Relation index, const BfHashPair *pair)
 	{
 		Deferred   *stray = lfirst(cell);
 
-		if (bf_pairset_contains(&stray->set, pair) && needs(index, stray))
+		if (bf_pairset_contains(&stray->set, pair) && needs_set(index, stray))
 			return true;
 	}
 	return false;
@@ -598,7 +598,7 @@ bf_deferred_copy(Relation index, size_t *count)
 	{
 		Deferred   *deferred = lfirst(cell);
 
-		if (!needs(index, deferred))
+		if (!needs_set(index, deferred))
 			continue;
 		memcpy(pairs + *count, deferred->set.pairs,
 			   deferred->set.count * sizeof(BfHashPair));
@@ -622,7 +622,7 @@ drop_set(Deferred *deferred)
 
 /* Forget what a subtransaction added, unless it is stored already. */
 static void
-undo(SubTransactionId subxact)
+undo_subxact(SubTransactionId subxact)
 {
 	while (nmarks > 0 && marks[nmarks - 1].subxact == subxact)
 	{
@@ -647,7 +647,7 @@ undo(SubTransactionId subxact)
 
 /* Assign what a subtransaction added to its parent. */
 static void
-hand_over(SubTransactionId subxact, SubTransactionId parent)
+hand_over_subxact(SubTransactionId subxact, SubTransactionId parent)
 {
 	uint32		first = nmarks;
 	uint32		stay;
@@ -677,9 +677,9 @@ undo_or_hand_over(SubXactEvent event, SubTransactionId subxact,
 				  SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
-		undo(subxact);
+		undo_subxact(subxact);
 	else if (event == SUBXACT_EVENT_COMMIT_SUB)
-		hand_over(subxact, parent);
+		hand_over_subxact(subxact, parent);
 }
 
 /* Warn of rows that were inserted too late. */

@@ -182,7 +182,7 @@ fill_columns(Oid index, Datum *values)
  * Why the "no" of a filter is not certain, or NULL; and whether it has pages.
  */
 static const char *
-explain(Oid oid, bool *is_built)
+explain_maybe(Oid oid, bool *is_built)
 {
 	/* Locks may have been released since the first row. */
 	Relation	index = try_relation_open(oid, AccessShareLock);
@@ -237,7 +237,7 @@ bloomext_live_info(PG_FUNCTION_ARGS)
 	next = list_nth(calls->user_fctx, (int) calls->call_cntr);
 
 	if (OidIsValid(next->index))
-		maybe = explain(next->index, &is_built);
+		maybe = explain_maybe(next->index, &is_built);
 	else
 		maybe = bf_rows_maybe(&next->leaf->place);
 	memset(nulls, !is_built, sizeof(nulls));
@@ -299,7 +299,7 @@ list_rows(Oid rel)
 
 		if (!OidIsValid(next->index))
 			continue;
-		explain(next->index, &is_built);
+		explain_maybe(next->index, &is_built);
 		if (is_built)
 			rows = append_rows(next->index, rows);
 	}
@@ -347,24 +347,24 @@ typedef struct Verification
 	Relation	index;
 	BfLive		live;
 	double		part;			/* of the blocks of tables that is read */
-	TimestampTz told;			/* when progress was reported */
+	TimestampTz reported;		/* when progress was reported */
 	int64		checked;
 	int64		missing;
 } Verification;
 
 /* Rows between checks of the clock, and ms between reports. */
 #define ROWS_A_LOOK		1024
-#define TELL_EVERY		10000
+#define REPORT_EVERY	10000
 
 /* Report the progress of a verification, at intervals. */
 static void
-tell_progress(Verification *verification, BlockNumber block)
+report_progress(Verification *verification, BlockNumber block)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
-	if (!TimestampDifferenceExceeds(verification->told, now, TELL_EVERY))
+	if (!TimestampDifferenceExceeds(verification->reported, now, REPORT_EVERY))
 		return;
-	verification->told = now;
+	verification->reported = now;
 	ereport(NOTICE,
 			(errmsg("verifying live filter \"%s\": at block %u of its table, %lld rows checked, %lld missing",
 					RelationGetRelationName(verification->index), block,
@@ -383,7 +383,8 @@ verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 	bool		found;
 
 	if (++verification->checked % ROWS_A_LOOK == 0)
-		tell_progress(verification, ItemPointerGetBlockNumber(&slot->tts_tid));
+		report_progress(verification,
+						ItemPointerGetBlockNumber(&slot->tts_tid));
 	if (isnull)
 		return;
 	found = bf_element_hash(live->plan.strategy, live->plan.header.funnel,
@@ -431,7 +432,7 @@ bloomext_live_verify(PG_FUNCTION_ARGS)
 {
 	Verification verification = {
 		.part = PG_GETARG_FLOAT8(1),
-		.told = GetCurrentTimestamp()
+		.reported = GetCurrentTimestamp()
 	};
 	List	   *leaves;
 	ListCell   *cell;

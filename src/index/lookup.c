@@ -44,7 +44,7 @@ PG_FUNCTION_INFO_V1(bloomext_live_new);
 typedef struct Site
 {
 	BfElementType element;
-	BfLastKnown known;
+	BfLastLookup last;
 	const List *leaves;			/* of the current call */
 } Site;
 
@@ -240,7 +240,7 @@ site_of_call(FunctionCallInfo fcinfo, bool array)
 	Site	   *site = question_of_call(fcinfo, array, &question);
 
 	if (site != NULL)
-		site->leaves = bf_known_leaves(&question, &site->known);
+		site->leaves = bf_lookup_cache_leaves(&question, &site->last);
 	return site;
 }
 
@@ -276,7 +276,7 @@ start_walk(Walk *walk, const Site *site, ArrayType *array)
 
 /* Look up the next element that is not NULL; false after the last. */
 static bool
-ask_next(Walk *walk, bool *answer)
+probe_next(Walk *walk, bool *answer)
 {
 	MemoryContext caller = MemoryContextSwitchTo(walk->scratch);
 	bool		more;
@@ -307,7 +307,7 @@ bloomext_live_contains_each(PG_FUNCTION_ARGS)
 	answers = bf_answers_make(array);
 	next = ARR_DATA_PTR(answers);
 	start_walk(&walk, site, array);
-	while (ask_next(&walk, &answer))
+	while (probe_next(&walk, &answer))
 		*next++ = answer;
 	PG_RETURN_ARRAYTYPE_P(answers);
 }
@@ -323,7 +323,7 @@ bloomext_live_contains_all(PG_FUNCTION_ARGS)
 	if (site == NULL)
 		PG_RETURN_NULL();
 	start_walk(&walk, site, PG_GETARG_ARRAYTYPE_P(1));
-	while (ask_next(&walk, &answer))
+	while (probe_next(&walk, &answer))
 	{
 		if (!answer)
 			PG_RETURN_BOOL(false);
@@ -416,7 +416,7 @@ bloomext_live_new(PG_FUNCTION_ARGS)
 	site->leaves = bf_resolve_certain(&question);
 	bf_once_start(&once, &site->element, meaning_of_leaves(site->leaves), array);
 	start_walk(&walk, site, array);
-	while (ask_next(&walk, &answer))
+	while (probe_next(&walk, &answer))
 	{
 		asked++;
 		found += answer;

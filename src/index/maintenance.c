@@ -146,14 +146,14 @@ bf_live_qualified_name(Relation index)
 
 /* The percentage of bits that are set. */
 static double
-percent(const BfLiveFill *fill)
+percent_set(const BfLiveFill *fill)
 {
 	return (double) fill->all.bits_set / (double) fill->all.bits * 100;
 }
 
 /* The contents of a filter, as text. */
 static const char *
-holding(const BfLiveFill *fill)
+contents_text(const BfLiveFill *fill)
 {
 	const char *about = fill->at_least ? "at least" : "about";
 
@@ -188,9 +188,9 @@ bf_live_warn_over_full(Relation index, const BfLive *live,
 						" That may be too few, as the number of elements in a full filter cannot be estimated.");
 	ereport(WARNING,
 			(errmsg("live filter \"%s\" is over-full: %.1f %% of its bits are set",
-					RelationGetRelationName(index), percent(fill)),
+					RelationGetRelationName(index), percent_set(fill)),
 			 errdetail("It holds %s, was sized for %llu, and has an estimated false positive probability of %.2g, which is too high.",
-					   holding(fill), (unsigned long long) fill->expected, fill->all.fpp),
+					   contents_text(fill), (unsigned long long) fill->expected, fill->all.fpp),
 			 errhint("%s", hint)));
 }
 
@@ -219,9 +219,9 @@ bf_live_report_fill(Relation index, BfLive *live, double rows, int level)
 	bf_live_measure(index, live, &fill);
 	ereport(level,
 			(errmsg("live filter \"%s\" is %.1f %% full",
-					RelationGetRelationName(index), percent(&fill)),
+					RelationGetRelationName(index), percent_set(&fill)),
 			 errdetail("It holds %s, was sized for %llu, and has an estimated false positive probability of %.2g.",
-					   holding(&fill), (unsigned long long) fill.expected, fill.all.fpp)));
+					   contents_text(&fill), (unsigned long long) fill.expected, fill.all.fpp)));
 	if (bf_live_due(&fill, rows) == BF_DUE_OVER_FULL)
 		bf_live_warn_over_full(index, live, &fill, rows);
 }

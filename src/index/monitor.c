@@ -64,7 +64,7 @@ typedef struct State
 
 /* Fill in a column. */
 static void
-tell(State *state, int column, Datum value)
+report_column(State *state, int column, Datum value)
 {
 	state->values[column] = value;
 	state->nulls[column] = false;
@@ -72,14 +72,14 @@ tell(State *state, int column, Datum value)
 
 /* Fill in a column of text. */
 static void
-tell_text(State *state, int column, const char *text)
+report_text(State *state, int column, const char *text)
 {
-	tell(state, column, CStringGetTextDatum(text));
+	report_column(state, column, CStringGetTextDatum(text));
 }
 
 /* Set the action: a statement, preceded by another one or not. */
 static void
-tell_action(State *state, const char *before, const char *statement)
+report_action(State *state, const char *before, const char *statement)
 {
 	Datum		statements[2];
 	int			count = 0;
@@ -87,51 +87,51 @@ tell_action(State *state, const char *before, const char *statement)
 	if (before != NULL)
 		statements[count++] = CStringGetTextDatum(before);
 	statements[count++] = CStringGetTextDatum(statement);
-	tell(state, ACTION,
-		 PointerGetDatum(construct_array(statements, count, TEXTOID, -1, false,
-										 TYPALIGN_INT)));
+	report_column(state, ACTION,
+				  PointerGetDatum(construct_array(statements, count, TEXTOID, -1, false,
+												  TYPALIGN_INT)));
 }
 
 /* Set that a rebuild is due, and why. */
 static void
-tell_reindex(State *state, const char *reason)
+report_reindex(State *state, const char *reason)
 {
-	tell_text(state, DUE, "REINDEX");
-	tell_text(state, REASON, reason);
+	report_text(state, DUE, "REINDEX");
+	report_text(state, REASON, reason);
 	if (state->reindex != NULL)
-		tell_action(state, NULL, state->reindex);
+		report_action(state, NULL, state->reindex);
 }
 
 /* Set what is due for the fill of a filter. */
 static void
-tell_due(State *state, Relation index, const BfLive *live,
-		 const BfLiveFill *fill)
+report_due(State *state, Relation index, const BfLive *live,
+		   const BfLiveFill *fill)
 {
 	double		rows = bf_live_counted_rows(state->table);
 
 	switch (bf_live_due(fill, rows))
 	{
 		case BF_DUE_NOTHING:
-			tell_text(state, DUE, "nothing");
+			report_text(state, DUE, "nothing");
 			break;
 		case BF_DUE_GROWTH:
-			tell_text(state, DUE, "growth");
-			tell_text(state, REASON, "is full, and will add a layer when elements are inserted");
+			report_text(state, DUE, "growth");
+			report_text(state, REASON, "is full, and will add a layer when elements are inserted");
 			break;
 		case BF_DUE_MANY_LAYERS:
-			tell_reindex(state, "has many layers, all of which a lookup has to probe");
+			report_reindex(state, "has many layers, all of which a lookup has to probe");
 			break;
 		case BF_DUE_OUTGROWN:
-			tell_reindex(state, "holds far more elements than its table has rows");
+			report_reindex(state, "holds far more elements than its table has rows");
 			break;
 		case BF_DUE_OVER_FULL:
-			tell_reindex(state, "is over-full");
+			report_reindex(state, "is over-full");
 			if (live->plan.header.expansion == 0)
-				tell_action(state,
-							psprintf("ALTER INDEX %s SET (expected = %.0f)",
-									 bf_live_qualified_name(index),
-									 bf_live_enough(fill, bf_live_likely_rows(state->table))),
-							state->reindex);
+				report_action(state,
+							  psprintf("ALTER INDEX %s SET (expected = %.0f)",
+									   bf_live_qualified_name(index),
+									   bf_live_enough(fill, bf_live_likely_rows(state->table))),
+							  state->reindex);
 			break;
 	}
 }
@@ -171,19 +171,19 @@ maybe_of_leaf(const BfLeaf *leaf)
  * it cannot be decided here.
  */
 static void
-tell_maybe(State *state, const char *maybe)
+report_maybe(State *state, const char *maybe)
 {
-	tell_text(state, MAYBE, maybe);
+	report_text(state, MAYBE, maybe);
 	if (state->nulls[ACTION])
 	{
 		state->nulls[DUE] = true;
-		tell_text(state, REASON, maybe);
+		report_text(state, REASON, maybe);
 	}
 }
 
 /* Fill the columns for the fill of a filter that can be read. */
 static void
-tell_fill(State *state, Relation index)
+report_fill(State *state, Relation index)
 {
 	const char *maybe = maybe_of_index(state, index);
 	BfLive		live;
@@ -192,7 +192,7 @@ tell_fill(State *state, Relation index)
 
 	/* The following may raise an error. */
 	if (maybe != NULL)
-		tell_text(state, MAYBE, maybe);
+		report_text(state, MAYBE, maybe);
 	bf_live_open(index, &live);
 	live.ring = GetAccessStrategy(BAS_BULKREAD);
 	bf_live_measure(index, &live, &fill);
@@ -200,19 +200,19 @@ tell_fill(State *state, Relation index)
 
 	doubt = bf_live_lasting_doubt(index, &live);
 	if (doubt == BF_SURE)
-		tell_due(state, index, &live, &fill);
+		report_due(state, index, &live, &fill);
 	else
-		tell_reindex(state, bf_doubt_text(doubt));
-	tell(state, ESTIMATED_COUNT, Int64GetDatum(fill.all.count));
-	tell(state, EXPECTED, Int64GetDatum((int64) fill.expected));
-	tell(state, FILL,
-		 Float8GetDatum((double) fill.all.bits_set / (double) fill.all.bits));
-	tell(state, FPP, Float8GetDatum(live.plan.header.fpp));
-	tell(state, ESTIMATED_FPP, Float8GetDatum(fill.all.fpp));
-	tell(state, LAYERS, Int32GetDatum((int32) fill.layers));
-	tell(state, EXPANSION, Int32GetDatum((int32) live.plan.header.expansion));
+		report_reindex(state, bf_doubt_text(doubt));
+	report_column(state, ESTIMATED_COUNT, Int64GetDatum(fill.all.count));
+	report_column(state, EXPECTED, Int64GetDatum((int64) fill.expected));
+	report_column(state, FILL,
+				  Float8GetDatum((double) fill.all.bits_set / (double) fill.all.bits));
+	report_column(state, FPP, Float8GetDatum(live.plan.header.fpp));
+	report_column(state, ESTIMATED_FPP, Float8GetDatum(fill.all.fpp));
+	report_column(state, LAYERS, Int32GetDatum((int32) fill.layers));
+	report_column(state, EXPANSION, Int32GetDatum((int32) live.plan.header.expansion));
 	if (maybe != NULL)
-		tell_maybe(state, maybe);
+		report_maybe(state, maybe);
 }
 
 /*
@@ -227,7 +227,7 @@ is_new(Relation index)
 
 /* Fill the columns for an open index, whether it can be read or not. */
 static void
-tell_index(State *state, Relation index)
+report_index(State *state, Relation index)
 {
 	Form_pg_index form = index->rd_index;
 	BlockNumber blocks;
@@ -235,19 +235,19 @@ tell_index(State *state, Relation index)
 	state->reindex = psprintf("REINDEX INDEX CONCURRENTLY %s",
 							  bf_live_qualified_name(index));
 	blocks = RelationGetNumberOfBlocks(index);
-	tell(state, BYTES, Int64GetDatum((int64) blocks * BLCKSZ));
+	report_column(state, BYTES, Int64GetDatum((int64) blocks * BLCKSZ));
 	if (!form->indislive || !form->indisready || !form->indisvalid ||
 		(blocks == 0 && is_new(index)))
-		tell_maybe(state, bf_live_maybe(index));
+		report_maybe(state, bf_live_maybe(index));
 	else if (blocks == 0)
 	{
-		tell_reindex(state, "has lost the contents of its file");
-		tell_maybe(state, bf_live_maybe(index));
+		report_reindex(state, "has lost the contents of its file");
+		report_maybe(state, bf_live_maybe(index));
 	}
 	else if (!bf_live_holds_elements(index))
-		tell_text(state, REASON, bf_live_maybe(index));
+		report_text(state, REASON, bf_live_maybe(index));
 	else
-		tell_fill(state, index);
+		report_fill(state, index);
 }
 
 /*
@@ -255,7 +255,7 @@ tell_index(State *state, Relation index)
  * depends on each leaf.  The rest is in the rows of the partitions' indexes.
  */
 static void
-tell_partitioned(State *state)
+report_partitioned(State *state)
 {
 	List	   *leaves = bf_resolve_index(state->index);
 	ListCell   *cell;
@@ -267,11 +267,11 @@ tell_partitioned(State *state)
 		CHECK_FOR_INTERRUPTS();
 		if (maybe != NULL)
 		{
-			tell_maybe(state, maybe);
+			report_maybe(state, maybe);
 			return;
 		}
 	}
-	tell_text(state, DUE, "nothing");
+	report_text(state, DUE, "nothing");
 }
 
 /* Examine an index that is locked. */
@@ -282,27 +282,27 @@ look_at_locked(State *state)
 
 	if (index == NULL)
 	{
-		tell_text(state, REASON, "was dropped");
+		report_text(state, REASON, "was dropped");
 		return;
 	}
-	tell_text(state, COLUMN, bf_subject_name(bf_subject_of(index)));
+	report_text(state, COLUMN, bf_index_key_name(bf_index_key_of(index)));
 	if (index->rd_rel->relkind == RELKIND_INDEX)
-		tell_index(state, index);
+		report_index(state, index);
 	else
-		tell_partitioned(state);
+		report_partitioned(state);
 	relation_close(index, NoLock);
 }
 
 /* Lock a table and its index, and examine the index. */
 static void
-look(void *argument)
+look_at_index(void *argument)
 {
 	State	   *state = argument;
 
 	if (!ConditionalLockRelationOid(state->table, AccessShareLock))
-		tell_text(state, REASON, "is of a table that is locked by another session");
+		report_text(state, REASON, "is of a table that is locked by another session");
 	else if (!ConditionalLockRelationOid(state->index, AccessShareLock))
-		tell_text(state, REASON, "is locked by another session");
+		report_text(state, REASON, "is locked by another session");
 	else
 		look_at_locked(state);
 }
@@ -330,14 +330,14 @@ out_of_reach(Form_pg_class form)
 
 /* Fill the columns from the catalogs; false if the caller gets no row. */
 static bool
-tell_by_catalogs(State *state)
+report_by_catalogs(State *state)
 {
 	HeapTuple	tuple = SearchSysCache1(INDEXRELID,
 										ObjectIdGetDatum(state->index));
 	HeapTuple	class_tuple = SearchSysCache1(RELOID,
 											  ObjectIdGetDatum(state->index));
 	AttrNumber	column = InvalidAttrNumber;
-	bool		is_told = false;
+	bool		is_visible = false;
 	const char *reason = "was dropped";
 
 	if (HeapTupleIsValid(tuple) && HeapTupleIsValid(class_tuple))
@@ -349,19 +349,19 @@ tell_by_catalogs(State *state)
 		if (heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
 			column = form->indkey.values[0];
 		reason = out_of_reach(class_form);
-		is_told = (class_form->relkind == RELKIND_INDEX ||
-				   class_form->relkind == RELKIND_PARTITIONED_INDEX) &&
+		is_visible = (class_form->relkind == RELKIND_INDEX ||
+					  class_form->relkind == RELKIND_PARTITIONED_INDEX) &&
 			is_of_live_filters(class_form->relam);
 	}
 	else
-		is_told = !HeapTupleIsValid(class_tuple);
+		is_visible = !HeapTupleIsValid(class_tuple);
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	if (HeapTupleIsValid(class_tuple))
 		ReleaseSysCache(class_tuple);
 	if (reason != NULL)
-		tell_text(state, REASON, reason);
-	return is_told && bf_rights_may_see_statistics(state->table, column);
+		report_text(state, REASON, reason);
+	return is_visible && bf_rights_may_see_statistics(state->table, column);
 }
 
 /* Whether an error is about a file that is damaged, or of an older format. */
@@ -381,14 +381,14 @@ calls_for_rebuild(const ErrorData *error)
 
 /* Set the reason from an error. */
 static void
-tell_error(State *state, ErrorData *error)
+report_error(State *state, ErrorData *error)
 {
 	const char *reason = bf_look_reason(error);
 
 	if (state->reindex != NULL && calls_for_rebuild(error))
-		tell_reindex(state, reason);
+		report_reindex(state, reason);
 	else
-		tell_text(state, REASON, reason);
+		report_text(state, REASON, reason);
 }
 
 /* bf_live_state(index): NULL if not a live filter, or without privileges */
@@ -399,11 +399,11 @@ bloomext_live_state(PG_FUNCTION_ARGS)
 	ErrorData  *error = NULL;
 
 	memset(state.nulls, true, sizeof(state.nulls));
-	if (!tell_by_catalogs(&state))
+	if (!report_by_catalogs(&state))
 		PG_RETURN_NULL();
 	if (state.nulls[REASON])
-		error = bf_look(look, &state);
+		error = bf_look(look_at_index, &state);
 	if (error != NULL)
-		tell_error(&state, error);
+		report_error(&state, error);
 	return bf_row(fcinfo, state.values, state.nulls, COLUMNS);
 }

@@ -118,7 +118,7 @@ owner_of(RelFileLocator file, bool is_temporary)
  * changed.
  */
 static void
-trace(BfOrigin *origin)
+trace_origin(BfOrigin *origin)
 {
 	uint64		definitions = bf_definitions();
 	HeapTuple	tuple;
@@ -143,7 +143,7 @@ trace(BfOrigin *origin)
 bool
 bf_origin_is_home(BfOrigin *origin)
 {
-	trace(origin);
+	trace_origin(origin);
 	return origin->is_home;
 }
 
@@ -151,7 +151,7 @@ bf_origin_is_home(BfOrigin *origin)
 Oid
 bf_origin_owner(BfOrigin *origin)
 {
-	trace(origin);
+	trace_origin(origin);
 	return origin->owner;
 }
 
@@ -226,7 +226,7 @@ bf_origin_concerns(BfOrigin *origin, Relation index)
 {
 	Oid			oid = RelationGetRelid(index);
 
-	trace(origin);
+	trace_origin(origin);
 	if (oid == origin->index || oid == origin->owner)
 		return true;
 	return !OidIsValid(origin->owner) &&
@@ -277,7 +277,7 @@ bf_origin_candidates(BfOrigin *origin)
 {
 	List	   *candidates = list_make1_oid(origin->index);
 
-	trace(origin);
+	trace_origin(origin);
 	if (OidIsValid(origin->owner))
 		return list_append_unique_oid(candidates, origin->owner);
 	return list_concat_unique_oid(candidates,

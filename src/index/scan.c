@@ -49,7 +49,7 @@ begin_rows(Relation table, IndexInfo *info, BfTakeRow take, void *state)
 
 /* Pass the row in the slot, if it is in the index. */
 static void
-hand_out(RowScan *rows)
+pass_row(RowScan *rows)
 {
 	ExprContext *econtext = GetPerTupleExprContext(rows->estate);
 	MemoryContext caller;
@@ -89,7 +89,7 @@ bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 											   false);
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, rows.slot))
-		hand_out(&rows);
+		pass_row(&rows);
 	table_endscan(scan);
 	end_rows(&rows);
 }
@@ -125,7 +125,7 @@ bf_scan_sample(Relation table, IndexInfo *info, Snapshot snapshot,
 		scan = compat_beginscan_tidrange(table, snapshot, &first, &last);
 		while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection,
 											   rows.slot))
-			hand_out(&rows);
+			pass_row(&rows);
 		table_endscan(scan);
 	}
 	end_rows(&rows);

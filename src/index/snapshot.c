@@ -151,7 +151,7 @@ refuse_large(const BfLiveSnapshot *snapshot, const char *what)
 		expected += plan->layers[i].expected;
 		bytes += bf_layer_bytes(plan->layers[i].bits, BF_CELL_BIT);
 	}
-	/* So many that each of them fits into both. */
+	/* A number of parts with which each fits into both. */
 	parts = bf_live_parts(bytes, BF_REDIS_MAX_BYTES);
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -171,8 +171,8 @@ refuse_large(const BfLiveSnapshot *snapshot, const char *what)
 }
 
 /*
- * Make a value of an index, no layer of which has more than so many bytes: what
- * has no layer yet gets into the newest.
+ * Make a value of an index, no layer of which exceeds `most` bytes.  Deferred
+ * elements are added to the newest layer.
  */
 static void
 read_index(Oid index, uint64 most, BfValue *value)

@@ -101,7 +101,7 @@ is_verbose(void)
 
 /* Remove the mark of an in-place build, unless it was rolled back. */
 static void
-settle(Relation index, Relation table, BfLive *live)
+settle_in_place(Relation index, Relation table, BfLive *live)
 {
 	if (!FullTransactionIdIsValid(live->emptied_by) ||
 		bf_live_was_undone(table, live))
@@ -126,7 +126,7 @@ bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	live.ring = info->strategy;
 	bf_pending_flush(index, &live, bf_newest_layer(&live));
 	bf_live_seal(index, &live);
-	settle(index, table, &live);
+	settle_in_place(index, table, &live);
 	bf_live_unlock(index);
 	table_close(table, NoLock);
 	if (!report_doubt(index, &live))

@@ -42,7 +42,7 @@ typedef struct Class
 
 /* Report a problem of an operator class. */
 static void
-complain(Class *class, const char *what)
+report_problem(Class *class, const char *what)
 {
 	ereport(INFO,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -90,11 +90,11 @@ check_operator(Class *class, Form_pg_amop member)
 		member->amoppurpose != AMOP_SEARCH ||
 		member->amoplefttype != class->type ||
 		!hash_alike(class->type, member->amoprighttype))
-		complain(class, psprintf("contains operator %s, which does not search its type",
-								 format_operator(member->amopopr)));
+		report_problem(class, psprintf("contains operator %s, which does not search its type",
+									   format_operator(member->amopopr)));
 	else if (!is_equality(class, member))
-		complain(class, psprintf("contains operator %s, which is not the type's own equality",
-								 format_operator(member->amopopr)));
+		report_problem(class, psprintf("contains operator %s, which is not the type's own equality",
+									   format_operator(member->amopopr)));
 }
 
 /* amvalidate */
@@ -118,17 +118,17 @@ bflive_validate(Oid opclass)
 									ObjectIdGetDatum(form->opcfamily));
 
 	if (!bf_type_can_be_element(class.type))
-		complain(&class, psprintf("is for type %s, which cannot be an element",
-								  format_type_be(class.type)));
+		report_problem(&class, psprintf("is for type %s, which cannot be an element",
+										format_type_be(class.type)));
 	if (OidIsValid(form->opckeytype))
-		complain(&class, "has a storage type");
+		report_problem(&class, "has a storage type");
 	if (functions->n_members > 0)
-		complain(&class, "contains support functions");
+		report_problem(&class, "contains support functions");
 	for (int i = 0; i < operators->n_members; i++)
 		check_operator(&class,
 					   (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
 	if (!class.has_own)
-		complain(&class, "lacks the equality of its type");
+		report_problem(&class, "lacks the equality of its type");
 
 	ReleaseCatCacheList(functions);
 	ReleaseCatCacheList(operators);

@@ -32,7 +32,7 @@
  * Pages remembered: those of a filter of 8 GB.  In a larger one two pages
  * share an entry, and a hint that misleads costs more than none.
  */
-#define RECENT_PAGES	(1024 * 1024)
+#define HINTED_PAGES	(1024 * 1024)
 
 /* The golden ratio times 2^32: multiplying by it spreads numbers evenly. */
 #define SPREAD			UINT32_C(0x9E3779B9)
@@ -46,18 +46,18 @@
 /*
  * The buffers, or InvalidBuffer; pages that share an entry replace each other.
  */
-static Buffer recent[RECENT_PAGES];
+static Buffer hints[HINTED_PAGES];
 
 /* Number of next pins that go through the buffer table. */
 static uint32 lookups_due;
 
 /* The entry for a page; those of consecutive pages are adjacent. */
 static inline Buffer *
-slot(RelFileLocator file, BlockNumber block)
+hint_slot(RelFileLocator file, BlockNumber block)
 {
 	uint32		number = (uint32) file.compat_number;
 
-	return &recent[(number * SPREAD + block) % RECENT_PAGES];
+	return &hints[(number * SPREAD + block) % HINTED_PAGES];
 }
 
 /* Whether to use the buffer table, pseudo-randomly: callers may be periodic. */
@@ -77,9 +77,9 @@ lookup_is_due(void)
 
 /* Pin a page in its last buffer; InvalidBuffer if it has to be read. */
 Buffer
-bf_recent_pin(Relation index, BlockNumber block)
+bf_buffer_hint_pin(Relation index, BlockNumber block)
 {
-	Buffer		buffer = *slot(compat_locator_of(index), block);
+	Buffer		buffer = *hint_slot(compat_locator_of(index), block);
 
 	if (!BufferIsValid(buffer) || lookup_is_due() ||
 		RelationUsesLocalBuffers(index) ||
@@ -94,7 +94,8 @@ bf_recent_pin(Relation index, BlockNumber block)
 
 /* Read and pin a page, and remember where it is. */
 Buffer
-bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
+bf_buffer_hint_read(Relation index, BlockNumber block,
+					BufferAccessStrategy ring)
 {
 	int64		before = pgBufferUsage.shared_blks_read;
 	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
@@ -103,7 +104,7 @@ bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
 	if (pgBufferUsage.shared_blks_read != before)
 		lookups_due = PINS_AFTER_READ;
 	if (!BufferIsLocal(buffer))
-		*slot(compat_locator_of(index), block) = buffer;
+		*hint_slot(compat_locator_of(index), block) = buffer;
 	return buffer;
 }
 
@@ -112,9 +113,9 @@ bf_recent_read(Relation index, BlockNumber block, BufferAccessStrategy ring)
  * cache.  Returns the page's last address, or NULL.
  */
 const char *
-bf_recent_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
+bf_buffer_hint_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 {
-	Buffer		buffer = *slot(file, block);
+	Buffer		buffer = *hint_slot(file, block);
 
 	if (!BufferIsValid(buffer))
 		return NULL;

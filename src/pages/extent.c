@@ -147,7 +147,7 @@ append_options(Relation index, uint64 expected, double fpp, StringInfo text)
 						 GET_STRING_RELOPTION(options, funnel));
 }
 
-/* A hint that tells how to divide an index that is too large. */
+/* A hint to divide an index that is too large into partial ones. */
 char *
 bf_live_divided(Relation index, uint64 expected, double fpp, uint64 parts)
 {

@@ -87,7 +87,7 @@ bf_live_capacity(const BfLive *live)
 
 /* The remaining room of the newest layer when `set` of its bits are set. */
 static double
-room_with(const BfLive *live, uint64 set)
+room_left_with(const BfLive *live, uint64 set)
 {
 	const BfLayer *shape = &bf_newest_layer(live)->shape;
 
@@ -97,17 +97,17 @@ room_with(const BfLive *live, uint64 set)
 
 /* The remaining room of the newest layer, by an estimate of its bits. */
 static double
-room(Relation index, BfLive *live)
+room_left(Relation index, BfLive *live)
 {
-	return room_with(live, bf_layer_sample(index, live,
-										   bf_newest_layer(live)));
+	return room_left_with(live, bf_layer_sample(index, live,
+												bf_newest_layer(live)));
 }
 
 /* Whether the newest layer is full when `set` of its bits are set. */
 bool
 bf_live_is_full(const BfLive *live, uint64 set)
 {
-	return room_with(live, set) <= 0;
+	return room_left_with(live, set) <= 0;
 }
 
 /*
@@ -141,7 +141,7 @@ add_layer(Relation index, BfLive *live)
 {
 	BfLayer		next;
 
-	if (!next_layer(live, &next) || room(index, live) > 0)
+	if (!next_layer(live, &next) || room_left(index, live) > 0)
 		return false;
 	bf_live_append_layer(live, &next);
 	bf_file_extend(index, live);
@@ -174,7 +174,7 @@ bf_live_room(Relation index, BfLive *live, size_t count)
 		anl_random_fract() * least >= (double) count ||
 		!bf_live_can_grow(live))
 		return count;
-	left = room(index, live);
+	left = room_left(index, live);
 	return left <= 0 ? 0 :
 		(size_t) Min((double) count, Max(left / SHARE_OF_ROOM, least));
 }

@@ -129,7 +129,7 @@ bf_live_layer_contains(Relation index, BfLive *live,
 
 	locate_bits(live->plan.strategy, layer, &hash, first, rest, places);
 	for (uint32 i = 0; i < rest; i++)
-		bf_recent_prefetch(live->file, places[i].block, places[i].offset);
+		bf_buffer_hint_prefetch(live->file, places[i].block, places[i].offset);
 	return test_bits(index, live, places, rest);
 }
 

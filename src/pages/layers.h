@@ -60,9 +60,9 @@ extern void bf_pending_flush(Relation index, BfLive *live,
 							 const BfLiveLayer *layer);
 
 /* set_bits.c */
-extern void bf_direct_add(Relation index, BfLive *live,
-						  const BfLiveLayer *layer, const BfHashPair *pairs,
-						  size_t count);
+extern void bf_set_bits(Relation index, BfLive *live,
+						const BfLiveLayer *layer, const BfHashPair *pairs,
+						size_t count);
 
 /* layer.c */
 
@@ -93,16 +93,16 @@ extern Buffer bf_sweep_next(BfSweep *sweep, BlockNumber *page);
 extern void bf_sweep_end(BfSweep *sweep);
 
 /* spool.c */
-typedef struct BfParts BfParts;
+typedef struct BfSpool BfSpool;
 
 /* The maximum number of bits of a part: positions in it have 32 bits. */
 #define BF_PART_BITS	(UINT64CONST(1) << 32)
 
-extern BfParts *bf_parts_create(uint64 bits, uint64 part_bits);
-extern void bf_parts_add(BfParts *parts, const uint64 *positions,
+extern BfSpool *bf_spool_create(uint64 bits, uint64 part_bits);
+extern void bf_spool_add(BfSpool *spool, const uint64 *positions,
 						 uint32 count);
-extern void bf_parts_rewind(BfParts *parts);
-extern size_t bf_parts_read(BfParts *parts, uint32 part, uint32 *positions,
+extern void bf_spool_rewind(BfSpool *spool);
+extern size_t bf_spool_read(BfSpool *spool, uint32 part, uint32 *positions,
 							size_t room);
 
 /* keys.c */

@@ -100,7 +100,7 @@ bf_live_value_plan(const BfLive *live, BfLayer *layers)
 
 /* How often a filter has changed: layers added, and layers sealed. */
 static uint32
-growth(const BfLive *live)
+growth_of(const BfLive *live)
 {
 	uint32		changes = live->nlayers;
 
@@ -197,7 +197,7 @@ live_of_meta(const Meta *meta, BfLive *live)
 		meta->expansion > BF_MAX_EXPANSION ||
 		!(meta->fpp > 0 && meta->fpp < 1) ||
 		!layers_of_meta(meta, strategy, live) ||
-		meta->growth != growth(live))
+		meta->growth != growth_of(live))
 		return false;
 	live->plan = (BfPlan) {
 		.strategy = strategy,
@@ -301,8 +301,8 @@ read_meta(Relation index, const BfElementType *element, BfLive *live)
 void
 bf_meta_prefetch(RelFileLocator file)
 {
-	bf_recent_prefetch(file, BF_META_BLOCK,
-					   MAXALIGN(SizeOfPageHeaderData) + offsetof(Meta, growth));
+	bf_buffer_hint_prefetch(file, BF_META_BLOCK,
+							MAXALIGN(SizeOfPageHeaderData) + offsetof(Meta, growth));
 }
 
 /* Whether a filter, whose file is still the index's, has no further layers. */
@@ -315,9 +315,9 @@ bf_live_is_current(Relation index, const BfLive *live)
 
 	if (live->plan.header.expansion == 0)
 		return true;
-	buffer = bf_recent_pin(index, BF_META_BLOCK);
+	buffer = bf_buffer_hint_pin(index, BF_META_BLOCK);
 	if (!BufferIsValid(buffer))
-		buffer = bf_recent_read(index, BF_META_BLOCK, NULL);
+		buffer = bf_buffer_hint_read(index, BF_META_BLOCK, NULL);
 	meta = (Meta *) PageGetContents(BufferGetPage(buffer));
 	now = *(volatile uint32 *) &meta->growth;
 	ReleaseBuffer(buffer);
@@ -476,7 +476,7 @@ bf_meta_write(Relation index, ForkNumber fork, BfLive *live)
 	Page		page = BufferGetPage(buffer);
 	Meta		meta;
 
-	live->growth = growth(live);
+	live->growth = growth_of(live);
 	meta = meta_of_live(live);
 	START_CRIT_SECTION();
 	bf_page_init(page, BF_PAGE_META);

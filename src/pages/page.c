@@ -192,10 +192,10 @@ bf_file_extend(Relation index, BfLive *live)
 static Buffer
 pin_unchecked(Relation index, BfLive *live, BlockNumber block, bool *is_unseen)
 {
-	Buffer		buffer = bf_recent_pin(index, block);
+	Buffer		buffer = bf_buffer_hint_pin(index, block);
 
 	*is_unseen = !BufferIsValid(buffer) && has_block(index, live, block);
-	return *is_unseen ? bf_recent_read(index, block, live->ring) : buffer;
+	return *is_unseen ? bf_buffer_hint_read(index, block, live->ring) : buffer;
 }
 
 /* Pin a page that is not going to be locked; it is checked if need be. */
@@ -218,7 +218,7 @@ bf_page_pin(Relation index, BfLive *live, BlockNumber block, BfPageKind kind)
 void
 bf_page_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 {
-	const char *page = bf_recent_prefetch(file, block, offset);
+	const char *page = bf_buffer_hint_prefetch(file, block, offset);
 
 	if (page == NULL)
 		return;

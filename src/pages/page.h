@@ -107,11 +107,11 @@ extern bool bf_record_is_full(void);
 extern void bf_record_finish(void);
 
 /* buffer_hints.c */
-extern Buffer bf_recent_pin(Relation index, BlockNumber block);
-extern Buffer bf_recent_read(Relation index, BlockNumber block,
-							 BufferAccessStrategy ring);
-extern const char *bf_recent_prefetch(RelFileLocator file, BlockNumber block,
-									  uint32 offset);
+extern Buffer bf_buffer_hint_pin(Relation index, BlockNumber block);
+extern Buffer bf_buffer_hint_read(Relation index, BlockNumber block,
+								  BufferAccessStrategy ring);
+extern const char *bf_buffer_hint_prefetch(RelFileLocator file,
+										   BlockNumber block, uint32 offset);
 
 /* page.c */
 extern void bf_page_init(Page page, BfPageKind kind);

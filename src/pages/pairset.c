@@ -53,7 +53,7 @@ find_slot(const BfPairSet *set, const BfHashPair *pair)
 
 /* Double the room of a set, or allocate its first. */
 static void
-grow(BfPairSet *set, MemoryContext context)
+grow_set(BfPairSet *set, MemoryContext context)
 {
 	uint32		nslots = Max(set->nslots * 2, FIRST_SLOTS);
 	Size		room = nslots / 2 * sizeof(BfHashPair);
@@ -80,7 +80,7 @@ bf_pairset_add(BfPairSet *set, MemoryContext context, const BfHashPair *pair)
 	uint32	   *slot;
 
 	if (set->count * 2 >= set->nslots)
-		grow(set, context);
+		grow_set(set, context);
 	slot = find_slot(set, pair);
 	if (*slot != 0)
 		return false;

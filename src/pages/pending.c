@@ -81,8 +81,8 @@ write_count(uint32 count)
  * added meanwhile, these are all.
  */
 static size_t
-append(Relation index, const BfLive *live, BlockNumber block,
-	   BfHashPair *pairs, size_t count)
+append_to_page(Relation index, const BfLive *live, BlockNumber block,
+			   BfHashPair *pairs, size_t count)
 {
 	Buffer		buffer = bf_page_for_write(index, live, block, BF_PAGE_PENDING);
 	Page		page = BufferGetPage(buffer);
@@ -150,7 +150,7 @@ append_all(Relation index, BfLive *live, const BfLiveLayer *layer,
 		while (i + n < count && pending_block(layer, &pairs[i + n]) == block)
 			n++;
 		CHECK_FOR_INTERRUPTS();
-		over = append(index, live, block, pairs + i, n);
+		over = append_to_page(index, live, block, pairs + i, n);
 		memmove(pairs + left, pairs + i, over * sizeof(BfHashPair));
 		left += over;
 		i += n;
@@ -252,7 +252,7 @@ bf_pending_copy(Relation index, BfLive *live, const BfLiveLayer *layer,
 
 /* Remove the first entries of a page, which had that many when copied. */
 static void
-cut(Relation index, const BfLive *live, BlockNumber block, uint32 count)
+cut_page(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 {
 	Buffer		buffer = bf_page_for_write(index, live, block, BF_PAGE_PENDING);
 	Page		page = BufferGetPage(buffer);
@@ -291,12 +291,12 @@ bf_pending_flush(Relation index, BfLive *live, const BfLiveLayer *layer)
 		counts[i] = copy_page(index, live, layer->start + i, pairs + total);
 		total += counts[i];
 	}
-	bf_direct_add(index, live, layer, pairs, total);
+	bf_set_bits(index, live, layer, pairs, total);
 	for (BlockNumber i = 0; i < layer->pending; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (counts[i] > 0)
-			cut(index, live, layer->start + i, counts[i]);
+			cut_page(index, live, layer->start + i, counts[i]);
 	}
 	pfree(counts);
 	pfree(pairs);

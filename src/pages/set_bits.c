@@ -116,8 +116,8 @@ set_positions(Relation index, const BfLive *live, const BfLiveLayer *layer,
 
 /* Set the bits of any number of elements in a layer. */
 void
-bf_direct_add(Relation index, BfLive *live, const BfLiveLayer *layer,
-			  const BfHashPair *pairs, size_t count)
+bf_set_bits(Relation index, BfLive *live, const BfLiveLayer *layer,
+			const BfHashPair *pairs, size_t count)
 {
 	uint64		bits = layer->shape.bits;
 	uint32		hashes = layer->shape.hashes;

@@ -13,7 +13,7 @@
 
 #include "pages/layers.h"
 
-struct BfParts
+struct BfSpool
 {
 	uint64		part_bits;
 	uint32		count;
@@ -22,42 +22,42 @@ struct BfParts
 };
 
 /* Create a spool for a filter of `bits` bits. */
-BfParts *
-bf_parts_create(uint64 bits, uint64 part_bits)
+BfSpool *
+bf_spool_create(uint64 bits, uint64 part_bits)
 {
-	BfParts    *parts = palloc0(sizeof(BfParts));
+	BfSpool    *spool = palloc0(sizeof(BfSpool));
 
 	Assert(part_bits <= BF_PART_BITS);
-	parts->part_bits = part_bits;
-	parts->count = (uint32) ((bits + part_bits - 1) / part_bits);
-	parts->positions = palloc0(parts->count * sizeof(uint64));
-	parts->files = palloc(parts->count * sizeof(BufFile *));
-	for (uint32 i = 0; i < parts->count; i++)
-		parts->files[i] = BufFileCreateTemp(false);
-	return parts;
+	spool->part_bits = part_bits;
+	spool->count = (uint32) ((bits + part_bits - 1) / part_bits);
+	spool->positions = palloc0(spool->count * sizeof(uint64));
+	spool->files = palloc(spool->count * sizeof(BufFile *));
+	for (uint32 i = 0; i < spool->count; i++)
+		spool->files[i] = BufFileCreateTemp(false);
+	return spool;
 }
 
 /* Write positions, each to its part. */
 void
-bf_parts_add(BfParts *parts, const uint64 *positions, uint32 count)
+bf_spool_add(BfSpool *spool, const uint64 *positions, uint32 count)
 {
 	for (uint32 i = 0; i < count; i++)
 	{
-		uint32		part = (uint32) (positions[i] / parts->part_bits);
-		uint32		position = (uint32) (positions[i] - part * parts->part_bits);
+		uint32		part = (uint32) (positions[i] / spool->part_bits);
+		uint32		position = (uint32) (positions[i] - part * spool->part_bits);
 
-		BufFileWrite(parts->files[part], &position, sizeof(position));
-		parts->positions[part]++;
+		BufFileWrite(spool->files[part], &position, sizeof(position));
+		spool->positions[part]++;
 	}
 }
 
 /* End writing, and start reading. */
 void
-bf_parts_rewind(BfParts *parts)
+bf_spool_rewind(BfSpool *spool)
 {
-	for (uint32 i = 0; i < parts->count; i++)
+	for (uint32 i = 0; i < spool->count; i++)
 	{
-		if (BufFileSeek(parts->files[i], 0, 0, SEEK_SET) != 0)
+		if (BufFileSeek(spool->files[i], 0, 0, SEEK_SET) != 0)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not rewind temporary file")));
@@ -69,15 +69,15 @@ bf_parts_rewind(BfParts *parts)
  * its file is closed.
  */
 size_t
-bf_parts_read(BfParts *parts, uint32 part, uint32 *positions, size_t room)
+bf_spool_read(BfSpool *spool, uint32 part, uint32 *positions, size_t room)
 {
-	size_t		count = Min(room, parts->positions[part]);
+	size_t		count = Min(room, spool->positions[part]);
 
 	if (count > 0)
-		BufFileReadExact(parts->files[part], positions,
+		BufFileReadExact(spool->files[part], positions,
 						 count * sizeof(uint32));
 	else
-		BufFileClose(parts->files[part]);
-	parts->positions[part] -= count;
+		BufFileClose(spool->files[part]);
+	spool->positions[part] -= count;
 	return count;
 }

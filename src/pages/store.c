@@ -71,7 +71,7 @@ store_piece(Batch *batch, size_t count)
 	if (!newest->sealed && left * newest->shape.hashes < newest->pages)
 		left = bf_pending_add(batch->index, &batch->live, newest,
 							  batch->pairs, left);
-	bf_direct_add(batch->index, &batch->live, newest, batch->pairs, left);
+	bf_set_bits(batch->index, &batch->live, newest, batch->pairs, left);
 }
 
 /* Store hashes; the array is overwritten. */

@@ -89,7 +89,7 @@ bf_record_is_empty(void)
 	return record.npages == 0;
 }
 
-/* Whether the record has room for no more pages. */
+/* Whether the record is full. */
 bool
 bf_record_is_full(void)
 {
