@@ -19,55 +19,17 @@
  * So functions take elements as anycompatible only: with an additional form
  * over text, the parser would cast a citext to text, which could not be
  * detected.
- *
- * For a type that is refused, an expression that maps equal values to equal
- * elements may do: hints suggest one.  For an index it is IMMUTABLE, and may
- * contain OIDs of objects, as the hash of an enum does: restoring a dump,
- * which assigns other OIDs, rebuilds the index.  A stored filter is not
- * rebuilt, so for that it must not contain OIDs.
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "compat.h"
 #include "type/element_type.h"
 #include "type/value.h"
-
-/* The types that can be elements. */
-static const struct ElementRow
-{
-	Oid			type;
-	BfKind		kind;			/* for strategies */
-	BfForm		form;
-	BfMeaning	meaning;		/* shared by those that may be equal */
-}			elements[] = {
-	{TEXTOID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
-	{VARCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_TEXT},
-	{BPCHAROID, BF_KIND_TEXT, BF_FORM_TEXT, BF_MEANING_BPCHAR},
-	{NAMEOID, BF_KIND_TEXT, BF_FORM_NAME, BF_MEANING_TEXT},
-	{BYTEAOID, BF_KIND_BYTEA, BF_FORM_BYTEA, BF_MEANING_BYTEA},
-	{UUIDOID, BF_KIND_UUID, BF_FORM_UUID, BF_MEANING_UUID},
-	{MACADDROID, BF_KIND_BYTEA, BF_FORM_MACADDR, BF_MEANING_MACADDR},
-	{INETOID, BF_KIND_BYTEA, BF_FORM_INET, BF_MEANING_INET},
-	{CIDROID, BF_KIND_BYTEA, BF_FORM_INET, BF_MEANING_INET},
-	{BOOLOID, BF_KIND_INT2, BF_FORM_BOOL, BF_MEANING_BOOLEAN},
-	{CHAROID, BF_KIND_INT2, BF_FORM_CHAR, BF_MEANING_CHAR},
-	{INT2OID, BF_KIND_INT2, BF_FORM_INT2, BF_MEANING_INTEGER},
-	{INT4OID, BF_KIND_INT4, BF_FORM_INT4, BF_MEANING_INTEGER},
-	{INT8OID, BF_KIND_INT8, BF_FORM_INT8, BF_MEANING_INTEGER},
-	{OIDOID, BF_KIND_INT8, BF_FORM_OID, BF_MEANING_OID},
-	{DATEOID, BF_KIND_INT4, BF_FORM_DATE, BF_MEANING_DATE},
-	{TIMESTAMPOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, BF_MEANING_TIMESTAMP},
-	{TIMESTAMPTZOID, BF_KIND_INT8, BF_FORM_TIMESTAMP, BF_MEANING_TIMESTAMPTZ}
-};
 
 /* Kinds by what they have in common. */
 #define IS_INTEGER(kind) \
@@ -96,25 +58,6 @@ funnel_holds(BfFunnel funnel)
 	return "no";
 }
 
-/* The row of a base type; NULL if it cannot be an element. */
-static const struct ElementRow *
-find_element(Oid type)
-{
-	for (int i = 0; i < lengthof(elements); i++)
-	{
-		if (elements[i].type == type)
-			return &elements[i];
-	}
-	return NULL;
-}
-
-/* Whether values of a base type can be elements. */
-bool
-bf_type_can_be_element(Oid type)
-{
-	return find_element(type) != NULL;
-}
-
 /* Raise that a type cannot be an element, with a hint for an alternative. */
 pg_noreturn static void
 refuse_type(Oid type, bool indexed)
@@ -138,7 +81,7 @@ static void
 describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
 {
 	Oid			base = getBaseType(type);
-	const struct ElementRow *row = find_element(base);
+	const BfElementRow *row = bf_element_row(base);
 
 	if (row == NULL)
 		refuse_type(type, indexed);
@@ -357,154 +300,4 @@ bf_element_bind_to(const BfPlan *plan, BfElementType *element)
 		refuse_kind(bf_meaning_name(header->meaning), element);
 	bf_element_go_into(element, (BfMeaning) header->meaning);
 	return bf_element_bind(plan->strategy, (BfFunnel) header->funnel, element);
-}
-
-/* ---- Alternatives for types that cannot be elements ---- */
-
-/*
- * An expression for an object that a value refers to by its OID.  The value's
- * text would depend on search_path.
- */
-static const char *
-identity_instead(Oid type, const char *value)
-{
-	static const struct
-	{
-		Oid			type;
-		const char *catalog;
-	}			catalogs[] = {
-		{REGCLASSOID, "pg_class"},
-		{REGCOLLATIONOID, "pg_collation"},
-		{REGCONFIGOID, "pg_ts_config"},
-		{REGDICTIONARYOID, "pg_ts_dict"},
-		{REGNAMESPACEOID, "pg_namespace"},
-		{REGOPEROID, "pg_operator"},
-		{REGOPERATOROID, "pg_operator"},
-		{REGPROCOID, "pg_proc"},
-		{REGPROCEDUREOID, "pg_proc"},
-		{REGROLEOID, "pg_authid"},
-		{REGTYPEOID, "pg_type"}
-	};
-
-	for (int i = 0; i < lengthof(catalogs); i++)
-	{
-		if (catalogs[i].type == type)
-			return psprintf("(pg_identify_object('%s'::regclass, %s, 0)).identity",
-							catalogs[i].catalog, value);
-	}
-	return NULL;
-}
-
-/*
- * Whether a type's values contain OIDs of objects, which change when a dump is
- * restored.
- */
-static bool
-has_oids_of_objects(Oid type)
-{
-	TypeCacheEntry *entry;
-	bool		has = false;
-
-	check_stack_depth();
-	type = getBaseType(type);
-	if (OidIsValid(get_element_type(type)))
-		return has_oids_of_objects(get_element_type(type));
-	if (type_is_enum(type) || type == ACLITEMOID ||
-		identity_instead(type, "...") != NULL)
-		return true;
-	if (type_is_multirange(type))
-		type = get_multirange_range(type);
-	if (type_is_range(type))
-		return has_oids_of_objects(get_range_subtype(type));
-	entry = lookup_type_cache(type, TYPECACHE_TUPDESC);
-	for (int i = 0; entry->tupDesc != NULL && i < entry->tupDesc->natts; i++)
-		has = has || (!TupleDescAttr(entry->tupDesc, i)->attisdropped &&
-					  has_oids_of_objects(TupleDescAttr(entry->tupDesc, i)->atttypid));
-	return has;
-}
-
-/*
- * Whether a type's hash function can be called for its values: that of xid
- * takes integers, to which an xid cannot be cast.
- */
-static bool
-can_be_called(Oid function, Oid type)
-{
-	Oid		   *arguments;
-	int			count;
-
-	if (!OidIsValid(function))
-		return false;
-	(void) get_func_signature(function, &arguments, &count);
-	return can_coerce_type(1, &type, arguments, COERCION_IMPLICIT);
-}
-
-/* A function's name, qualified if necessary. */
-static const char *
-callable_name(Oid function)
-{
-	return quote_qualified_identifier(FunctionIsVisible(function) ? NULL :
-									  get_namespace_name(get_func_namespace(function)),
-									  get_func_name(function));
-}
-
-/*
- * An expression for the first element, the lower bound, or the first column,
- * which are equal for equal values; or else for the text.
- */
-static const char *
-part_instead(Oid type, bool indexed, const char *value)
-{
-	TupleDesc	columns = lookup_type_cache(type, TYPECACHE_TUPDESC)->tupDesc;
-
-	if (OidIsValid(get_element_type(type)))
-		return bf_expression_instead(get_element_type(type), indexed,
-									 psprintf("(%s)[1]", value));
-	if (type_is_multirange(type))
-		type = get_multirange_range(type);
-	if (type_is_range(type))
-		return bf_expression_instead(get_range_subtype(type), indexed,
-									 psprintf("lower(%s)", value));
-	for (int i = 0; columns != NULL && i < columns->natts; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(columns, i);
-
-		if (!column->attisdropped)
-			return bf_expression_instead(column->atttypid, indexed,
-										 psprintf("(%s).%s", value,
-												  quote_identifier(NameStr(column->attname))));
-	}
-	return psprintf("%s::text", value);
-}
-
-/* An alternative to an expression of a type. */
-const char *
-bf_expression_instead(Oid type, bool indexed, const char *value)
-{
-	TypeCacheEntry *entry;
-	Oid			base = getBaseType(type);
-	const char *identity;
-
-	if (bf_type_can_be_element(base))
-		return value;
-	if (base != type)
-		return bf_expression_instead(base, indexed,
-									 psprintf("%s::%s", value, format_type_be(base)));
-	if (type == NUMERICOID)
-		return psprintf("trim_scale(%s)::text", value);
-	if (type == CASHOID)
-		return psprintf("cash_send(%s)", value);
-	if (IsBinaryCoercible(type, TEXTOID))
-		return psprintf("lower(%s::text)", value);
-	if (IsPolymorphicType(type))
-		return psprintf("%s::text::text[]", value);
-	identity = identity_instead(type, value);
-	if (identity != NULL)
-		return indexed ? psprintf("%s::oid", value) : identity;
-	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
-	if (can_be_called(entry->hash_extended_proc, type) &&
-		(indexed || !has_oids_of_objects(type)))
-		return psprintf("%s(%s, 0)", callable_name(entry->hash_extended_proc),
-						value);
-	return part_instead(type, indexed, value);
 }

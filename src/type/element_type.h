@@ -46,6 +46,25 @@ typedef struct BfElementType
 	char		typalign;
 } BfElementType;
 
+/* element_table.c */
+
+/* A type whose values can be elements. */
+typedef struct BfElementRow
+{
+	Oid			type;
+	BfKind		kind;			/* what strategies take it for */
+	BfForm		form;
+	BfMeaning	meaning;		/* what those that may be equal share */
+} BfElementRow;
+
+extern const BfElementRow *bf_element_row(Oid type);
+extern bool bf_type_can_be_element(Oid type);
+
+/* element_hint.c */
+extern const char *bf_expression_instead(Oid type, bool indexed,
+										 const char *value);
+
+/* element_type.c */
 extern void bf_element_type(Oid type, Oid collation, BfElementType *element);
 extern void bf_element_type_of(Oid type, Node *expression, Oid collation,
 							   BfElementType *element);
@@ -53,7 +72,6 @@ extern void bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
 										bool array, BfElementType *element);
 extern bool bf_element_is_alike(const BfElementType *left,
 								const BfElementType *right);
-extern bool bf_type_can_be_element(Oid type);
 extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element);
 extern bool bf_element_has_meaning(const BfElementType *element,
@@ -65,7 +83,4 @@ extern BfFunnel bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 								const BfElementType *element);
 extern BfFunnel bf_element_bind_to(const BfPlan *plan,
 								   BfElementType *element);
-extern const char *bf_expression_instead(Oid type, bool indexed,
-										 const char *value);
-
 #endif							/* BLOOMEXT_ELEMENT_TYPE_H */

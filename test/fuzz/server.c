@@ -784,7 +784,7 @@ get_namespace_name(Oid namespace)
 	return pstrdup("namespace");
 }
 
-/* In the place of type/instead.c: no type has such an expression. */
+/* In the place of type/element_hint.c: no type has such an expression. */
 const char *
 bf_expression_instead(Oid type, bool indexed, const char *value)
 {
