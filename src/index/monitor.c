@@ -381,7 +381,7 @@ calls_for_rebuild(const ErrorData *error)
 
 /* Set the reason from an error. */
 static void
-report_error(State *state, ErrorData *error)
+report_error_of_filter(State *state, ErrorData *error)
 {
 	const char *reason = bf_look_reason(error);
 
@@ -404,6 +404,6 @@ bloomext_live_state(PG_FUNCTION_ARGS)
 	if (state.nulls[REASON])
 		error = bf_look(look_at_index, &state);
 	if (error != NULL)
-		report_error(&state, error);
+		report_error_of_filter(&state, error);
 	return bf_row(fcinfo, state.values, state.nulls, COLUMNS);
 }
