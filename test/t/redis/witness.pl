@@ -548,6 +548,38 @@ $relay->go_on;
 $run->finish;
 is($out . join(' ', map { $redis->cli('EXISTS', $_) } 'swapped', '{swapped}:config', '{swapped}:bloomext'), "t\n0 0 0", 'the other filter is dropped whole, or not at all') || diag($err);
 
+# Through a relay that holds what matches: a statement, what others do meanwhile, and
+# what it says.
+sub meanwhile
+{
+	my ($pattern, $sql, @others) = @_;
+	my ($held, $said) = (RedisRelay->new($redis, 'inf', $pattern), '');
+	sql("ALTER SERVER relay OPTIONS (SET socket '$held->{socket}')");
+	my $run = IPC::Run::start([ 'psql', '-XAt', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr('postgres'), '-c', $sql ], '<', \undef, '>&', \$said);
+	$held->await_held;
+	sql($_) foreach @others;
+	$held->go_on;
+	$run->finish;
+	return $said;
+}
+
+# A filter of the right shape that somebody makes at the key of a shard, just before it is
+# created there, is none of the filter's.
+$redis->cli('FLUSHALL');
+$redis->cli('SCRIPT', 'FLUSH'); # so that its text is sent
+is(meanwhile(qr/i ~= replaced/, "SELECT bf_redis_create('relay', 'taken', 3000, 0.01, 'magnuss', 'bitmap;shards=3')",
+		"SELECT bf_redis_create('cache', 'taken:0', 1000, 0.01, 'magnuss', 'bitmap')"),
+	"ERROR:  22023\n", 'a filter at the key of a shard');
+
+# Shards that are created again while others of them are asked are asked again.
+$redis->cli('FLUSHALL');
+my %of = map { split /\|/ } split /\n/, sql("SELECT bf_shard('e' || i, 2), min('e' || i) FROM generate_series(1, 50) AS i GROUP BY 1");
+my $twice = "'twice', 3000, 0.01, 'guava', 'guava;shards=2'";
+sql("SELECT bf_redis_create('cache', $twice, funnel => 'utf8')");
+is(meanwhile(qr/\A(?!.*bloomext-shards).*twice:1\r\n/s, "SELECT bf_redis_contains_each('relay', 'twice', ARRAY['$of{0}', '$of{1}'])",
+		"SELECT bf_redis_drop('cache', 'twice')", "SELECT bf_redis_create('cache', $twice, funnel => 'utf8')", "SELECT bf_redis_add_each('cache', 'twice', ARRAY['$of{0}', '$of{1}'])"),
+	"{t,t}\n", 'shards of a filter that is created again');
+
 # What somebody puts at the key while a mirror is under way is not written over.
 $redis->cli('FLUSHALL');
 $redis->cli('SCRIPT', 'FLUSH');
