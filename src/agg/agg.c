@@ -3,10 +3,10 @@
  *	  Common code of the aggregates: contexts, and the call's expressions.
  *
  * bf_agg(x, expected, ...) over no rows is an empty filter of that size, but
- * no transition function is called that would see the size.  PostgreSQL keeps
- * the call's argument expressions with the final (and, in a parallel plan, the
- * serialization) function, however, where those that do not depend on a row can
- * be evaluated.
+ * no transition function is called that would see the size.  But PostgreSQL
+ * keeps the call's argument expressions with the final (and, in a parallel
+ * plan, the serialization) function, and those that do not depend on a row can
+ * be evaluated there.
  *
  * The final function of a plan in two steps has a partial state instead of the
  * arguments, and needs none: every partial state that has not seen a row was

@@ -9,9 +9,9 @@
  * A strategy distinguishes kinds only, as other implementations do: a date is
  * the integer that Java's toEpochDay() returns, and so on.  A filter made in
  * SQL also has a meaning, set by its first element: that it holds dates, and
- * neither integers nor timestamps, for example.  One that was imported never
- * has: it accepts, for lookups and additions, whatever its funnel takes.  The
- * meaning of a live filter follows from its column.
+ * neither integers nor timestamps, for example.  An imported one never has: it
+ * accepts, for lookups and additions, whatever its funnel takes.  The meaning
+ * of a live filter follows from its column.
  *
  * Equal values must have equal bytes, or their type is refused, as is text
  * whose equality is not that of its bytes (citext, a nondeterministic
@@ -148,7 +148,7 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("could not determine the type of an element"),
-				 errdetail("The function was not called by an expression of a query, but by a selectivity estimator or by the fast-path function call protocol."),
+				 errdetail("The function was not called by an expression of a query, but for example by a selectivity estimator or the fast-path function call protocol."),
 				 errhint("Call it in a query; an operator that uses it must not have an estimator like matchingsel.")));
 	if (array)
 	{
@@ -184,7 +184,7 @@ goes_with(BfMeaning left, BfMeaning right)
 		(left == BF_MEANING_BPCHAR && right == BF_MEANING_TEXT);
 }
 
-/* Whether elements may be equal, as for their meanings above. */
+/* goes_with() for the meanings of elements. */
 bool
 bf_element_is_alike(const BfElementType *left, const BfElementType *right)
 {

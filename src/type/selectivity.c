@@ -16,7 +16,7 @@
  * sample of the values, are looked up, too, and override a contradicting
  * estimate.
  *
- * Functions and operators, whose estimators are others, have equal estimates.
+ * Functions and operators have separate estimators, with equal results.
  */
 #include "postgres.h"
 

@@ -12,8 +12,9 @@
  * filters must be read forever.  Strategies that hash integers as decimal
  * text, or text as UTF-16, have other shards there: their filters are not
  * mirrored as shards, nor fetched as such, unless they hold bytes.  A bf_shard
- * that takes the strategy would be no better: a filter does not contain which
- * form distributed its elements, and the wrong one would be a false negative.
+ * that takes the strategy would be no better: a filter does not record by
+ * which form its elements were distributed, and a wrong one would be a false
+ * negative.
  */
 #include "postgres.h"
 
