@@ -6,9 +6,9 @@
  * server.  There are tables whose rows a query finds elsewhere: foreign
  * tables, and tables whose rows another extension keeps in other relations or
  * on other servers, so that the table itself is an empty shell, with a valid
- * index.  Which tables these are is listed in a catalog of that extension.  A
- * table in this file has what is needed to search such catalogs; supporting
- * another extension takes one row.
+ * index.  Which tables these are is listed in a catalog of that extension.  An
+ * array in this file describes how to search such catalogs; supporting another
+ * extension takes one row.
  *
  * A catalog is only used if a superuser owns it, or if it belongs to the
  * extension: otherwise anybody could create a table of that name, and

@@ -200,10 +200,10 @@ plan_for(const Build *build, uint64 expected, double fpp, int32 expansion,
 }
 
 /*
- * Size the filter for the number of elements, or by the option expected.  That
- * option is used for a filter that grows only if the existing elements do not
- * fill it; otherwise it gets twice the room, or a size at which it does not
- * grow.
+ * Size the filter by the option expected, or for the number of elements.  For
+ * a filter that grows, the option counts only if the existing elements do not
+ * fill it; otherwise it is sized for twice the elements or, if that would be
+ * too large, for the elements without growth.
  */
 static void
 plan_build(Build *build, uint64 elements)
@@ -233,8 +233,8 @@ plan_build(Build *build, uint64 elements)
 }
 
 /*
- * Allocate the bits of a range, or of a part of it if there is not enough
- * memory.
+ * Allocate the bits of a range: all of the filter, or a part if there is not
+ * enough memory.
  */
 static void
 range_allocate(const BfLive *live, Range *range)
@@ -537,8 +537,8 @@ is_in_place(Relation index)
 }
 
 /*
- * Write a metapage that makes everything depend on this transaction.  ON
- * COMMIT DELETE ROWS is executed when the rows cannot return any more.
+ * Write a metapage according to which everything depends on this transaction.
+ * ON COMMIT DELETE ROWS is executed when the rows cannot return any more.
  */
 static FullTransactionId
 begin_in_place(Relation heap, Relation index)

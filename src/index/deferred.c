@@ -20,8 +20,8 @@
  * file may change before the commit: commands that rewrite a table without
  * blocking its writers (REPACK, pg_repack) insert concurrent changes into a
  * copy of the table, and swap the files of the two in the same transaction.
- * So the set of hashes for an index has the files that the index and its table
- * had (origin.c determines where these are now).
+ * So the set of hashes for an index records the files that the index and its
+ * table had (origin.c determines where these are now).
  *
  * - During the transaction, a set leaves memory only by being stored in that
  *	 very file.  A subtransaction that truncates the table gives its index
@@ -35,10 +35,10 @@
  *	 need.
  *
  * A commit must not wait for locks that it would not wait for with a btree,
- * nor take more than there are.  The executor releases the lock on an index
- * when its statement ends; we keep the locks on the first MOST_LOCKED indexes.
- * Each index beyond these is locked while its set is stored, in the order of
- * OIDs.
+ * nor take more locks than are available.  The executor releases the lock on
+ * an index when its statement ends; we keep the locks on the first MOST_LOCKED
+ * indexes.  Each index beyond these is locked while its set is stored, in the
+ * order of OIDs.
  *
  * What a subtransaction added is forgotten when it is rolled back: the first
  * hash that it adds to a set creates a mark with the number of hashes before

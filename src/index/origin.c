@@ -12,9 +12,9 @@
  * - The index that has the file has to cover the row, and so does the index
  *	 with the original OID, whose file may be a copy.
  * - If no relation has the file, a copy of it may exist.  As our locks exclude
- *	 other transactions, the copy was made in this transaction: it may belong
- *	 to any filter that uses the same hashes and has such a file; if a table
- *	 has the file of the rows, to one on that table.
+ *	 other transactions, the copy was made in this transaction: any filter that
+ *	 uses the same hashes and got its file in this transaction may have it; if
+ *	 a table has the file of the rows, only filters on that table.
  *
  * Hashes that a filter does not need cost nothing but room; so in case of
  * doubt the answer is yes.  But a filter whose lock would have to be waited
