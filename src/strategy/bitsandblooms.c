@@ -83,7 +83,7 @@ bitsandblooms_measure(const BfFilter *filter, uint64_t *length,
 {
 	if (filter->plan.header.layers != 1)
 		return bf_fail_hint(error, BF_ERROR_PARAMETER,
-							"Use bf_export_layer for one layer at a time.",
+							"Use bf_export_layer to export a single layer.",
 							"a %s stream holds one layer, not %u", NAME,
 							filter->plan.header.layers);
 	*length = HEAD_SIZE + filter->plan.first.bytes;

@@ -78,7 +78,7 @@ guava_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
 	if (filter->plan.header.layers != 1)
 		return bf_fail_hint(error, BF_ERROR_PARAMETER,
-							"Use bf_export_layer for one layer at a time.",
+							"Use bf_export_layer to export a single layer.",
 							"a Guava stream holds one layer, not %u",
 							filter->plan.header.layers);
 	*length = STREAM_HEADER_SIZE + filter->plan.first.bytes;

@@ -89,7 +89,7 @@ spark_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {
 	if (filter->plan.header.layers != 1)
 		return bf_fail_hint(error, BF_ERROR_PARAMETER,
-							"Use bf_export_layer for one layer at a time.",
+							"Use bf_export_layer to export a single layer.",
 							"a Spark stream holds one layer, not %u",
 							filter->plan.header.layers);
 	*length = filter->plan.strategy->stream->head_size + filter->plan.first.bytes;
