@@ -178,7 +178,7 @@ bf_live_warn_over_full(Relation index, const BfLive *live,
 	const char *hint;
 
 	if (live->plan.header.expansion > 0)
-		hint = psprintf("Rebuild it as a single layer with REINDEX INDEX CONCURRENTLY %s.",
+		hint = psprintf("Use REINDEX INDEX CONCURRENTLY %s to rebuild it as a single layer.",
 						name);
 	else
 		hint = psprintf("Use ALTER INDEX %s SET (expected = %.0f), then REINDEX INDEX CONCURRENTLY.%s",

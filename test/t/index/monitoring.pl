@@ -169,7 +169,7 @@ my $said = $test->said('VACUUM (VERBOSE) layered');
 like($said, qr/INFO:  live filter "alike" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements in [4-6] layers, was sized for (8|10|12)000, and has/,
 	'VACUUM (VERBOSE) over layers');
 like($said, qr/INFO:  live filter "of_size" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements, was sized for 2000, and has/, 'and of one size');
-like($said, qr/WARNING:  live filter "no_more" is over-full.*\nDETAIL:  .* at least \d+ elements in 64 layers, was sized for 640, .*\nHINT:  Rebuild it as a single layer with REINDEX INDEX CONCURRENTLY public.no_more\./,
+like($said, qr/WARNING:  live filter "no_more" is over-full.*\nDETAIL:  .* at least \d+ elements in 64 layers, was sized for 640, .*\nHINT:  Use REINDEX INDEX CONCURRENTLY public.no_more to rebuild/,
 	'a warning of one that can have no more layers');
 unlike($said, qr/"alike" is over-full/, 'none of one whose layers are as full as they were made for');
 my ($hint) = $said =~ /WARNING:  live filter "of_size" is over-full.*\nDETAIL:.*\nHINT:  (ALTER INDEX .*), then REINDEX/;
