@@ -10,6 +10,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../../perl";
 
+use List::Util qw(min);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -334,10 +335,19 @@ foreach my $layout (sort keys %layouts)
 	mirror($layout);
 	my $question = "SELECT bf_redis_contains('cache', '$layout', 't1'), bf_redis_contains('cache', '$layout', 'absent')";
 	is($session->ask("$question; $question"), 't|f; t|f', "$layout: a session that asks");
-	my ($commands, $bytes) = map { $redis->cli('INFO', 'stats') =~ /$_:(\d+)/ ? $1 : die } qw(total_reads_processed total_net_input_bytes);
-	$session->ask($question) foreach 1 .. 10;
-	cmp_ok(($redis->cli('INFO', 'stats') =~ /total_reads_processed:(\d+)/)[0] - $commands, '<', 40, "$layout: one round trip a question");
-	cmp_ok(($redis->cli('INFO', 'stats') =~ /total_net_input_bytes:(\d+)/)[0] - $bytes, '<', 10 * ($layout eq 'growing' ? 1950 : 1300), "$layout: two of some 500 bytes");
+	# The least of some times: what is remembered is so for a second, in which a busy
+	# machine may not ask ten times.
+	my (@reads, @bytes);
+	foreach (1 .. 5)
+	{
+		my @before = map { $redis->cli('INFO', 'stats') =~ /$_:(\d+)/ ? $1 : die } qw(total_reads_processed total_net_input_bytes);
+		$session->ask($question) foreach 1 .. 10;
+		my @after = map { $redis->cli('INFO', 'stats') =~ /$_:(\d+)/ ? $1 : die } qw(total_reads_processed total_net_input_bytes);
+		push @reads, $after[0] - $before[0];
+		push @bytes, $after[1] - $before[1];
+	}
+	cmp_ok(min(@reads), '<', 40, "$layout: one round trip a question");
+	cmp_ok(min(@bytes), '<', 10 * ($layout eq 'growing' ? 1950 : 1300), "$layout: two of some 500 bytes");
 }
 
 # And what comes between two of its statements is seen.
