@@ -82,8 +82,7 @@ HIREDIS_GOALS = $(addsuffix -hiredis,all install uninstall clean)
 $(HIREDIS_GOALS): %-hiredis: | $(FOLDERS)
 	$(MAKE) -C $(CURDIR)/src/hiredis $(HIREDIS_MAKE) $*
 
-uninstall: uninstall-hiredis
-clean distclean: clean-hiredis
+uninstall clean: %: %-hiredis
 ifeq ($(WITH_HIREDIS),yes)
 all install: %: %-hiredis
 install-hiredis: all-hiredis
