@@ -3,10 +3,11 @@
  *	  bf_advise and bf_measure_fpp: the actual false positive probability of a
  *	  filter.
  *
- * The textbook formula holds for independent hash functions.  The originals
- * derive all positions from two words, which matters in small or strict
- * filters: bf_real_fpp() computes by how much.  The remedy is nearly always to
- * expect more elements than there are, and bf_advise says how many.
+ * The textbook formula assumes independent hash functions.  The original
+ * implementations derive all positions of an element from two hash words or
+ * four, so the actual probability is higher, noticeably so where the filter or
+ * p is small; bf_real_fpp() computes it.  Nearly always it helps to size the
+ * filter for more elements than it will hold; bf_advise says for how many.
  */
 #include "postgres.h"
 

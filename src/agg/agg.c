@@ -2,20 +2,21 @@
  * agg.c
  *	  Common code of the aggregates: contexts, and the call's expressions.
  *
- * bf_agg(x, expected, ...) over no rows is an empty filter of that size, but
- * no transition function is called that would see the size.  But PostgreSQL
- * keeps the call's argument expressions with the final (and, in a parallel
- * plan, the serialization) function, and those that do not depend on a row can
- * be evaluated there.
+ * bf_agg(x, expected, ...) over no rows must return an empty filter of that
+ * size, although no transition function is called that could see the size.
+ * The final function (in a parallel plan, the serialization function) can still
+ * reach the call's argument expressions, and evaluates those that do not depend
+ * on a row.
  *
- * The final function of a plan in two steps has a partial state instead of the
- * arguments, and needs none: every partial state that has not seen a row was
- * made by the serialization function, which had them.
+ * In a plan of two steps the final function's argument is a partial state, so
+ * it cannot evaluate the expressions.  It need not: a partial state over no
+ * rows was made by the serialization function, which could.
  *
- * Another aggregate may call the functions of one, row by row, as Citus does on
- * its workers.  Then there is no expression, and the Aggref at hand is that of
- * the other aggregate: the element's type must be declared by the function, and
- * what else would follow from the expressions is checked for each row.
+ * Another aggregate may call the support functions of ours row by row, as that
+ * of Citus does on its workers.  Then there is no expression, and the Aggref at
+ * hand is that of the other aggregate.  So the element's type must come from the
+ * function's declaration, and everything else that would follow from the
+ * expressions is checked for each row.
  */
 #include "postgres.h"
 

@@ -3,8 +3,8 @@
  *	  Growable list of hashes; the state of an aggregate until the group is
  *	  large enough for a filter, or its size is known.
  *
- * It starts with room for a few entries, as a GROUP BY may have a hundred
- * thousand groups, and doubles.
+ * It starts with room for a few entries and doubles, as a GROUP BY may have a
+ * hundred thousand groups.
  */
 #include "postgres.h"
 

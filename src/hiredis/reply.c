@@ -5,9 +5,9 @@
  * Replies are bounded before they take memory: the elements of all arrays of
  * one reply are counted together, and so are the objects made for them.  No
  * object is made for a bit (an integer 0 or 1 in an array): that makes lookups
- * and additions faster by a tenth.  An object is one chunk of malloc's memory,
- * not palloc's: hiredis can be told that there is none, but no error may be
- * raised through it.
+ * and additions faster by a tenth.  An object is one chunk from malloc, not
+ * palloc: we can return NULL to hiredis when memory runs out, but must not raise
+ * an error through its stack frames.
  */
 #include "postgres.h"
 

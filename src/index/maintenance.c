@@ -3,10 +3,11 @@
  *	  How full a live filter is, over all its layers, what maintenance that
  *	  requires, and how it is reported.
  *
- * Growth happens by itself.  A rebuild is due where growth does not help: the
- * false positives of existing layers remain, whatever is added.  And where
- * rows come and go, a table keeps its size while its filter gets more and more
- * layers.  A rebuild leaves one layer, for the existing rows.
+ * Growth happens by itself.  A rebuild is due in two cases in which growth does
+ * not help.  A layer that is over-full keeps its false positives, whatever is
+ * added later.  And where rows are deleted and inserted all the time, the filter
+ * gets more and more layers although the table does not grow.  A rebuild leaves
+ * one layer, for the existing rows.
  */
 #include "postgres.h"
 

@@ -2,25 +2,25 @@
  * grow.c
  *	  Add a layer to a live filter when the newest one is full.
  *
- * How full it is, is estimated from some of its pages (fill_sample.c).  This
- * is not done for each element, but at random, so that backends need no
- * coordination, about LOOKS times while a layer fills.  A batch of elements is
+ * How full it is, is estimated from some of its pages (fill_sample.c): not for
+ * each element, but about LOOKS times while a layer fills, at random, so that
+ * backends need not coordinate.  A batch of elements is
  * split into pieces, each at most a share of the remaining room, as other
  * backends may be about to use it too.
  *
  * A layer is added while holding the page lock on the metapage.  Where another
  * backend may hold that lock for long, to flush a large layer, we do not wait
- * for it, but over-fill the layer by one more piece.  A small layer has no
- * pending pages, but over-filling it would have a large effect soon; there we
- * wait.
+ * for it, but over-fill the layer by one more piece.  For a small layer we do
+ * wait: it has no pending pages to flush, and over-filling it would soon raise
+ * the probability of false positives.
  *
  * The metapage is changed first, so that it is in WAL before any bit of the
  * new layer.  Then the older layers are flushed and sealed, after which
- * lookups skip their pending pages.  That is final: a backend that appends to
- * a pending page checks the metapage, with that page locked, for whether its
- * layer is still the newest (pending.c), and the flush visits each pending
- * page after the change of the metapage.  If a crash prevents sealing, the
- * next backend that adds a layer does it, or VACUUM.
+ * lookups skip their pending pages.  Nothing is appended to a sealed layer: a
+ * backend that appends to a pending page checks, while it holds the lock of that
+ * page, that its layer still is the newest in the metapage (pending.c), and the
+ * flush locks each pending page after the metapage was changed.  If a crash
+ * prevents sealing, VACUUM or the next backend that adds a layer seals them.
  *
  * When a layer is due, elements are first looked up in all existing layers
  * (store.c): a layer is added only for elements that none of them holds, and

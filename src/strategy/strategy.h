@@ -3,9 +3,10 @@
  *	  What the rest of the code knows about an implementation of Bloom filters.
  *
  * A strategy is the sizing rule, the hash and the index derivation of one
- * existing implementation, and is one file: its struct, filled in, and a row
- * in registry.c.  Code outside this folder does not depend on the id of a
- * strategy; whatever differs is a field here.
+ * existing implementation.  Each implementation is one file: its struct or
+ * structs, filled in, and a row for each in registry.c.  Code outside this
+ * folder does not decide by the id of a strategy: whatever differs is a field
+ * here, and a set of strategies is a mask.
  */
 #ifndef BLOOMEXT_STRATEGY_H
 #define BLOOMEXT_STRATEGY_H

@@ -1,14 +1,14 @@
 /*
  * tale2009.c
- *	  The murmur3+city filter over Redis of 2021 (RedisBloomFilter of
- *	  tale2009), with zero-allocation-hashing 0.15.
+ *	  RedisBloomFilter by tale2009 (2021): a filter in Redis that hashes with
+ *	  murmur3 and CityHash, as in zero-allocation-hashing 0.15.
  *
- * All rules were measured on the original.  p is a Java float: sizes are those
- * of the nearest float, which shows (n = 1e7, p = 0.01: 95850584 bits, not
- * 95850583).  n is an int.
+ * All rules were measured on the original.  p is a Java float, so sizes are
+ * computed from the nearest float to p, and differ: for n = 1e7 and p = 0.01
+ * there are 95850584 bits, not 95850583.  n is an int.
  *
- * k is not raised to 1: the original makes filters of k = 0 for p above some
- * 0.7, which hold everything.  They are refused here.
+ * k is not raised to 1: for p above about 0.7 the original makes filters with
+ * k = 0, which report every element as present.  We refuse these.
  *
  * Elements are CharSequences, hashed as their UTF-16 code units in memory:
  * little-endian, without a mark.  There is no way to add bytes.
