@@ -466,7 +466,7 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	if (spread.shards > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot fetch a bit string without a description as a shard"),
+				 errmsg("cannot fetch a single shard of a bit string that has no description in Redis"),
 				 errhint("Fetch key \"%s\", with layout '%s'.",
 						 bf_shard_key(remote.key, spread.number),
 						 remote.layout->name)));

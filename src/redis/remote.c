@@ -260,7 +260,7 @@ bf_remote_taken(const BfRemote *remote, const char *key)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("key \"%s\" already holds something else", key),
+			 errmsg("key \"%s\" is already in use", key),
 			 errdetail("The filter at key \"%s\" in layout \"%s\" needs this key.",
 					   remote->key, remote->layout->name),
 			 errhint("Choose another key for the filter, or delete this one with bf_redis_drop, or with DEL in Redis.")));

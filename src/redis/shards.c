@@ -298,7 +298,7 @@ refuse_found(const BfRemote *wanted, const BfRemote *found)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("key \"%s\" already holds something else", wanted->key),
+			 errmsg("key \"%s\" is already in use", wanted->key),
 			 errdetail("Wanted: %s.  Found: %s.", describe_for_error(wanted),
 					   describe_for_error(found)),
 			 found->layout != NULL || found->orphan != NULL ?

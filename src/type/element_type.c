@@ -72,7 +72,7 @@ refuse_type(Oid type, bool indexed)
 			 errhint("Use a function for arrays (bf_add_all, bf_contains_each, bf_live_contains_each, bf_redis_add_each, bf_redis_contains_each), or unnest the array.") :
 			 type == RECORDOID ?
 			 errhint("Use the columns of the row individually.") :
-			 errhint("Use an expression of text, bytea, integer or another supported type that is equal for equal values, e.g. %s.",
+			 errhint("Use an expression that maps equal values to equal results of a supported type (text, bytea, integer, ...), e.g. %s.",
 					 bf_expression_instead(type, indexed, "..."))));
 }
 
