@@ -883,11 +883,12 @@ sub lose
 	return if $f->{state} eq 'gone';
 	$f->{changed} = time;
 	my $note = $key eq beside($f, 'bloomext');
-	if ($f->{layout} eq 'redisson' && !$f->{shards} && $key eq $f->{key} && !$f->{filled})
+	if ($f->{layout} eq 'redisson' && !$f->{shards} && $key eq $f->{key})
 	{
-		# Unless something was added that the model does not know of.
-		$f->{state} = 'damaged' if redis($servers{ $f->{server} }, $f->{key}, 'HEXISTS', beside($f, 'bloomext'), 'filled');
-		$f->{elements} = {};
+		# Without its string it is an empty filter, unless a note says that it was not.
+		my $noted = redis($servers{ $f->{server} }, $f->{key}, 'HEXISTS', beside($f, 'bloomext'), 'filled');
+		$f->{state} = 'damaged' if $noted;
+		$f->{elements} = {} if !$noted || !$f->{filled};
 	}
 	elsif ($f->{layout} =~ /guava|redisbloom/ && !$f->{shards} && $key eq $f->{key})
 	{
