@@ -170,7 +170,7 @@ foreach my $name (grep { $option{$_} =~ /^[^`]*\d/ } sort keys %option)
 	my $bounds = told("$create ($name = -1)", qr/(?:values are|must lie) between/) =~ s/,.*//r;
 	is(join(' ', $option{$name} =~ /(\d+)/g), join(' ', $bounds =~ /(?:^|[\s"])(\d+)/g), "values of $name");
 }
-same([ names($option{strategy}) ], listed("$create (strategy = 'redisson')", 'can are:'), 'values of strategy');
+same([ names($option{strategy}) ], listed("$create (strategy = 'redisson')", 'strategies are:'), 'values of strategy');
 same([ names($option{funnel}) ], $list{funnel}, 'values of funnel');
 
 # Settings, with their defaults.

@@ -172,7 +172,7 @@ like($said, qr/INFO:  live filter "of_size" is \d+\.\d % full\nDETAIL:  It holds
 like($said, qr/WARNING:  live filter "no_more" is over-full.*\nDETAIL:  .* at least \d+ elements in 64 layers, was sized for 640, .*\nHINT:  Use REINDEX INDEX CONCURRENTLY public.no_more to rebuild/,
 	'a warning of one that can have no more layers');
 unlike($said, qr/"alike" is over-full/, 'none of one whose layers are as full as they were made for');
-my ($hint) = $said =~ /WARNING:  live filter "of_size" is over-full.*\nDETAIL:.*\nHINT:  (ALTER INDEX .*), then REINDEX/;
+my ($hint) = $said =~ /WARNING:  live filter "of_size" is over-full.*\nDETAIL:.*\nHINT:  Use (ALTER INDEX .*), then REINDEX/;
 is($test->sql(q(SELECT array_to_string(action, '; ') FROM bf_live_filters WHERE index = 'of_size'::regclass)), "$hint; REINDEX INDEX CONCURRENTLY public.of_size",
 	'the hint is the action');
 $test->sql('DROP TABLE layered');

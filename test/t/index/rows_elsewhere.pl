@@ -140,7 +140,7 @@ $sql->(q(
 $is_sql->('TimescaleDB: a version of which only some catalogs are known', q(SELECT certainty('chunk1')), 'sure');
 $is_sql->('TimescaleDB: or none', q(
 	ALTER TABLE _timescaledb_catalog.compression_settings RENAME compress_relid TO other;
-	SELECT certainty('chunk1'), certainty('far'); SELECT maybe ~ 'not known' FROM bf_live_info('far')), 'maybe|maybe; t');
+	SELECT certainty('chunk1'), certainty('far'); SELECT maybe ~ 'not recognized' FROM bf_live_info('far')), 'maybe|maybe; t');
 $fails->('TimescaleDB: refused', q(SELECT bf_live_filter('far')), '0A000');
 $sql->(q(SET allow_system_table_mods = on; DELETE FROM pg_extension WHERE oid = 1; DROP SCHEMA _timescaledb_catalog CASCADE));
 $is_sql->('TimescaleDB: without that extension', q(SELECT look('far')), $fine);

@@ -34,7 +34,7 @@ like($said, qr/DETAIL:  It holds about 2\d{5} elements/, 'VACUUM: and tells how 
 unlike($said, qr/REINDEX INDEX CONCURRENTLY\. ./, 'VACUUM: so that it is twice that');
 $said = $test->said(fresh('fill', 'expected = 100, fpp = 0.01', 100000) . 'VACUUM fill');
 like($said, qr/DETAIL:  It holds at least \d{3,4} elements/, 'VACUUM: a filter with all bits set holds more than it can tell');
-like($said, qr/SET \(expected = 200000\), .* twice the number of the table's rows/, 'VACUUM: then it is twice the rows of the table');
+like($said, qr/SET \(expected = 200000\), .* twice the number of rows in the table/, 'VACUUM: then it is twice the rows of the table');
 $said = $test->said('DELETE FROM fill WHERE id > 10; VACUUM fill');
 like($said, qr/SET \(expected = \d{4}\), .* may be too few/, 'VACUUM: if they are more');
 SKIP:
