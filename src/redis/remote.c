@@ -8,8 +8,6 @@
 #include "postgres.h"
 
 #include "redis/remote.h"
-#include "redis/scripts.h"
-#include "type/shard.h"
 #include "type/value.h"
 
 /*

@@ -10,6 +10,7 @@ use Exporter 'import';
 use File::Basename qw(dirname);
 use File::Copy qw(copy);
 use IPC::Run;
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
@@ -43,6 +44,26 @@ sub new
 {
 	my ($class, $node) = @_;
 	return bless { node => $node }, $class;
+}
+
+# start(): a server of one's own for a test of one subject, with all of that installed,
+# and its node.
+sub start
+{
+	my ($class) = @_;
+	my $node = PostgreSQL::Test::Cluster->new('main');
+	$node->init;
+	$node->append_conf('postgresql.conf', qq(
+fsync = off
+max_prepared_transactions = 20
+max_wal_size = 2GB
+max_locks_per_transaction = 256
+autovacuum = off
+));
+	$node->start;
+	my $self = $class->new($node);
+	$self->install;
+	return ($self, $node);
 }
 
 sub install

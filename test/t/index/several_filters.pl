@@ -11,21 +11,10 @@ use Test::More;
 
 use LiveTest qw(fresh %kinds);
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', qq(
-fsync = off
-max_prepared_transactions = 20
-max_wal_size = 2GB
-max_locks_per_transaction = 256
-autovacuum = off
-));
-$node->start;
-my $test = LiveTest->new($node);
+my ($test, $node) = LiveTest->start;
 my $sql = sub { return $test->sql(shift); };
 my $is_sql = sub { return $test->is_sql(@_); };
 my $fails = sub { return $test->fails(@_); };
-$test->install;
 
 # Several filters of one table, and arrays.
 $sql->(q(

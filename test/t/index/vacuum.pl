@@ -11,19 +11,8 @@ use Test::More;
 
 use LiveTest qw(fresh);
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', qq(
-fsync = off
-max_prepared_transactions = 20
-max_wal_size = 2GB
-max_locks_per_transaction = 256
-autovacuum = off
-));
-$node->start;
-my $test = LiveTest->new($node);
+my ($test, $node) = LiveTest->start;
 my $sql = sub { return $test->sql(shift); };
-$test->install;
 
 # How full a filter is, VACUUM says.
 my $said = $test->said(fresh('fill', 'expected = 100000, fpp = 0.01', 100000) . 'VACUUM fill');

@@ -13,20 +13,9 @@ use Test::More;
 
 use LiveTest qw(fresh %kinds $fine $unsure);
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', qq(
-fsync = off
-max_prepared_transactions = 20
-max_wal_size = 2GB
-max_locks_per_transaction = 256
-autovacuum = off
-));
-$node->start;
-my $test = LiveTest->new($node);
+my ($test, $node) = LiveTest->start;
 my $sql = sub { return $test->sql(shift); };
 my $is_sql = sub { return $test->is_sql(@_); };
-$test->install;
 my $space = $node->basedir . '/space';
 mkdir $space or die "$space: $!";
 $sql->("CREATE TABLESPACE space LOCATION '$space'");
