@@ -459,10 +459,11 @@ sub maintain
 	sleep(rand(0.3));
 }
 
-# Drop what failures leave behind.
+# Drop what failures leave behind.  By the name that the query's snapshot has: regclass
+# gives the newest, by which REINDEX CONCURRENTLY may have put the index in its place.
 sub tidy
 {
-	run($primary, q(SELECT 'DROP INDEX ' || indexrelid::regclass FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid
+	run($primary, q(SELECT 'DROP INDEX ' || quote_ident(relname) FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid
 		WHERE c.relkind = 'i' AND c.relnamespace = 'public'::regnamespace AND (NOT indisvalid OR relname ~ '_cc(new|old)[0-9]*$')\gexec));
 }
 
