@@ -51,6 +51,8 @@ sub moves
 	foreach my $sample (@{ $samples // [] })
 	{
 		next if !$sample->[$total];    # the phase has only begun
+		# PostgreSQL's scan shows all blocks as done while it reads the first one.
+		next if !$last && $sample->[$done] == $sample->[$total];
 		cmp_ok($sample->[$done], '<=', $sample->[$total], "$name: at most all") if $sample->[$done] > $sample->[$total];
 		cmp_ok($sample->[$done], '>=', $last, "$name: forward") if $sample->[$done] < $last;
 		$last = $sample->[$done];
