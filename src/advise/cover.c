@@ -1,10 +1,11 @@
 /*
  * cover.c
- *	  The probability that random subsets, united, are everything.
+ *	  The probability that the union of random subsets is the whole set.
  *
- * The number of places covered so far is a Markov chain, whose n-th power is
- * taken by squaring: all terms are positive, so nothing cancels, as it would
- * in the alternating sum of inclusion and exclusion.
+ * The number of places covered so far is a Markov chain; its transition matrix
+ * is raised to the number of subsets by repeated squaring.  All terms are
+ * positive, so there is no cancellation, unlike in the alternating sum of
+ * inclusion-exclusion.
  */
 #include "advise/cover.h"
 #include "core/pause.h"

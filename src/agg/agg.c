@@ -169,7 +169,7 @@ called_window_function(FunctionCallInfo fcinfo)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("could not determine the size of the filter for an empty window frame"),
-					 errdetail("The query has several calls of bf_agg over the same window."),
+					 errdetail("The query calls bf_agg over the same window with different arguments."),
 					 errhint("Give them separate windows, or frames that include the current row.")));
 		found = call;
 	}

@@ -1,10 +1,11 @@
 /*
  * hashlist.c
- *	  Growable list of hashes; the state of an aggregate until the group is
- *	  large enough for a filter, or its size is known.
+ *	  Growable list of hashes.
  *
- * It starts with room for a few entries and doubles, as a GROUP BY may have a
- * hundred thousand groups.
+ * The state of an aggregate until the list reaches its limit and becomes a
+ * filter, or until the filter's size is known.  It starts with room for a few
+ * entries, as a GROUP BY may have a hundred thousand groups, and doubles when
+ * full.
  */
 #include "postgres.h"
 

@@ -98,7 +98,7 @@ check_row(const PutState *state, const Datum *values, int count)
 		 bf_strategy_named(TextDatumGetCString(values[2])) != plan->strategy))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parameters of bf_put must be the same for all rows of a partition")));
+				 errmsg("parameters of bf_put must be the same for all rows of a window partition")));
 }
 
 /* The partition's state, with a filter for the current row. */

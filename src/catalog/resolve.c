@@ -218,7 +218,7 @@ the_key(Oid table, const BfQuestion *question, const Choice *choice)
 							format_type_be(question->element->type)),
 					 errdetail("Its live filters are on: %s.",
 							   bf_index_key_list(keys)),
-					 errhint("Cast the element to the type of the column.")));
+					 errhint("Cast the element to the type of one of these columns or expressions.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",

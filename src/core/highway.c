@@ -1,13 +1,13 @@
 /*
  * highway.c
- *	  HighwayHash, the 128-bit result of the published final version.
+ *	  HighwayHash with a 128-bit result, as in the final version published.
  *
- * Written from the algorithm's description.  Debian has no library of it:
- * Google's own sources are C++ with an instruction set chosen at run time,
- * which a hundred lines do not need.  The algorithm's four lanes are two pairs,
- * which compilers keep in the vector registers that every machine has; words
- * are added and shifted only, so that the same bytes give the same hash
- * whatever the machine's byte order.
+ * Written from the algorithm's description: Debian packages no library for it,
+ * and Google's own sources are C++ that selects an instruction set at run
+ * time; a hundred lines of C do not need that.  The four lanes are held as two
+ * pairs, which compilers can keep in 128-bit vector registers.  Bytes are
+ * loaded as little-endian words, and after that only arithmetic on words is
+ * done, so the same bytes give the same hash on any machine.
  */
 #include <string.h>
 

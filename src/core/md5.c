@@ -2,15 +2,15 @@
  * md5.c
  *	  MD5 (RFC 1321) of a byte followed by any bytes.
  *
- * Own code, from the RFC's description.  PostgreSQL's MD5 is reached through
- * server headers (and through OpenSSL, which refuses MD5 in FIPS mode: a
- * filter must not become unreadable by a setting of the machine); libmd and
- * libcrypto would be dependencies of the whole extension for one strategy.
- * MD5 is not used for cryptography here, and no speed is lost: a digest takes
- * some 100 ns either way.
+ * Written from the RFC rather than taken from a library.  PostgreSQL's MD5 is
+ * reached through server headers (and through OpenSSL, which refuses MD5 in
+ * FIPS mode: a filter must not become unreadable because of a setting of the
+ * machine); libmd and libcrypto would be dependencies of the whole extension
+ * for one strategy.  MD5 is not used for cryptography here, and no speed is
+ * lost: a digest takes about 100 ns with a library too.
  *
- * The salt comes in front of the data: it starts the first block, and the data
- * is copied by the block, never whole.
+ * The leading byte (the salt, the number of the digest) comes before the data:
+ * it starts the first block, and the data is copied block by block.
  */
 #include <string.h>
 

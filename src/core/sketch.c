@@ -1,16 +1,18 @@
 /*
  * sketch.c
- *	  About how many distinct hashes there were: a HyperLogLog sketch.
+ *	  Estimate the number of distinct hashes: a HyperLogLog sketch.
  *
  * Each register keeps the highest rank of its hashes, the rank being one more
- * than the zeros that the rest of a hash begins with.  The standard error is
- * 1.04 / sqrt(registers), 0.4 %, whatever the count.
+ * than the number of leading zeros in the bits that do not select the
+ * register.  The standard error is 1.04 / sqrt(registers), 0.4 %, whatever the
+ * count.
  *
  * The estimator is that of Otmar Ertl, "New cardinality estimation algorithms
- * for HyperLogLog sketches" (2017), which needs no corrections by range.  Hence
- * this is not PostgreSQL's lib/hyperloglog.h: that estimates 2 % too many near
- * 170,000, where its ranges meet, and above 1.4e8 it makes up for collisions of
- * its 32-bit hashes, which do not lower any rank: 13 % too many at 1e9.
+ * for HyperLogLog sketches" (2017); it needs no separate corrections for
+ * different ranges of counts.  PostgreSQL's lib/hyperloglog.h does, and is not
+ * used for that reason: it overestimates by 2 % near 170,000, where its ranges
+ * meet.  Above 1.4e8 it corrects for collisions of its 32-bit hashes, although
+ * collisions do not lower any rank, and so overestimates by 13 % at 1e9.
  */
 #include <math.h>
 

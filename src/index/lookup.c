@@ -4,13 +4,14 @@
  *	  element?
  *
  * The deferred elements of this transaction are examined before the layers
- * (layer.c), as an element moves in that direction (layers.h).
+ * (layer.c), as an element only moves from deferred to a layer.
  *
  * What the first argument stands for is cached (lookup_cache.c).  An element
  * is hashed once for all filters that use the same hash.
  *
- * If there are many leaves, each has its own memory to wait for; it is
- * prefetched while earlier leaves are examined.
+ * Each leaf (a table that the relation stands for) has its own pages in
+ * memory, so those of later leaves are prefetched while earlier ones are
+ * examined.
  */
 #include "postgres.h"
 

@@ -219,7 +219,7 @@ bf_live_report_fill(Relation index, BfLive *live, double rows, int level)
 
 	bf_live_measure(index, live, &fill);
 	ereport(level,
-			(errmsg("live filter \"%s\" is %.1f %% full",
+			(errmsg("live filter \"%s\" has %.1f %% of its bits set",
 					RelationGetRelationName(index), percent_set(&fill)),
 			 errdetail("It holds %s, was sized for %llu, and has an estimated false positive probability of %.2g.",
 					   contents_text(&fill), (unsigned long long) fill.expected, fill.all.fpp)));

@@ -1,30 +1,30 @@
 /*
  * origin.c
- *	  Determine which filters have to cover rows whose table or index may have
- *	  another file by now.
+ *	  Determine which filters have to cover rows inserted earlier in this
+ *	  transaction, whose table or index may have got another file since.
  *
- * A row is where the file of its table is.  The filter that must cover it is
- * the one with the file of the index that the row went into: SET TABLESPACE
- * and a change of type copy that file, or pass it on, without reading rows;
- * commands that swap the files of two tables swap those of their indexes as
- * well.  So:
+ * A row is in whatever relation now has the file that the row was written to.
+ * The filter that must cover it is the one with the file of the index that the
+ * row went into: SET TABLESPACE and a change of type copy that file, or give
+ * it to another index, without reading rows; commands that swap the files of
+ * two tables swap those of their indexes as well.  So:
  *
  * - The index that has the file has to cover the row, and so does the index
  *	 with the original OID, whose file may be a copy.
  * - If no relation has the file, a copy of it may exist.  As our locks exclude
  *	 other transactions, the copy was made in this transaction: any filter that
- *	 uses the same hashes and got its file in this transaction may have it; if
- *	 a table has the file of the rows, only filters on that table.
+ *	 uses the same hashes and got its file in this transaction may hold the
+ *	 copy.  If a table still has the file of the rows, only filters on that
+ *	 table qualify.
  *
- * Hashes that a filter does not need cost nothing but room; so in case of
- * doubt the answer is yes.  But a filter whose lock would have to be waited
- * for is never a candidate: candidates are locked since this transaction gave
- * them their files.
+ * Hashes that a filter does not need cost nothing but room, so in case of
+ * doubt the answer is yes.  We never wait for a candidate's lock: this
+ * transaction has held it since it gave the candidate its file.
  *
- * A file is searched for by the index of pg_class, and not with PostgreSQL's
- * function for it (RelidByRelfilenumber), which from 18 on ignores temporary
- * tables, and before that takes one for a permanent table whose file has the
- * same number.
+ * A file is looked up through the index on pg_class, not with
+ * RelidByRelfilenumber: since 18 that ignores temporary tables, and before 18
+ * it mistakes a temporary table for a permanent one whose file has the same
+ * number.
  */
 #include "postgres.h"
 

@@ -90,7 +90,7 @@ check_operator(Class *class, Form_pg_amop member)
 		member->amoppurpose != AMOP_SEARCH ||
 		member->amoplefttype != class->type ||
 		!hash_alike(class->type, member->amoprighttype))
-		report_problem(class, psprintf("contains operator %s, which does not search its type",
+		report_problem(class, psprintf("contains operator %s, which is not a search operator for the type of the class",
 									   format_operator(member->amopopr)));
 	else if (!is_equality(class, member))
 		report_problem(class, psprintf("contains operator %s, which is not the type's own equality",

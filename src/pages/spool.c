@@ -4,8 +4,9 @@
  *	  part of the filter.
  *
  * A build whose filter is many times as large as its memory fills one part
- * after another.  To read all hashes again for each part would take the
- * product of the two, so it reads them once, and writes their positions here.
+ * after another.  Reading all hashes again for each part would cost the number
+ * of hashes times the number of parts, so the build reads them once and writes
+ * the positions of their bits here.
  */
 #include "postgres.h"
 

@@ -2,6 +2,9 @@
  * wal.c
  *	  Change up to four pages at once, and log that to WAL.
  *
+ * All changes of pages are logged here, except that a build (index/build.c)
+ * and a new metapage (meta.c) log whole pages, with log_newpage_buffer().
+ *
  * The record is a generic one, which PostgreSQL itself replays: a standby or a
  * crashed server does not need this module to recover.  The stock way to make
  * one, GenericXLogStart() to GenericXLogFinish(), copies each page and
@@ -11,7 +14,7 @@
  * The contents of a generic record are internal to PostgreSQL, although
  * unchanged since 9.6: fragments of a 16-bit offset, a 16-bit length and that
  * number of bytes, after which the hole between pd_lower and pd_upper is
- * zeroed.  Everything that depends on this is in this file, and building with
+ * zeroed.  All code that depends on this is in this file, and building with
  * -DBLOOMEXT_STOCK_WAL uses the stock way instead.
  *
  * A caller passes locked buffers, in the order of their blocks, and for each

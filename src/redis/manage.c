@@ -312,8 +312,8 @@ requested_layout(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot fetch several shards as one filter"),
-				 errhint("Fetch each shard, with layout '%s;shards=%d/0' and so on.",
-						 layout->name, spread->shards)));
+				 errhint("Fetch each shard with layout '%s;shards=%d/N', where N is 0 to %d.",
+						 layout->name, spread->shards, spread->shards - 1)));
 	return layout;
 }
 
@@ -373,8 +373,9 @@ check_found(const BfRemote *remote, const BfLayout *wanted,
 					remote->key, Max(remote->shards, 1),
 					Max(spread->shards, 1)),
 			 remote->shards == 0 ? 0 :
-			 errhint("Fetch each shard, with layout '%s;shards=%d/0' and so on.",
-					 remote->layout->name, remote->shards)));
+			 errhint("Fetch each shard with layout '%s;shards=%d/N', where N is 0 to %d.",
+					 remote->layout->name, remote->shards,
+					 remote->shards - 1)));
 }
 
 /*

@@ -359,7 +359,7 @@ refuse_ambiguous_funnel(const BfRemote *remote, BfFunnel funnel)
 						remote->key, bf_funnel_name(funnel),
 						bf_funnel_name(other)),
 				 errdetail("An element added with one funnel is not found with the other."),
-				 errhint("To record it, call bf_redis_create for this key with the filter's own parameters and funnel => '%s' or '%s'; what the filter holds is kept.",
+				 errhint("To record the funnel, call bf_redis_create for this key with the filter's own parameters and funnel => '%s' or '%s'; the elements in the filter are kept.",
 						 bf_funnel_name(funnel), bf_funnel_name(other))));
 }
 

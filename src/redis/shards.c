@@ -623,7 +623,7 @@ bf_shards_drop(Oid server, const char *key)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key \"%s\" does not hold a Bloom filter", key),
-				 errhint("If the key is left over from a filter, delete it with DEL in Redis.")));
+				 errhint("If it is what remains of a filter, delete the key with DEL in Redis.")));
 	MemoryContextSwitchTo(one);
 	for (int i = 0; i < whole.shards; i++)
 	{

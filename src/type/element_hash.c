@@ -1,7 +1,7 @@
 /*
  * element_hash.c
- *	  Elements as arguments of functions: the cache of their call site, their
- *	  bytes and hashes, and arrays of answers.
+ *	  Elements as arguments of functions: their bytes and hashes, the cache of
+ *	  the call site, and arrays of answers.
  *
  * An array may have 134 million elements in 1 GB.  It is processed in pieces:
  * hashes of BF_PIECE_ELEMENTS elements, or of fewer whose conversions take

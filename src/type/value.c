@@ -1,11 +1,13 @@
 /*
  * value.c
- *	  Make and open bloomfilter values in the server, and raise their errors.
+ *	  Make and open bloomfilter values in the server, and raise errors about
+ *	  them.
  *
- * Only here errors of core/ and strategy/ are raised by ereport(), as is that
- * of exceeding the size of a varlena.  All bytes are opened by
- * bf_filter_open(); the caller specifies the SQLSTATE for malformed ones,
- * which depends on their source (text, a client, a stream, or a table).
+ * Errors of core/ and strategy/ are passed to ereport() only here, and so is
+ * the error for a value larger than a varlena can be.  Every serialized filter
+ * is decoded by bf_filter_open(); our own caller specifies the SQLSTATE for
+ * malformed bytes, which depends on their source (text, a client, a stream, or
+ * a table).
  */
 #include "postgres.h"
 
@@ -266,8 +268,9 @@ bf_value_set_bits(BfValue *value, const BfLayer *layer, BfBitOrder order,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("bit string has bits beyond the end of the filter"),
-				 errdetail("The filter has %llu bits; the string has %llu bytes.",
+				 errdetail("The filter has %llu bits (%llu bytes); the string has %llu bytes.",
 						   (unsigned long long) layer->bits,
+						   (unsigned long long) layer->bytes,
 						   (unsigned long long) length),
 				 errhint("Specify the parameters with which the bit string was made.")));
 }

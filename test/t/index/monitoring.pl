@@ -166,9 +166,9 @@ $test->sql(q(CREATE TABLE layered (id int); CREATE INDEX alike ON layered USING 
 	CREATE INDEX of_size ON layered USING bloomfilter (id) WITH (expected = 2000);
 	INSERT INTO layered SELECT generate_series(1, 9000)));
 my $said = $test->said('VACUUM (VERBOSE) layered');
-like($said, qr/INFO:  live filter "alike" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements in [4-6] layers, was sized for (8|10|12)000, and has/,
+like($said, qr/INFO:  live filter "alike" has \d+\.\d % of its bits set\nDETAIL:  It holds about \d+ elements in [4-6] layers, was sized for (8|10|12)000, and has/,
 	'VACUUM (VERBOSE) over layers');
-like($said, qr/INFO:  live filter "of_size" is \d+\.\d % full\nDETAIL:  It holds about \d+ elements, was sized for 2000, and has/, 'and of one size');
+like($said, qr/INFO:  live filter "of_size" has \d+\.\d % of its bits set\nDETAIL:  It holds about \d+ elements, was sized for 2000, and has/, 'and of one size');
 like($said, qr/WARNING:  live filter "no_more" is over-full.*\nDETAIL:  .* at least \d+ elements in 64 layers, was sized for 640, .*\nHINT:  Use REINDEX INDEX CONCURRENTLY public.no_more to rebuild/,
 	'a warning of one that can have no more layers');
 unlike($said, qr/"alike" is over-full/, 'none of one whose layers are as full as they were made for');

@@ -248,7 +248,7 @@ SKIP:
 
 # What VACUUM (VERBOSE) and a build say.
 my ($status, $stdout, $stderr) = $node->psql('postgres', q(VACUUM (VERBOSE) t));
-like($stderr, qr/INFO:  live filter "t_lower" is [0-9.]+ % full/, 'VACUUM (VERBOSE) tells the fill');
+like($stderr, qr/INFO:  live filter "t_lower" has [0-9.]+ % of its bits set/, 'VACUUM (VERBOSE) tells the fill');
 ($status, $stdout, $stderr) = $node->psql('postgres', q(VACUUM t));
 unlike($stderr, qr/live filter/, 'VACUUM does not');
 ($status, $stdout, $stderr) = $node->psql('postgres', q(
