@@ -2,11 +2,10 @@
  * epoch.c
  *	  How long findings about a relation remain valid.
  *
- * What the catalogs say about a relation holds while we keep the lock under
- * which it was read, and while its definition does not change.  Locks are
- * released at the end of a transaction, and by the rollback of a
- * subtransaction.  Privileges depend on roles as well, and on their
- * memberships.
+ * What was read from the catalogs about a relation holds while we keep the
+ * lock under which it was read and the definition does not change.  Locks are
+ * released at the end of a transaction, and when a subtransaction is rolled
+ * back.  Privileges also depend on roles and their memberships.
  */
 #include "postgres.h"
 
@@ -19,7 +18,7 @@
 static uint64 epoch = 1;
 static uint64 definitions = 1;
 
-/* Findings are valid in their epoch only.  Never 0. */
+/* Findings are valid in the epoch in which they were made.  Never 0. */
 uint64
 bf_epoch(void)
 {
@@ -27,8 +26,8 @@ bf_epoch(void)
 }
 
 /*
- * Findings are valid again if this is unchanged after locking the relation
- * again.  Never 0.
+ * Findings of an earlier epoch are valid again if this is unchanged after
+ * locking the relation again.  Never 0.
  */
 uint64
 bf_definitions(void)

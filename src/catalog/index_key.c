@@ -2,9 +2,9 @@
  * index_key.c
  *	  The key of a live filter: a column of its table, or an expression.
  *
- * Columns are identified by name, which tables share with those below them.
- * Expressions are compared as trees, not by their printed form, with columns
- * of the same names.
+ * A column is identified by its name, which is the same in the tables below.
+ * Expressions are compared as trees, not as text, with columns of the same
+ * names.
  */
 #include "postgres.h"
 
@@ -37,7 +37,7 @@ bf_index_key_of(Relation index)
 		Datum		tree = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
 										   Anum_pg_index_indexprs, &isnull);
 
-		/* As it is stored: none of its functions may be called. */
+		/* As it is stored: simplifying it could call its functions. */
 		key->expression = linitial(stringToNode(TextDatumGetCString(tree)));
 	}
 	return key;
@@ -72,7 +72,7 @@ carry_over(Node *node, void *context)
 	return expression_tree_mutator(node, carry_over, context);
 }
 
-/* Whether filters of two tables have the same key, by the names of columns. */
+/* Whether two filters, perhaps of different tables, have the same key. */
 bool
 bf_index_key_equals(const BfIndexKey *left, const BfIndexKey *right)
 {
@@ -102,9 +102,9 @@ bf_index_key_name(const BfIndexKey *key)
 }
 
 /*
- * Whether an index is on the column of that name; or, if there is no such
- * column, is on an expression that reads so, or has that name itself or as a
- * partition of an index that has.
+ * Whether an index is on the column with a name; or, if there is no such
+ * column, is on an expression with that text, or has that name itself, or is a
+ * partition of an index that has it.
  */
 bool
 bf_index_key_is_named(Relation index, const char *name)

@@ -1,31 +1,29 @@
 /*
  * lookup_cache.c
- *	  Cache of what relations stand for.
+ *	  Cache of the leaves that relations stand for.
  *
- * To resolve a relation (resolve.c) takes longer than many a lookup: a third
- * of a millisecond with four hundred partitions.  A call site exists no longer
- * than the execution of a statement.  So the backend keeps the leaves of a
- * relation for the next lookups.
+ * Resolving a relation (resolve.c) takes longer than many a lookup: a third of
+ * a millisecond with four hundred partitions.  A call site lasts for one
+ * execution of a statement, so the backend keeps the leaves for later lookups.
  *
- * An entry is valid while no definition changes and the relations are locked
- * (epoch.c).  Locks end with the transaction.  The next one takes them again;
- * if no definition has changed once it has all of them, the entry is valid
- * again.
+ * An entry is valid while its relations are locked and no definition changes
+ * (epoch.c).  The next transaction locks them again; if no definition has
+ * changed once it has all locks, the entry is valid again.
  *
- * But a change of a definition is only received some time after the rows of
- * its transaction become visible, and attaching a table takes a lock that does
+ * But a session receives a change of a definition only some time after it sees
+ * the rows of that transaction, and attaching a table takes a lock that does
  * not conflict with ours.  So the list of tables below the named one is read
- * from the catalogs again for each transaction, and for each snapshot that
- * sees other transactions as finished than the last one did.  A table that has
- * none below it learns of the first by an invalidation, as in PostgreSQL's own
- * queries.  Where an extension is installed that moves rows, the location of
- * the rows is checked in the same way (rows.c).
+ * from the catalogs again in each transaction, and for each snapshot that
+ * differs from the last one in what it sees as finished.  A table without any
+ * below it relies on the invalidation for the first one, as PostgreSQL's own
+ * queries do.  If an extension that moves rows is installed, where the rows
+ * are is checked at the same times (rows.c).
  *
  * Privileges depend on transaction and user, and are checked again for each.
- * For users who may read some columns only, the filter of each leaf is checked
- * separately, so their lookups are resolved again in each epoch.  So are those
- * with a partition that is being detached, as its lock might have to be waited
- * for.
+ * For users who may read only some columns, each leaf's filter is checked
+ * separately, so their lookups are resolved again in each epoch.  So are
+ * lookups with a partition that is being detached, as locking it might have to
+ * wait.
  */
 #include "postgres.h"
 
@@ -166,7 +164,7 @@ seen_now(void)
 	};
 }
 
-/* Whether the active snapshot cannot see another table, or a move of rows. */
+/* Whether the active snapshot sees no other tables than the entry has. */
 static bool
 sees_no_more(const BfCachedLookup *entry)
 {
@@ -176,10 +174,7 @@ sees_no_more(const BfCachedLookup *entry)
 		memcmp(&now, &entry->seen, sizeof(now)) == 0;
 }
 
-/*
- * Whether an entry is locked in this epoch, permitted to this user, and
- * complete.
- */
+/* Whether an entry is locked, permitted to this user, and complete. */
 static bool
 is_permitted(const BfCachedLookup *entry)
 {
@@ -187,7 +182,7 @@ is_permitted(const BfCachedLookup *entry)
 		sees_no_more(entry);
 }
 
-/* Lock an entry again; whether it is valid now, for this user. */
+/* Lock an entry's relations again; returns whether it is now valid. */
 static bool
 is_right_again(BfCachedLookup *entry)
 {
@@ -240,9 +235,7 @@ keep_entry(BfCachedLookup *found)
 	return entry;
 }
 
-/*
- * Whether a leaf is being detached, so that it may soon be locked exclusively.
- */
+/* Whether a leaf is being detached, and may soon be locked exclusively. */
 static bool
 any_is_leaving(const List *leaves)
 {
@@ -306,7 +299,7 @@ find_entry(const BfQuestion *question)
 
 /*
  * The leaves for a lookup, locked; valid until another lookup is resolved.  A
- * call site keeps the entry: none is removed in its own epoch.
+ * call site keeps the entry, as no entry is removed in its own epoch.
  */
 const List *
 bf_lookup_cache_leaves(const BfQuestion *question, BfLastLookup *last)

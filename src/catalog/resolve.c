@@ -2,10 +2,10 @@
  * resolve.c
  *	  Resolve the name of a table or an index to live filters.
  *
- * REINDEX CONCURRENTLY replaces an index by another one with a different OID;
+ * REINDEX CONCURRENTLY replaces an index by another one with a different OID,
  * so users name the table, and its filter is determined at run time.  The
- * table and the indexes stay locked, in share mode, until the transaction
- * ends: dropping or swapping an index waits for that.
+ * table and the indexes stay locked in share mode until the transaction ends,
+ * and whoever drops or swaps an index waits for that.
  *
  * A relation stands for leaves: tables with rows, itself and all tables below
  * it.  Each leaf is looked up in its own filter.  A partitioned index stands
@@ -13,12 +13,12 @@
  * whose rows are elsewhere (rows.c), or out of reach, has no filter that
  * covers them.
  *
- * A partial index does not cover all rows.  It is used when it is named
- * itself, for the rows in it, never for its table's name.
+ * A partial index does not cover all rows.  It is used only if it is named
+ * itself, for the rows in it.
  *
  * A lookup is for a key: a column or an expression of the named relation.  If
  * there are filters on several keys, the named column decides, or else the
- * type of the element.  Whether filters are valid does not matter: otherwise
+ * type of the element, whether those filters are valid or not: otherwise
  * another column would be used while a filter is being built.  In each leaf,
  * all filters on that key are used, and no others.  If leaves answered for
  * different columns, they would deny what is there, and reveal columns that
@@ -80,9 +80,7 @@ takes_element(Relation index, const BfElementType *element)
 	return bf_element_is_alike(&own, element);
 }
 
-/*
- * Whether a filter matches a lookup: by the named column, or by its elements.
- */
+/* Whether a filter matches a lookup, by the named column or by its type. */
 static bool
 matches_question(Relation index, const BfQuestion *question)
 {
@@ -152,7 +150,7 @@ choose_filters(Oid table, const BfQuestion *question, Choice *choice)
 	}
 }
 
-/* Filters on a key; NULL: on any. */
+/* The filters on a key, or all if it is NULL. */
 static List *
 filters_of(const Choice *choice, const BfIndexKey *wanted)
 {
@@ -195,8 +193,8 @@ refuse_missing(const BfPlace *place, const char *wanted, const Choice *choice)
 }
 
 /*
- * The key that matches, or else the only one that could if the element were of
- * another type.  Raises an error if there are several.
+ * The key that matches, or else the only one that would match with an element
+ * of another type.  Raises an error if there are several.
  */
 static const BfIndexKey *
 the_key(Oid table, const BfQuestion *question, const Choice *choice)
@@ -232,9 +230,9 @@ the_key(Oid table, const BfQuestion *question, const Choice *choice)
 }
 
 /*
- * The key of a lookup in a table: by its own filters, or if none of them
- * matches, by those of its first leaf.  If its elements are of another kind
- * than the lookup's, that is raised later.
+ * The key of a lookup in a table: that of its own filters, or if none of them
+ * matches, of its first leaf's.  check_element() refuses a key whose elements
+ * are of another kind than the lookup's.
  */
 static const BfIndexKey *
 find_index_key(const BfQuestion *question, const BfPlace *first,
@@ -393,10 +391,7 @@ leaves_of_index(const BfQuestion *question, Oid table)
 	return leaves;
 }
 
-/*
- * The leaves of an index, without checking privileges; the index and its table
- * are already locked.
- */
+/* The leaves of a locked index, without checking privileges. */
 List *
 bf_resolve_index(Oid index)
 {
@@ -419,10 +414,7 @@ check_element(Relation index, const BfElementType *element)
 				 errhint("Cast the element.")));
 }
 
-/*
- * Raise an error if the caller is not allowed to use a filter, or it cannot be
- * used.
- */
+/* Raise an error if a leaf's filters may not, or cannot, be used. */
 static void
 check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
 		   bool whole)
@@ -445,8 +437,8 @@ check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
 
 /*
  * Lock a relation, and find its leaves and the filters to use there: a list of
- * BfLeaf.  A leaf without filters, of a partitioned index that lacks it,
- * cannot be looked up.
+ * BfLeaf.  A leaf of a partitioned index that has no filter for it cannot be
+ * looked up.
  */
 List *
 bf_resolve(const BfQuestion *question)
@@ -487,10 +479,7 @@ bf_resolve(const BfQuestion *question)
 	return leaves;
 }
 
-/*
- * Keep those filters of a leaf whose "no" is certain; raises an error if there
- * are none.
- */
+/* Keep a leaf's filters whose "no" is certain; an error if there are none. */
 static void
 keep_certain(BfLeaf *leaf)
 {
@@ -546,10 +535,7 @@ bf_resolve_certain(const BfQuestion *question)
 	return leaves;
 }
 
-/*
- * Resolve a relation whose filters must hold every row that the snapshot sees;
- * other tables are left out.
- */
+/* The leaves that the snapshot sees, with filters that are certain. */
 List *
 bf_resolve_sure(Oid rel)
 {

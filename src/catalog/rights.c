@@ -2,10 +2,10 @@
  * rights.c
  *	  Is the caller allowed to know what a live filter holds?
  *
- * A filter reveals the contents of rows: the caller must have the right to
- * read the column, and the filter would ignore policies that hide rows.  As in
- * a query, privileges are checked on the named relation, not on its partitions
- * or children, and before anything is locked or reported.
+ * A filter reveals the contents of rows.  So the caller needs the right to
+ * read the column, and no policy may hide rows, as the filter cannot apply
+ * policies.  As in a query, privileges are checked on the named relation, not
+ * on its partitions or children, and before anything is locked or reported.
  *
  * An expression reveals any column in it, and a partial index whether its
  * condition holds: both require the right to read the whole table.
@@ -33,9 +33,9 @@ bf_rights_refuse(Oid table)
 }
 
 /*
- * Raise 42501 if the caller has no right to read anything of a table, or not
- * all rows.  Returns whether the whole table may be read; otherwise columns
- * are to be checked.
+ * Raise 42501 if the caller has no right to read any column of a table, or not
+ * all rows.  Returns whether all columns may be read; otherwise each column is
+ * to be checked.
  */
 bool
 bf_rights_check_table(Oid table)
@@ -117,7 +117,7 @@ bf_rights_may_see_statistics(Oid table, AttrNumber column)
 
 /*
  * Whether an index of a table below the named one is on a column of the named
- * one, or on an expression that an index of the named one is on.
+ * one, or on the expression of one of its indexes.
  */
 static bool
 is_of_named(Relation index, Oid named, const List *own)
@@ -143,9 +143,9 @@ is_of_named(Relation index, Oid named, const List *own)
 }
 
 /*
- * Keep those filters of leaves that the caller may know of, where all are
- * listed; raises an error if none is left.  `own` are the keys of the filters
- * of the named table.
+ * For a list of all filters, keep those of the leaves that the caller may know
+ * of.  Raises an error if none is left.  `own` are the keys of the filters of
+ * the named table.
  */
 void
 bf_rights_keep(const List *leaves, Oid named, const List *own, bool whole)

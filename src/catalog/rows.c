@@ -3,19 +3,18 @@
  *	  Where the rows of a table are: in the table itself, or elsewhere.
  *
  * An index covers the rows that were inserted into its own table, on this
- * server.  There are tables whose rows a query finds elsewhere: foreign
- * tables, and tables whose rows another extension keeps in other relations or
- * on other servers, so that the table itself is an empty shell, with a valid
- * index.  Which tables these are is listed in a catalog of that extension.  An
- * array in this file describes how to search such catalogs; supporting another
- * extension takes one row.
+ * server.  The rows of foreign tables are elsewhere, and so are rows that an
+ * extension keeps in other relations or on other servers, so that the table
+ * itself is an empty shell, with a valid index.  Such extensions list these
+ * tables in a catalog of theirs.  An array in this file describes how to
+ * search such catalogs; supporting another extension takes one row.
  *
  * A catalog is only used if a superuser owns it, or if it belongs to the
  * extension: otherwise anybody could create a table of that name, and
  * influence the answers that others get.
  *
- * Such a catalog is read with the catalog snapshot, not the query's, as it
- * matters where rows are looked for now.  It is read again whenever another
+ * It is read with the catalog snapshot, not the query's, as we look for rows
+ * in the place where they are now.  It is read again whenever another
  * transaction may have ended: moving the rows of a table changes its
  * definition, but other sessions receive that some time after they see the
  * rows in their new place (lookup_cache.c).  A catalog whose columns have
@@ -90,9 +89,7 @@ static const RowsCatalog catalogs[] = {
 		.if_set = "compress_relid",
 		.where = "in a compressed chunk of TimescaleDB"
 	},
-	/*
-	 * Hypertables, empty themselves; relevant where their own index is named.
-	 */
+	/* Hypertables, which are empty; relevant if their own index is named. */
 	{
 		.extension = "timescaledb",
 		.schema = "_timescaledb_catalog",.name = "hypertable",
@@ -308,7 +305,7 @@ is_listed(const RowsCatalog *known, Oid oid, Oid table)
 
 /*
  * Where the rows of an open table are, if not in itself; or NULL.  `alone`:
- * tables that inherit from it are not looked up as well.
+ * the tables that inherit from it are not looked up.
  */
 static const char *
 rows_elsewhere(Relation table, const Found *found, bool alone)
@@ -369,10 +366,7 @@ make_place(Oid table, bool leaving, const char *elsewhere)
 	return place;
 }
 
-/*
- * Where the rows of a locked table are, not including tables that inherit from
- * it.  `alone`: those are not looked up as well.
- */
+/* Where a locked table's own rows are; `alone`: see rows_elsewhere(). */
 BfPlace *
 bf_rows_place(Oid oid, bool alone)
 {
@@ -401,7 +395,7 @@ is_leaving(Oid table)
 }
 
 /*
- * A table that the snapshot no longer sees below another one, locked if the
+ * A table that the snapshot no longer sees below another one, locked if its
  * lock is available; NULL if the table does not exist any more.
  */
 static BfPlace *
@@ -464,15 +458,15 @@ is_among(const List *places, Oid table)
 }
 
 /*
- * A table, which is locked, and all tables below it: a list of BfPlace, which
- * are locked as well, except for those out of reach.
+ * A locked table and all tables below it, which are locked as well, except for
+ * those out of reach: a list of BfPlace.
  *
  * Unlike find_all_inheritors(), this includes partitions that are being
  * detached concurrently and that the active snapshot no longer sees: older
  * snapshots, such as that of a query that calls a function, still see their
- * rows.  But the detaching session may be waiting for such a snapshot, while
- * it keeps others from locking the partition.  So do not wait for that lock:
- * the session may be waiting for our own snapshot (deadlock).
+ * rows.  But the detaching session may be waiting for such a snapshot, perhaps
+ * our own, while it keeps others from locking the partition.  So we do not
+ * wait for that lock, to avoid a deadlock.
  */
 List *
 bf_rows_tables(Oid root)
@@ -504,8 +498,8 @@ bf_rows_tables(Oid root)
 }
 
 /*
- * Where the rows of a locked table are, and of all its children or partitions:
- * a list of BfPlace.  A partitioned table has no rows itself.
+ * Where the rows of a locked table and of all tables below it are: a list of
+ * BfPlace.  A partitioned table has no rows itself.
  */
 List *
 bf_rows_places(Oid root)

@@ -3,14 +3,14 @@
  *	  Is the "no" of a live filter certain for the active snapshot?
  *
  * It is if the filter holds every row version that any snapshot of this
- * transaction can see.  Otherwise the answer can only be "maybe".
+ * transaction can see.  Otherwise the answer is "maybe".
  *
  * A build sees each row version that is not dead to all snapshots of its own
  * server (build.c), so on that server a valid index is complete.  What the
- * build left out was deleted by transactions before its horizon; a snapshot
- * that sees all of those as finished does not see the row.  So the horizon is
- * checked where row versions may be visible that were dead to all snapshots of
- * the server that built the index:
+ * build left out was deleted by transactions before its horizon, and a
+ * snapshot that sees all of those as finished does not see the row.  The
+ * horizon is checked where snapshots may see row versions that were dead to
+ * all snapshots of the server that built the index:
  *
  * - in recovery, and after it by a snapshot that was taken in recovery:
  *	 nothing waits for the snapshots of a standby;
@@ -18,7 +18,7 @@
  *	 16).
  *
  * A concurrent build does leave out rows that older snapshots of its own
- * server see, and waits until those are gone.  A snapshot that is imported
+ * server see, and waits until those are gone.  But a snapshot that is imported
  * later may be as old; so the "no" is not certain for a snapshot that is older
  * than the one of the build's validation.
  *
@@ -27,13 +27,13 @@
  * the rows that it is about, and ALTER TABLE can lose it.
  *
  * TRUNCATE empties an index in place if the file of the table is new in the
- * subtransaction, even if that of the index is not: when the table was moved
- * to another tablespace before.  PostgreSQL cannot undo that in a rollback:
- * the rows return, but the bits of the filter do not.  So such a build writes
- * its own transaction into the metapage, and the file of the table, which is
- * new: the filter is complete if that transaction committed, or if the table
- * has that file.  VACUUM removes the mark, as the table could get another file
- * after the state of the transaction is forgotten.
+ * subtransaction, even if the file of the index is not, as after the table was
+ * moved to another tablespace.  PostgreSQL cannot undo that in a rollback: the
+ * rows return, but the bits of the filter do not.  So such a build writes its
+ * own transaction and the new file of the table into the metapage: the filter
+ * is complete if that transaction committed, or if the table has that file.
+ * VACUUM removes the mark, as the table could get another file after the state
+ * of the transaction is forgotten.
  */
 #include "postgres.h"
 
@@ -107,9 +107,7 @@ is_older_than_validation(const BfLive *live)
 		 snapshot->xcnt > live->validated_running);
 }
 
-/*
- * Whether a horizon is in the future, so that IDs were reset since the build.
- */
+/* Whether IDs were reset since the build: its horizon is in the future. */
 static bool
 is_in_future(FullTransactionId horizon)
 {
@@ -139,8 +137,7 @@ is_committed(Relation table, FullTransactionId fxid)
 
 /*
  * Whether a TRUNCATE that emptied an index of a table in place was rolled
- * back.  The file of the table was new then: if the table still has it, it was
- * not.
+ * back.  It was not if the table still has the file that was new then.
  */
 bool
 bf_live_was_undone(Relation table, const BfLive *live)
@@ -179,7 +176,8 @@ bf_live_lasting_doubt(Relation index, const BfLive *live)
 
 /*
  * Why the "no" of an open, locked index is not certain.  If it is certain,
- * *live is set to its metapage, which is valid until a catalog is read.
+ * *live is set to the index's metapage, which is valid until a catalog is
+ * read.
  */
 BfDoubt
 bf_live_doubt(Relation index, const BfLive **live)
@@ -295,10 +293,7 @@ bf_live_maybe(Relation index)
 	return NULL;
 }
 
-/*
- * Raise 0A000 if the equality of the column's type is not that of its bytes.
- * To be called whenever a filter is read.
- */
+/* Raise 0A000 if the column cannot hold elements; checked at each read. */
 void
 bf_live_check_column(Relation index)
 {
