@@ -4,32 +4,32 @@
  *
  * The bits are set in memory and then written, without pages that have no
  * bits.  That takes m/8 bytes.  If maintenance_work_mem is smaller, or if the
- * filter is sized by its table, so that the table has to be read first, the
- * hashes go to a temporary file, which is then read once for each range of
- * pages that fits into memory.  If there are more ranges than an element has
- * bits, it is read only once, and the positions of the bits go to a file for
- * each range (spool.c).
+ * table has to be read before the filter can be sized, the hashes go to a
+ * temporary file, which is then read once for each range of pages that fits
+ * into memory.  If there are more ranges than an element has bits, the file is
+ * read only once, and the positions of the bits go to a file for each range
+ * (spool.c).
  *
- * Elements are added in batches whose cache lines are prefetched together: the
- * filter is larger than the caches.
+ * Elements are added in batches whose cache lines are prefetched together, as
+ * the filter is larger than the caches.
  *
  * A build hashes every row version that any snapshot of this server may see.
- * PostgreSQL's scan leaves out those of a HOT chain except the last, if a
- * column of the index was changed: recently dead ones, which older snapshots
- * see.  It would make users of the index wait until those are gone; as we need
+ * Of a HOT chain, PostgreSQL's scan takes only the last version, not recently
+ * dead ones, which older snapshots see; as those may differ in the indexed
+ * column, it makes users of the index wait until they are gone.  As we need
  * values, not row pointers, we scan the table once more for them instead.
  * Rows that no snapshot here can see may still be visible on a standby: the
  * metapage has the transaction from which on the filter is complete
  * (visibility.c).
  *
  * An in-place build, of a file from before the current subtransaction, is the
- * part of TRUNCATE that cannot be undone.  It writes its metapage first, so
- * that an error does not leave an empty file, with our transaction ID, on
- * which everything depends.
+ * part of TRUNCATE that cannot be undone.  It writes its metapage first, with
+ * our transaction ID, on which the answers depend, so that an error does not
+ * leave an empty file.
  *
- * Whether the filter is over-full from the beginning is determined by its
- * bits, not by the number of rows, which may have few distinct elements; then
- * there is a WARNING.
+ * The bits, not the number of rows, tell whether the filter is over-full from
+ * the beginning, as many rows may have few distinct elements; then there is a
+ * WARNING.
  *
  * Pages are written through shared buffers, with a ring, as this is the same
  * in all releases; WAL has full images of them.
@@ -56,8 +56,8 @@
 #include "type/value.h"
 
 /*
- * The minimum to size a filter for without the option expected: a table
- * without rows yet is going to get some.  It takes 14 pages.
+ * The minimum number of elements to size a filter for without the option
+ * expected: a table without rows is going to get some.  It takes 14 pages.
  */
 #define LEAST_EXPECTED	100000
 
@@ -67,9 +67,7 @@
 /* Hashes, or positions, read from a temporary file at once. */
 #define PAIRS_AT_ONCE	1024
 
-/*
- * The maximum number of ranges, as each may have a file with a buffer of 8 kB.
- */
+/* The maximum number of ranges: a file of each has a buffer of 8 kB. */
 #define MOST_RANGES		256
 
 /* The bits of a range of data pages, in memory. */
@@ -141,7 +139,7 @@ range_add(const BfLive *live, Range *range, const BfHash *hash)
 	}
 }
 
-/* Size a filter for an in-place build, without options that may be refused. */
+/* Size a filter for an in-place build; options, if refused, are ignored. */
 static void
 plan_default(BfLive *live, Relation index)
 {
@@ -166,9 +164,7 @@ expansion_of(const BfLiveOptions *options)
 	return options->expected > 0 ? 0 : BF_LIVE_EXPANSION;
 }
 
-/*
- * A hint for a filter that has more bits than its strategy has positions for.
- */
+/* A hint for a filter with more bits than its strategy can address. */
 static const char *
 hint_for_large(const Build *build, uint64 expected, double fpp, uint64 parts)
 {
@@ -232,10 +228,7 @@ plan_build(Build *build, uint64 elements)
 	bf_live_plan(&build->live, &sized);
 }
 
-/*
- * Allocate the bits of a range: all of the filter, or a part if there is not
- * enough memory.
- */
+/* Allocate the bits of the filter, or of a range if memory is short. */
 static void
 range_allocate(const BfLive *live, Range *range)
 {
@@ -459,7 +452,7 @@ range_write(Build *build, BlockNumber *written)
 	FreeAccessStrategy(ring);
 }
 
-/* Write the filter, setting the bits of spooled elements on the way. */
+/* Write the filter, setting the bits of spooled elements range by range. */
 static void
 write_filter(Build *build)
 {
@@ -472,9 +465,7 @@ write_filter(Build *build)
 	const int64 start[] = {build->spool ? BF_PHASE_FILL : BF_PHASE_WRITE, pages, 0};
 
 	bf_meta_write(build->index, MAIN_FORKNUM, &build->live);
-	/*
-	 * All at once, so that no phase is shown with the counters of another one.
-	 */
+	/* Together, so that no phase is shown with the counters of another one. */
 	pgstat_progress_update_multi_param(lengthof(counters), counters, start);
 	build->passes = (pages + range->pages - 1) / range->pages;
 	if (build->spool != NULL)
@@ -525,9 +516,9 @@ prepare_build(Build *build, Relation index)
 }
 
 /*
- * Whether a build is in place: the file was not created by this
- * subtransaction, nor for a concurrent build, whose index is not ready yet.
- * This is not known of temporary files, where it does no harm.
+ * Whether a build is in place: the file was created neither by this
+ * subtransaction nor for a concurrent build, whose index is not ready yet.
+ * For a temporary file this is not known, and a wrong answer does no harm.
  */
 static bool
 is_in_place(Relation index)
@@ -537,8 +528,9 @@ is_in_place(Relation index)
 }
 
 /*
- * Write a metapage according to which everything depends on this transaction.
- * ON COMMIT DELETE ROWS is executed when the rows cannot return any more.
+ * Write a metapage that makes the filter depend on this transaction, except
+ * for ON COMMIT DELETE ROWS, which is executed when the rows cannot return any
+ * more.
  */
 static FullTransactionId
 begin_in_place(Relation heap, Relation index)
@@ -614,10 +606,10 @@ scan_left_out(Build *build, Relation heap, IndexInfo *info)
  * Read the table, and the rows that PostgreSQL's scan leaves out.
  *
  * Rows that both scans leave out were deleted by transactions before the
- * horizon that these used.  That is no later than what our own snapshot holds
- * back, which lasts until the end of the statement.  A concurrent build reads
- * what its snapshot sees, and holds nothing back: rows that it does not see
- * any more were deleted by transactions that had an ID by then.
+ * horizon that the scans used.  That horizon is no later than the one that our
+ * own snapshot holds back until the end of the statement.  A concurrent build
+ * reads what its snapshot sees, and holds nothing back: rows that it does not
+ * see any more were deleted by transactions that had an ID by then.
  */
 static double
 scan_table(Build *build, Relation heap, IndexInfo *info)
@@ -643,7 +635,7 @@ scan_table(Build *build, Relation heap, IndexInfo *info)
 	return rows;
 }
 
-/* Warn if the size by the options is too small for the elements. */
+/* Warn if the size given by the options is too small for the elements. */
 static void
 warn_over_full(const Build *build)
 {

@@ -2,33 +2,33 @@
  * deferred.c
  *	  Keep the new elements of a transaction until it commits.
  *
- * The rows of a transaction are not visible to others before it commits, so
- * their bits need not be set earlier.  Until then the hashes are kept in
- * memory, each once; then, or when there are many, they are stored as one
- * batch, which touches each page once.  A transaction with one row is a batch
- * of one.
+ * Others do not see the rows of a transaction before it commits, so the bits
+ * need not be set earlier.  Until then the hashes are kept in memory, each
+ * once; then, or when there are many, they are stored as one batch, which
+ * touches each page once.  A transaction with one row is a batch of one.
  *
  * The batch must be stored before the commit record is written: at pre-commit,
  * or at pre-prepare.  What other extensions insert after us at that moment is
- * stored at once.  A module that is loaded by such an insertion does not
- * receive the pre-commit event any more.  So in the transaction that loaded
- * it, what is inserted while no client's statement runs is stored at the end
- * of its insertion; before 17, which does not report that end, at once, except
- * for the rows of a subscription's initial copy, whose commit is yet to come.
+ * stored at once.  If such an insertion is what loads this module, the module
+ * does not receive the pre-commit event of that transaction any more.  So in
+ * the transaction that loaded it, what is inserted while no client's statement
+ * runs is stored at the end of its insertion; before 17, which does not report
+ * that end, it is stored at once, except for the rows of a subscription's
+ * initial copy, whose commit is yet to come.
  *
- * A hash belongs to the file that its row went into.  Which relation has that
- * file may change before the commit: commands that rewrite a table without
- * blocking its writers (REPACK, pg_repack) insert concurrent changes into a
- * copy of the table, and swap the files of the two in the same transaction.
- * So the set of hashes for an index records the files that the index and its
- * table had (origin.c determines where these are now).
+ * A hash belongs to the file that its row went into, and another relation may
+ * have that file by the time of the commit: commands that rewrite a table
+ * without blocking its writers (REPACK, pg_repack) insert concurrent changes
+ * into a copy of the table, and swap the files of the two in the same
+ * transaction.  So the set of hashes for an index records the files that the
+ * index and its table had (origin.c determines where these are now).
  *
  * - During the transaction, a set leaves memory only by being stored in that
  *	 very file.  A subtransaction that truncates the table gives its index
- *	 another file, and when it is rolled back, the old one returns: hashes from
+ *	 another file, and if it is rolled back, the old one returns: hashes from
  *	 before must not have been stored in the file that vanished.
- * - At the end, a set is stored in its index, whatever file that has by then,
- *	 and in all others that may have its rows.
+ * - At the end, a set is stored in its index, whatever file the index has by
+ *	 then, and in all others that may have its rows.
  * - A file that was built in this transaction, after the last addition to the
  *	 set, includes the rows.
  * - Lookups of this transaction consider all sets that the filter may still
@@ -125,7 +125,7 @@ typedef struct SetEntry
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Of the present transaction, all in TopTransactionContext. */
+/* The sets of this transaction, all in TopTransactionContext. */
 static sets_hash *sets;
 static Deferred *last;			/* used */
 static Mark *marks;
@@ -217,8 +217,8 @@ empty_set(Deferred *deferred)
 }
 
 /*
- * Store hashes, and check for serialization conflicts: the check by
- * PostgreSQL, when the row was inserted, could have been before the lookup.
+ * Store hashes, and check for serialization conflicts: PostgreSQL checked when
+ * the row was inserted, which may have been before the lookup.
  */
 static void
 store_set(Relation index, const BfPairSet *set)
@@ -233,8 +233,8 @@ store_set(Relation index, const BfPairSet *set)
 }
 
 /*
- * Whether an index, which is a live filter, needs a set: whether it may have
- * to cover the rows, and did not read them when it was built.
+ * Whether a live filter needs a set: it may have to cover the rows, and did
+ * not read them when it was built.
  */
 static bool
 needs_set(Relation index, Deferred *deferred)
@@ -255,8 +255,8 @@ needs_set(Relation index, Deferred *deferred)
 }
 
 /*
- * Check for conflicts on a table, as reading an index that was dropped or
- * rebuilt counts as reading its table.
+ * Check for serialization conflicts on a table, as reading an index that was
+ * dropped or rebuilt counts as reading its table.
  */
 static void
 check_table(Oid oid)
@@ -273,8 +273,8 @@ check_table(Oid oid)
 }
 
 /*
- * Store a set in an index, if that exists and needs it.  Its table is already
- * locked: by insertions, or as this transaction gave it its file.
+ * Store a set in an index that exists and needs it.  Its table is already
+ * locked, by insertions or because this transaction gave it its file.
  */
 static void
 store_in(Oid oid, Deferred *deferred)
@@ -287,10 +287,7 @@ store_in(Oid oid, Deferred *deferred)
 		needs_set(index, deferred))
 	{
 		store_set(index, &deferred->set);
-		/*
-		 * The table of the rows is checked once, whether they are stored or
-		 * not.
-		 */
+		/* The table of the rows is checked once, whatever is stored. */
 		if (index->rd_index->indrelid != deferred->origin.table)
 			check_table(index->rd_index->indrelid);
 	}
@@ -318,8 +315,8 @@ store_everywhere(Deferred *deferred)
 }
 
 /*
- * Before the end: store a set in its file, unless no relation has that file,
- * or its lock is not available.
+ * Before the end: store a set in its file, if a relation has that file and its
+ * lock is available.
  */
 static void
 store_in_file(Deferred *deferred)
@@ -389,7 +386,7 @@ store_all(void)
 			store_in_file(lfirst(cell));
 	}
 	list_free(all);
-	/* Do not retry for every row with sets that have to stay. */
+	/* Sets that have to stay are not tried again for every row. */
 	most = kept + MOST_KEPT;
 }
 
@@ -463,9 +460,9 @@ find_set_to_change(Relation table, Relation index)
 }
 
 /*
- * Keep the index of a set locked, which the inserting executor has locked now.
- * This is done once for each of the first ones, unless the lock was lost with
- * a subtransaction.
+ * Keep the index of a set locked after the inserting statement, which has it
+ * locked now.  This is done once for each of the first MOST_LOCKED indexes,
+ * and again if the lock was lost with a subtransaction.
  */
 static void
 keep_lock(Deferred *deferred)
@@ -529,9 +526,7 @@ bf_deferred_note_build(Relation table, Relation index)
 	find_set_to_change(table, index)->built_at = ++ticks;
 }
 
-/*
- * The sets of this transaction whose index does not have their file any more.
- */
+/* The sets of this transaction whose index no longer has their file. */
 static List *
 find_strays(void)
 {
@@ -581,10 +576,7 @@ bf_deferred_contains(Relation index, const BfHashPair *pair)
 	return false;
 }
 
-/*
- * All hashes of this transaction that are not stored yet and that an index
- * needs.
- */
+/* All hashes of this transaction that an index needs and has not stored. */
 BfHashPair *
 bf_deferred_copy(Relation index, size_t *count)
 {
@@ -660,7 +652,7 @@ hand_over_subxact(SubTransactionId subxact, SubTransactionId parent)
 		Mark		moved = marks[i];
 
 		moved.deferred->marked = parent;
-		/* The parent has a mark, or needs none as it is the outermost. */
+		/* The parent has a mark, or needs none because it is the outermost. */
 		if (moved.outer == parent || parent == TopSubTransactionId)
 			continue;
 		moved.subxact = parent;

@@ -178,9 +178,7 @@ fill_columns(Oid index, Datum *values)
 	pfree(measured);
 }
 
-/*
- * Why the "no" of a filter is not certain, or NULL; and whether it has pages.
- */
+/* Why the "no" of a filter is not certain, or NULL; and if it has pages. */
 static const char *
 explain_maybe(Oid oid, bool *is_built)
 {

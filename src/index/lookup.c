@@ -50,9 +50,9 @@ typedef struct Site
 } Site;
 
 /*
- * Whether a filter holds a hash; its column must have been checked.  The
- * newest layer is first, as it is the largest and so the most likely one.
- * Nothing here accesses the catalogs after the layers are read.
+ * Whether a filter holds a hash; the caller has checked its column.  The
+ * newest layer comes first, as it is the largest and so the most likely one.
+ * The catalogs are not accessed after the layers are read.
  */
 bool
 bf_live_probe(Relation index, const BfHashPair *pair)
@@ -103,9 +103,9 @@ hash_for(BfAsked *asked, const BfLive *live)
 }
 
 /*
- * Whether an open, locked filter may contain an element, or may lack rows that
- * the active snapshot can see, which is returned in *doubt.  What is examined
- * is noted in *last, unless NULL.
+ * Whether an open, locked filter may contain an element.  If it may lack rows
+ * that the active snapshot can see, the answer is true, and *doubt says why.
+ * What is examined is noted in *last, unless NULL.
  */
 bool
 bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
@@ -118,7 +118,7 @@ bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
 		return true;
 	if (last != NULL)
 		bf_layer_note_asked(last, live);
-	/* The index is not to be found among unused indexes. */
+	/* Monitoring must not take the index for an unused one. */
 	pgstat_count_index_scan(index);
 	/* For serializability, an element that is absent was read as well. */
 	PredicateLockRelation(index, GetActiveSnapshot());
@@ -350,9 +350,8 @@ meaning_of_leaves(const List *leaves)
 }
 
 /*
- * Most lookups found something, which may be true, or a filter may be
- * over-full: check that, at most every LOOK_EVERY seconds, and warn once per
- * session and filter.
+ * Where most lookups found something, a filter may be over-full: check that,
+ * at most every LOOK_EVERY seconds, and warn once per session and filter.
  */
 static void
 warn_if_over_full(const List *leaves)
@@ -391,10 +390,10 @@ warn_if_over_full(const List *leaves)
 }
 
 /*
- * bf_live_new(table or index, elements, column): those that are certainly in
- * no row, each once.  If no "no" can be certain this raises an error, as an
- * empty result would be taken for an answer: 0A000 if rows are elsewhere,
- * 55000 for other reasons.
+ * bf_live_new(table or index, elements, column): the elements that are
+ * certainly in no row, each once.  If no "no" can be certain it raises an
+ * error, as an empty result would be taken for an answer: 0A000 if rows are
+ * elsewhere, 55000 for other reasons.
  */
 Datum
 bloomext_live_new(PG_FUNCTION_ARGS)

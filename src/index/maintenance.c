@@ -1,13 +1,13 @@
 /*
  * maintenance.c
- *	  How full a live filter is, over all its layers, what maintenance that
- *	  requires, and how it is reported.
+ *	  How full a live filter is, what maintenance is due, and how it is
+ *	  reported.
  *
- * Growth happens by itself.  A rebuild is due in two cases in which growth does
- * not help.  A layer that is over-full keeps its false positives, whatever is
- * added later.  And where rows are deleted and inserted all the time, the filter
- * gets more and more layers although the table does not grow.  A rebuild leaves
- * one layer, for the existing rows.
+ * Growth happens by itself.  A rebuild, which leaves one layer for the
+ * existing rows, is due where growth does not help: a layer that is over-full
+ * keeps its false positives, whatever is added later; and where rows are
+ * deleted and inserted all the time, the filter gets more and more layers
+ * although the table does not grow.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@
 /* Pending pages of a layer to examine for an estimate. */
 #define SAMPLE	64
 
-/* Too many false positives: this multiple of the intended probability. */
+/* Too many false positives: this multiple of the requested probability. */
 #define TOO_MANY	2
 
 /* Too many layers: a lookup of an absent element probes each of them. */
@@ -90,10 +90,7 @@ bf_live_counted_rows(Oid oid)
 	return rows;
 }
 
-/*
- * The number of rows, or if never counted the planner's estimate, by their
- * width.
- */
+/* The number of rows, or the planner's estimate if never counted. */
 double
 bf_live_likely_rows(Oid oid)
 {

@@ -2,20 +2,20 @@
  * monitor.c
  *	  bf_live_state: the row of a live filter in the view bf_live_filters.
  *
- * It is for monitoring that is frequent and covers all filters, whatever other
- * sessions do with them.  So it does not wait for locks: if the table or the
+ * Monitoring is frequent and covers all filters, whatever other sessions do
+ * with them.  So bf_live_state does not wait for locks: if the table or the
  * index is locked, as by REINDEX, or something that an expression or a catalog
- * of another extension needs, that is reported.  Its own locks are released at
+ * of another extension needs, it reports that.  Its own locks are released at
  * once, as its result is not meant to hold for later statements.  It examines
  * some pages of each layer (fill_sample.c), through a small ring, so that it
  * does not evict the pages of others.
  *
- * It does not fail if a filter cannot be read.  Most reasons for that are
- * checked; but a page that fails PostgreSQL's own checks, or a missing file,
- * is only noticed as an error.  So the filter is read in a subtransaction, and
- * an error is reported as the reason: for a REINDEX if the file is damaged.
+ * It does not fail if a filter cannot be read.  Most reasons are checked
+ * before; but a page that fails PostgreSQL's own checks, or a missing file, is
+ * only noticed as an error.  So the filter is read in a subtransaction, and an
+ * error is reported as the reason, for a REINDEX if the file is damaged.
  *
- * Its result is statistics, so it has the same privileges as pg_stats: the
+ * Its result is statistics, so it requires the privileges of pg_stats: the
  * right to read the column, unless policies hide rows, or pg_read_all_stats,
  * of which pg_monitor is a member.
  */
@@ -215,9 +215,7 @@ report_fill(State *state, Relation index)
 		report_maybe(state, maybe);
 }
 
-/*
- * Whether this transaction is creating, or has created, an index or its file.
- */
+/* Whether an index or its file is new in this transaction. */
 static bool
 is_new(Relation index)
 {
@@ -252,7 +250,7 @@ report_index(State *state, Relation index)
 
 /*
  * Fill the columns for a partitioned index: whether its "no" is certain, which
- * depends on each leaf.  The rest is in the rows of the partitions' indexes.
+ * depends on each leaf.  The rows of the partitions' indexes say the rest.
  */
 static void
 report_partitioned(State *state)

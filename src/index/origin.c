@@ -100,10 +100,7 @@ owner_of(RelFileLocator file, bool is_temporary)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 
-		/*
-		 * File numbers of temporary relations are only unique within a
-		 * session.
-		 */
+		/* File numbers of temporary relations are unique per session. */
 		if (is_temporary ? isTempNamespace(form->relnamespace) :
 			form->relpersistence != RELPERSISTENCE_TEMP)
 			owner = form->oid;
@@ -113,10 +110,7 @@ owner_of(RelFileLocator file, bool is_temporary)
 	return owner;
 }
 
-/*
- * Determine where the files of an origin are, if the catalogs may have
- * changed.
- */
+/* Determine where an origin's files are, if the catalogs may have changed. */
 static void
 trace_origin(BfOrigin *origin)
 {
@@ -137,9 +131,7 @@ trace_origin(BfOrigin *origin)
 	origin->definitions = definitions;
 }
 
-/*
- * Whether the index still has the file, so that no other filter is concerned.
- */
+/* Whether the index still has the file: no other filter is concerned. */
 bool
 bf_origin_is_home(BfOrigin *origin)
 {

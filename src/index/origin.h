@@ -4,8 +4,9 @@
  *	  them.
  *
  * Until the transaction that inserted a row commits, the table and its index
- * may get other files, and the files may move to other relations.  So an
- * origin has both, and is traced again whenever the catalogs have changed.
+ * may get other files, and their files may move to other relations.  So an
+ * origin records both files, and is traced again whenever the catalogs have
+ * changed.
  */
 #ifndef BLOOMEXT_ORIGIN_H
 #define BLOOMEXT_ORIGIN_H

@@ -71,14 +71,14 @@ end_rows(RowScan *rows)
 {
 	ExecDropSingleTupleTableSlot(rows->slot);
 	FreeExecutorState(rows->estate);
-	/* They may be used again, but are in a context that is freed. */
+	/* The caller may use `info` again, but this context is freed. */
 	rows->info->ii_ExpressionsState = NIL;
 	rows->info->ii_PredicateState = NULL;
 }
 
 /*
  * Pass the value of each row that a snapshot sees and that is in the index, in
- * a context that is reset for the next.
+ * a context that is reset for the next row.
  */
 void
 bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,

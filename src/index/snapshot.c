@@ -1,8 +1,6 @@
 /*
  * snapshot.c
- *	  Read the contents of a live filter.
- *
- * snapshot.h describes its use, and why it is correct.
+ *	  Read the contents of a live filter: see snapshot.h.
  */
 #include "postgres.h"
 
@@ -33,7 +31,7 @@ bf_snapshot_begin(Oid oid, BfLiveSnapshot *snapshot)
 	PredicateLockRelation(index, GetActiveSnapshot());
 
 	bf_live_open(index, live);
-	/* As for a sequential scan: do not evict everything else. */
+	/* As for a sequential scan: do not evict all other pages. */
 	if (bf_live_end(live) > NBuffers / 4)
 		live->ring = GetAccessStrategy(BAS_BULKREAD);
 	*snapshot = (BfLiveSnapshot) {
@@ -218,10 +216,7 @@ describe_layers(const BfFilter *filter, Oid index)
 					(unsigned long long) filter->plan.first.bits);
 }
 
-/*
- * Refuse filters that have grown differently, or were built for different
- * numbers of elements.
- */
+/* Refuse filters with different layers, or sized for different numbers. */
 static void
 check_alike(const BfFilter *left, Oid left_index,
 			const BfFilter *right, Oid right_index, Oid rel)
@@ -264,8 +259,9 @@ check_shard(Oid oid, int shards, int number)
 }
 
 /*
- * Refuse to use the filters of a table or an index as a shard if they are a
- * different one.  Filters without such a predicate can be any shard.
+ * Refuse to use the filters of a table or an index as a shard if their
+ * predicate is that of another shard.  Filters without such a predicate can be
+ * any shard.
  */
 void
 bf_snapshot_check_shard(Oid rel, int shards, int number)

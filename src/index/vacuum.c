@@ -4,9 +4,9 @@
  *	  full it is.
  *
  * A filter cannot forget: deleted rows leave their bits until it is rebuilt.
- * It has no row pointers, so bulk deletion has nothing to remove; for the same
- * reason the validation phase of CREATE INDEX CONCURRENTLY inserts every row
- * again, most of which find their bits set.
+ * It has no row pointers, so bulk deletion has nothing to remove.  For the
+ * same reason the validation phase of CREATE INDEX CONCURRENTLY inserts every
+ * row again, and finds the bits of most of them set.
  */
 #include "postgres.h"
 
@@ -25,10 +25,11 @@
 /*
  * ambulkdelete: there are no row pointers.  But this is also how the
  * validation of a concurrent build begins.  Rows that were inserted after the
- * build's snapshot and are deleted by now are not in the filter.  Snapshots of
- * this server that can see them are waited for, but one that is as old may be
- * imported meanwhile, and those of a standby are not waited for.  So the
- * horizon moves, and the snapshot of the validation is recorded.
+ * build's snapshot and are deleted by now are not in the filter.  PostgreSQL
+ * waits for snapshots of this server that can see them, but one that is as old
+ * may be imported meanwhile, and PostgreSQL does not wait for those of a
+ * standby.  So the horizon moves, and the snapshot of the validation is
+ * recorded.
  */
 IndexBulkDeleteResult *
 bflive_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
@@ -111,7 +112,7 @@ settle_in_place(Relation index, Relation table, BfLive *live)
 	CacheInvalidateRelcache(index);
 }
 
-/* amvacuumcleanup: flush, count, report; with the ring of VACUUM. */
+/* amvacuumcleanup: flush, count and report, with the ring of VACUUM. */
 IndexBulkDeleteResult *
 bflive_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {

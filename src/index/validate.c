@@ -2,12 +2,12 @@
  * validate.c
  *	  amvalidate: does an operator class fit the access method?
  *
- * The filter hashes bytes depending on the type; so an operator class is no
- * more than a type that can be an element, with the equality for which
- * "certainly no row" is true.  That must be the type's own equality, by which
- * equal values have equal bytes.  There are no support functions, and the
- * family has only this class: other types whose values a column may be
- * compared with have the same hashes, as integers of all widths do.
+ * The filter hashes bytes depending on the type.  So an operator class is no
+ * more than a type that can be an element, with the equality for which "no
+ * row" is certain.  That must be the type's own equality, by which equal
+ * values have equal bytes.  There are no support functions, and the family has
+ * only this class: other types that a column may be compared with have the
+ * same hashes, as integers of all widths do.
  *
  * The class of anyelement catches all other types, so that we can refuse them
  * with a hint; its operator is required by the syntax only.
