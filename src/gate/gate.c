@@ -7,14 +7,14 @@
  * column = value, where the value is known before the scan starts.  It probes
  * the filter on the column.  If the value is certainly absent there is no such
  * row, and the child is not executed; otherwise the gate returns the rows of
- * the child unchanged (gate_scan.c).  So a plan has the rows that it would
- * have without the gate, and can be used wherever that could.
+ * the child unchanged (gate_scan.c).  So a plan returns the same rows as
+ * without the gate, and a gate can be wherever its child could.
  *
- * The child can be any of PostgreSQL's own scans of a heap, all of whose rows
- * the index covers, even if the table has others elsewhere (rows.c), as those
- * are read by other scans.  It is never a scan of another extension, which may
- * read anything.  Live filters are identified by what the planner has of an
- * index.
+ * The child can be any of PostgreSQL's own scans of a heap that reads only
+ * rows that the index covers; rows that the table has elsewhere (rows.c) are
+ * read by other scans.  It is never a scan of another extension, which may
+ * read anything.  Live filters are identified among the planner's indexes by
+ * their cost function (handler.c).
  *
  * A filter is probed for a clause that the child checks, with an operator that
  * is the filter's equality: one of its operator family, with a deterministic
@@ -27,28 +27,31 @@
  * rows are read again if others have changed them; nor over a table of a page
  * or two, which is scanned as fast as the filter is probed.  SERIALIZABLE
  * transactions make plans with gates, for other transactions, but probe no
- * filter, neither when planning nor in execution (gate_scan.c), as that would
- * count as reading the whole filter.
+ * filter, neither when planning nor in execution, as that would count as
+ * reading the whole filter.
  *
  * Costs: the option plans = on does not promise that many values are absent.
- * So a gate has the costs of its child, and replaces it, so that the plan has
- * it wherever it would have the child, and no other plan wins; but only where
- * it can pay: in scans that are repeated for other values, and where no index
- * finds the value.  If PostgreSQL can use a child in ways that it cannot use a
- * gate, both stay in the list, the gate first, as the first of two equal paths
- * is taken.  If the owner declares the absent share (absent = 0.9), costs are
- * computed from that, and another plan may win; add_path() then keeps a child
- * that is needed because the row estimate of the gate is slightly higher.
+ * So a gate has the costs of its child and replaces it: the plan has a gate
+ * wherever it would have the child, and no other plan wins.  It does so only
+ * where it can pay: in scans that are repeated for other values, and where no
+ * index finds the value.  If PostgreSQL can use a child in ways that it cannot
+ * use a gate, both stay in the list, the gate first, as the first of two equal
+ * paths is taken.  If the owner declares the absent share (absent = 0.9),
+ * costs are computed from that, and another plan may win; add_path() then
+ * keeps a child that is needed because the row estimate of the gate is
+ * slightly higher.
  *
- * A constant can be probed during planning, which changes costs and nothing
- * else: what is absent now may be there when the plan is executed.  This is
- * not done if a path costs no more than the probe may if each of its bits is
- * read: an index finds a value as fast as a filter finds it absent.  Nor is it
- * done if the statement has any parameter: PostgreSQL chooses between its
- * generic plan and custom plans by cost, which must not depend on the current
- * contents of a filter.  Nor if rows are hidden from the user who may see the
- * plan, or the user has no right to read them: a plan is made, and shown by
- * debug_print_plan, before that is checked.
+ * A constant can be probed during planning, which changes only costs: what is
+ * absent now may be there when the plan is executed.  It is not probed
+ *
+ * - if a path costs no more than the probe may if each of its bits is read: an
+ *	 index finds a value as fast as a filter finds it absent;
+ * - if the statement has any parameter: PostgreSQL chooses between its generic
+ *	 plan and custom plans by cost, which must not depend on the current
+ *	 contents of a filter;
+ * - if rows are hidden from the user who may see the plan, or the user has no
+ *	 right to read them: a plan is made, and shown by debug_print_plan, before
+ *	 that is checked.
  */
 #include "postgres.h"
 
@@ -172,8 +175,8 @@ is_for_plans(const IndexOptInfo *info)
 }
 
 /*
- * The filters of a relation that may be used.  The plan depends on their
- * options, even if these do not allow it, as they can change.
+ * The filters of a relation that may be used.  The plan depends on all live
+ * filters' options, even of those that may not be used, as options can change.
  */
 static List *
 filters_of_rel(PlannerInfo *root, const RelOptInfo *rel)
@@ -292,8 +295,8 @@ is_cheap(PlannerInfo *root, Node *value)
 
 /*
  * The probe for a clause; NULL if there is none.  If a user may not see all
- * rows, these are filtered before functions of other users see them, as with
- * an index.
+ * rows, rows are filtered before functions of other users see them, as with an
+ * index.
  */
 static OpExpr *
 question_of_clause(PlannerInfo *root, RestrictInfo *rinfo,
@@ -468,8 +471,8 @@ start_planned(const PlannerInfo *root)
 
 /*
  * Whether a statement has parameters.  They may have been replaced by their
- * values, and former subqueries are in a separate list.  Everything is
- * examined once, not for each probe.
+ * values, and former subqueries are in a separate list.  Each query of the
+ * statement is examined once, not for each probe.
  */
 static bool
 has_parameters(const PlannerInfo *root)
@@ -516,10 +519,7 @@ is_scan_dearer(const RelOptInfo *rel, Cost question)
 	return true;
 }
 
-/*
- * Probe a filter for a constant: the absent share; -1: unknown, or not worth
- * it.
- */
+/* Probe a filter for a constant: the absent share; -1: unknown, or costly. */
 static double
 probe_now(const RelOptInfo *rel, const Question *question, Relation index,
 		  const Const *constant)
@@ -693,8 +693,8 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 }
 
 /*
- * Make gates for paths where possible: those with the costs of their children
- * replace them in the list.  Returns the others, still to be added.
+ * Make gates for paths where possible.  Gates with the costs of their children
+ * replace them in the list.  Returns the other gates, still to be added.
  */
 static List *
 make_gates(PlannerInfo *root, const RelOptInfo *rel, const List *filters,

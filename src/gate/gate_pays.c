@@ -3,12 +3,13 @@
  *	  Decide when a gate pays: what a probe costs, and what it saves.
  *
  * A probe costs Q; if the value is absent, it saves a scan of the child, C.
- * So it pays if the absent share a satisfies a * C > Q.  The planner decides
- * by that, with its own costs, if the owner of the index declared a (gate.c).
- * Otherwise it is determined during execution: a window of probes measures a,
- * and if it did not pay, many scans are executed without a probe, twice as
- * many each time.  A window after that is a short one, so that statements with
- * some hundred scans, which try again for themselves, waste few probes.
+ * So it pays if the absent share a satisfies a * C > Q.  If the owner of the
+ * index declared a, the planner decides by that, with its own costs (gate.c).
+ * Otherwise a is determined during execution: a window of probes measures it,
+ * and if the window did not pay, many scans are executed without a probe,
+ * twice as many each time.  A window after such a pause is a short one, so
+ * that statements with some hundred scans, which try again for themselves,
+ * waste few probes.
  *
  * The unit is a block that a probe examines in memory: about four if the value
  * is absent, one per hash if it is present.  A page of a table that is scanned
@@ -17,24 +18,24 @@
  * in a larger one, and each is less likely to be in the processor's caches.
  * This was measured for texts and integers, in 27 to 8,300 pages.
  *
- * Blocks from outside of shared buffers are expensive, for both.  How many a
- * scan reads is known from the scans that were executed, including those
- * without a probe.  If that is decisive, and no scan is executed because all
- * values are absent, one is executed nevertheless: repeated scans of the same
- * few pages read none, however large the table is.
+ * Blocks from outside of shared buffers are expensive, for probes and scans.
+ * How many a scan reads is known from the scans that were executed, including
+ * those without a probe.  If that is decisive, and no scan is executed because
+ * all values are absent, one is executed nevertheless: repeated scans of the
+ * same few pages read none, however large the table is.
  *
  * Reading a filter once, after which it stays in the buffers, benefits all
  * later windows, and does not count against a window that would have paid
  * without it.  After many scans without a probe the filter may have been
- * evicted; reading it again is cheap compared to these.
+ * evicted; reading it again is cheap compared to those scans.
  *
- * A statement may have only one scan.  So the statistics are kept by the
- * backend: for a filter, the kind of scan that it saves, and the index used by
- * that, as a lookup may find every value in an index and a scan none in the
- * table.  A statement with many scans tries again after some of them, as it
- * may look for other values than earlier ones: after as many as make the loss
- * of the last window a small share of the total.  Statistics are removed when
- * the filter or that index is changed, rebuilt or dropped.
+ * A statement may have only one scan.  So the backend keeps the statistics by
+ * filter, kind of scan that it saves, and index used by that scan, as one
+ * lookup may find every value in an index and another scan none in the table.
+ * A statement with many scans may look for other values than earlier ones, so
+ * it tries again after as many scans as make the loss of the last window a
+ * small share of the total.  Statistics are removed when the filter or that
+ * index is changed, rebuilt or dropped.
  */
 #include "postgres.h"
 
@@ -66,9 +67,7 @@
 /* The weight, in scans, of what is known from before a window. */
 #define REMEMBERED	16.0
 
-/*
- * Scans without a probe after a window that did not pay, at first and at most.
- */
+/* Scans in a pause after a window that did not pay, at first and at most. */
 #define FIRST_PAUSE	1024
 #define LONGEST_PAUSE	65536
 
@@ -137,10 +136,7 @@ forget_changed(Datum arg, Oid rel)
 	}
 }
 
-/*
- * Whether a scan is to be executed without a probe; *skipped counts those of a
- * statement.
- */
+/* Whether to scan without a probe; *skipped counts those of a statement. */
 bool
 bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
 {
@@ -154,9 +150,7 @@ bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
 	return true;
 }
 
-/*
- * The cost of a scan in memory: of a table of that size, or by an index of it.
- */
+/* The cost of a scan in memory: of a table, or by an index, of that size. */
 static double
 scan_cost(const BfGateLearnt *learnt, BlockNumber pages)
 {

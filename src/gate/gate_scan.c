@@ -6,20 +6,19 @@
  * after each rescan.  Until a value passes the filter, rescans and changed
  * parameters are not passed to the child; then all of them are passed at once.
  * A child that was scanned gets the next rescan at once, so that it does not
- * keep pages pinned while values are absent: VACUUM waits for those, and so
- * does replay, until it cancels the query.
+ * keep pages pinned while values are absent: VACUUM waits for pinned pages,
+ * and so does replay, until it cancels the query.
  *
  * The gate raises no error that the child would not raise, except for damaged
  * pages: if the filter cannot be probed, the child is scanned.  A plan may be
  * executed long after it was made, so each execution checks, before its first
  * probe, whether the filter may be used.  Until then the filter is neither
- * opened nor locked, and its lock is never waited for.  A parallel worker does
+ * opened nor locked, and we never wait for its lock.  A parallel worker does
  * not know what its transaction has added but not stored (deferred.c), so it
  * probes filters only if the transaction has not written anything.
  *
- * A probe costs Q and saves a scan of the child, C, if the value is absent,
- * which is so for a share a.  A gate probes while a * C > Q, by its statistics
- * (gate_pays.c); otherwise it pauses.
+ * A gate probes while that pays, by its statistics (gate_pays.c); otherwise it
+ * pauses.
  *
  * A slot of the child is returned as it is; so the gate describes its slots as
  * the child does.  WHERE CURRENT OF searches for the row in the scan of the
@@ -150,10 +149,7 @@ has_value(const Node *value, ParamListInfo params)
 							  &workspace)->ptype == param->paramtype;
 }
 
-/*
- * Lock and open the filter; NULL if its lock is not available, or it was
- * dropped.
- */
+/* Lock and open the filter; NULL if its lock is not free, or it is gone. */
 static Relation
 open_if_free(Oid oid)
 {
