@@ -2,16 +2,16 @@
  * add.c
  *	  Add hashed elements to values of any kind of filter.
  *
- * Plain filters of fixed size take elements by the batch.  Counting filters
+ * Plain filters of fixed size take elements by the batch; counting filters
  * count each.  Filters that grow, or count their elements, look a batch up in
- * their layers: elements that any layer has are not added again, and new ones
- * are added to the newest layer one by one, so that batches result in the same
- * bits as single elements.
+ * their layers first.  Elements that any layer has are not added again; new
+ * ones are added to the newest layer one by one, so that batches result in the
+ * same bits as single elements.
  *
- * The originals define when to grow: RedisBloom's layers count, and add a layer
- * when the next new element needs it; the growing Redis filter checks the bits
- * after each element, and adds the next layer as soon as one is over half full.
- * plan.c has the sizes.
+ * The originals define when to grow: RedisBloom's layers count, and add a
+ * layer when the next new element needs it; the growing Redis filter checks
+ * the bits after each element, and adds the next layer as soon as one is over
+ * half full. plan.c has the sizes.
  */
 #include "postgres.h"
 
@@ -73,8 +73,8 @@ append_layer(BfValue *value)
 
 /*
  * Add up to BF_BATCH elements to a filter that grows or counts.  Only the
- * newest layer changes, so that elements are looked up in the others together,
- * and in that one when another has been appended.
+ * newest layer changes: elements are looked up in the others together, and in
+ * a layer that stops being the newest once another has been appended.
  */
 static void
 add_to_newest(BfValue *value, BfHash *hashes, Size count)

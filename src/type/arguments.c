@@ -49,10 +49,7 @@ bf_strategy_argument(FunctionCallInfo fcinfo, int argument)
 	return bf_strategy_named(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
 }
 
-/*
- * Find a funnel of a strategy, or of any if that is NULL, by a name that a user
- * specified.
- */
+/* Find a funnel by name, of a strategy or (NULL) of any; 22023 if none. */
 BfFunnel
 bf_funnel_named(const char *name, const BfStrategy *strategy)
 {
@@ -78,10 +75,7 @@ bf_funnel_named(const char *name, const BfStrategy *strategy)
 			 errhint("Supported funnels are: %s.", known.data)));
 }
 
-/*
- * Find the funnel that an argument names; if it is NULL, the first element will
- * determine the funnel.
- */
+/* The funnel that an argument names; if NULL, the first element binds it. */
 BfFunnel
 bf_funnel_argument(FunctionCallInfo fcinfo, int argument,
 				   const BfStrategy *strategy)

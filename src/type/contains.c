@@ -42,9 +42,7 @@ bloomext_contained(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(call_contains(fcinfo, 1, 0));
 }
 
-/*
- * Start to look up the elements of an array, which has been detoasted.
- */
+/* Start to look up the elements of an array that has been detoasted. */
 static void
 start_lookup(FunctionCallInfo fcinfo, ArrayType *array, BfElements *elements)
 {

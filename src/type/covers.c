@@ -3,15 +3,15 @@
  *	  Whether a filter has all elements of another, and a trigger that keeps
  *	  UPDATEs from removing elements from filters.
  *
- * A filter covers another one whose bits are all set in it, layer by layer: an
- * element is in a filter if all of its bits are set in one of the layers, and
- * they are set in the other filter's layer of that number, too.  Either filter
- * may have more layers.  A counter counts as a bit that is set if it is not 0.
+ * A filter covers another one if its layers have all bits of the other's
+ * layers with the same numbers, as an element is in a filter if all of its
+ * bits are set in one layer.  Either filter may have more layers.  A counter
+ * counts as a set bit if it is not 0.
  *
- * The trigger is for applications that write back an earlier copy of a row: one
- * that saves all columns would overwrite a filter with a copy that lacks
- * elements added since.  A filter that was not written is recognized by its
- * toast pointer, and not read.
+ * The trigger is for applications that save all columns of a row, and so would
+ * overwrite a filter with an earlier copy that lacks elements added since.  A
+ * filter that the UPDATE did not write is recognized by its toast pointer, and
+ * not read.
  */
 #include "postgres.h"
 
@@ -68,10 +68,7 @@ read_part(const Compared *compared, uint64 offset, Size length,
 	return DatumGetBfBytes(*slice);
 }
 
-/*
- * Whether a part of one filter covers a part of another, each from an offset
- * on.
- */
+/* Whether a part of one filter covers a part of another, from offsets on. */
 static bool
 part_covers(const Compared *a, uint64 at, const Compared *b, uint64 other_at,
 			Size length)
@@ -103,10 +100,7 @@ part_is_empty(const Compared *compared, uint64 at, Size length)
 	return empty;
 }
 
-/*
- * Whether a layer of b is covered by that of a or, if a has no such layer, is
- * empty.
- */
+/* Whether a layer of b is covered by that of a, or empty if a has none. */
 static bool
 layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
 				 const BfLayer *layer)
@@ -126,8 +120,8 @@ layer_is_covered(const Compared *a, const BfLayer *own, const Compared *b,
 }
 
 /*
- * Whether one filter looks up texts without trailing blanks, as those of
- * char(n), while the elements of another are unknown.
+ * Whether one filter looks up texts without trailing blanks, as char(n) has
+ * them, and the elements of the other are unknown.
  */
 static bool
 drops_blanks(const BfHeader *own, const BfHeader *other)
@@ -177,8 +171,9 @@ differ_in_size(const BfPlan *a, const BfPlan *b)
 }
 
 /*
- * Whether a filter may replace another: it covers it, or was rebuilt, which is
- * recognized by its size only, as another kind, or counters, may be a mistake.
+ * Whether a filter may replace another: it covers that, or was rebuilt, for
+ * which only another size counts, as another kind, or counters, may be a
+ * mistake.
  */
 static bool
 may_replace(Datum new_filter, Datum old_filter)

@@ -5,7 +5,7 @@
  * Such an expression maps equal values to equal elements.  For an index it is
  * IMMUTABLE, and may contain OIDs of objects, as the hash of an enum does:
  * restoring a dump, which assigns other OIDs, rebuilds the index.  A stored
- * filter is not rebuilt, so for that it must not contain OIDs.
+ * filter is not rebuilt, so its expression must not contain OIDs.
  */
 #include "postgres.h"
 
@@ -53,10 +53,7 @@ identity_instead(Oid type, const char *value)
 	return NULL;
 }
 
-/*
- * Whether a type's values contain OIDs of objects, which change when a dump is
- * restored.
- */
+/* Whether values have OIDs of objects, which change in a restored dump. */
 static bool
 has_oids_of_objects(Oid type)
 {

@@ -3,22 +3,22 @@
  *	  The kind of element that SQL values are, and the filters that take them.
  *
  * The kind follows from the argument's type, or the base type of a domain.  A
- * filter is bound to one funnel; here are the kinds that a funnel takes, and a
- * value of another kind is an error, never a silent miss.
+ * filter is bound to one funnel, which takes certain kinds; a value of another
+ * kind is an error, never a silent miss.
  *
  * A strategy distinguishes kinds only, as other implementations do: a date is
  * the integer that Java's toEpochDay() returns, and so on.  A filter made in
- * SQL also has a meaning, set by its first element: that it holds dates, and
- * neither integers nor timestamps, for example.  An imported one never has: it
- * accepts, for lookups and additions, whatever its funnel takes.  The meaning
- * of a live filter follows from its column.
+ * SQL also has a meaning, set by its first element: that it holds dates, for
+ * example, and neither integers nor timestamps.  An imported one never has: it
+ * accepts whatever its funnel takes.  The meaning of a live filter follows
+ * from its column.
  *
  * Equal values must have equal bytes, or their type is refused, as is text
  * whose equality is not that of its bytes (citext, a nondeterministic
  * collation): to look up 'a' after 'A' was added would be a false negative.
- * So functions take elements as anycompatible only: with an additional form
- * over text, the parser would cast a citext to text, which could not be
- * detected.
+ * So functions take elements as anycompatible only: if there were a form over
+ * text as well, the parser would cast a citext to text, and we could not
+ * detect it.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@
 #include "type/element_type.h"
 #include "type/value.h"
 
-/* Kinds by what they have in common. */
+/* The kinds that are integers. */
 #define IS_INTEGER(kind) \
 	((kind) == BF_KIND_INT2 || (kind) == BF_KIND_INT4 || (kind) == BF_KIND_INT8)
 #define IS_BYTES(kind) \
@@ -118,8 +118,8 @@ type_of_elements(Oid type)
 }
 
 /*
- * Describe an element by its type and the expression for it, or for an array of
- * it, or NULL.
+ * Describe an element by its type and by the expression (or NULL) for it or
+ * for an array of such elements.
  *
  * The collation is that of the expression.  The call's, which is used if there
  * is no expression, is invalid if another argument, such as a name, has a
@@ -133,9 +133,7 @@ bf_element_type_of(Oid type, Node *expression, Oid collation,
 				  false, element);
 }
 
-/*
- * Describe the element, or array of elements, that a function is called with.
- */
+/* Describe the element, or array of elements, that a function is given. */
 void
 bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 							BfElementType *element)
@@ -232,9 +230,9 @@ bf_element_has_meaning(const BfElementType *element, const BfHeader *header)
 }
 
 /*
- * The meaning of a filter after an element was added: that of the element if it
- * is the first, else unchanged.  An unknown one stays unknown, as the other
- * elements are.
+ * The meaning of a filter after an element was added: the element's if it is
+ * the first, else the filter's, even if unknown, as earlier elements are
+ * unknown.
  */
 BfMeaning
 bf_element_meaning_in(const BfElementType *element, const BfHeader *header)
@@ -265,8 +263,8 @@ refuse_kind(const char *held, const BfElementType *element)
 
 /*
  * The funnel by which elements of a type are added to, or looked up in, a
- * filter: the one it is bound to, or else the one for the kind.  Raises 22023
- * if the filter holds another kind.
+ * filter: the filter's own, or if it is unbound, the one for the kind.  Raises
+ * 22023 if the filter holds another kind.
  */
 BfFunnel
 bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,

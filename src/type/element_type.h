@@ -30,10 +30,7 @@ typedef enum BfForm
 	BF_FORM_TIMESTAMP
 } BfForm;
 
-/*
- * The type of a call site's element argument, determined once and kept in
- * fn_extra.
- */
+/* The type of a call site's element, determined once: in fn_extra. */
 typedef struct BfElementType
 {
 	Oid			type;			/* as declared, for messages */

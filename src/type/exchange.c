@@ -3,10 +3,10 @@
  *	  bf_export and bf_import: the formats of other systems.
  *
  * There are two kinds of formats: self-describing streams, which a strategy
- * defines (BfStream), and bare bit strings in one of two orders, as which a
- * layer of any strategy can be written and, given its m and k, read.  Input is
- * copied only after its length was checked against its header, and the
- * resulting value is checked like any other.
+ * defines (BfStream), and bare bit strings in one of two orders.  A layer of
+ * any strategy can be written as a bit string, and read from one if its m and
+ * k are given.  Input is copied only after its length was checked against its
+ * header, and the resulting value is checked like any other.
  */
 #include "postgres.h"
 
@@ -263,8 +263,8 @@ bloomext_from_bytea(PG_FUNCTION_ARGS)
 }
 
 /*
- * Make a value from a bit string, by arguments of which the third and the
- * fourth are the expected number and the probability, or the bits and hashes.
+ * Make a value from a bit string.  The third and fourth arguments are n and p
+ * (`sized`), or m and k.
  */
 static Datum
 import_bits(FunctionCallInfo fcinfo, const char *const names[5], bool sized)

@@ -3,9 +3,9 @@
  *	  Properties of a filter, and its fill.
  *
  * Functions that depend on the fill count the bits exactly; bf_positions needs
- * only the prefix of a stored filter.  For an approximate fill there is a
- * sample: elements set bits all over a layer, so that two million of its first
- * bits estimate its fill within a percent, unless it is nearly empty.
+ * only the prefix of a stored filter.  An approximate fill is estimated from
+ * the first two million bits of a layer, within a percent unless it is nearly
+ * empty, as elements set bits all over a layer.
  */
 #include "postgres.h"
 

@@ -15,10 +15,7 @@
 #include "type/merge.h"
 #include "type/toast_slices.h"
 
-/*
- * Whether two filters have the same strategy and cells, and the same m and k in
- * the layers that both have.
- */
+/* Whether filters have equal strategy, cells, and m, k of common layers. */
 static bool
 start_alike(const BfFilter *left, const BfFilter *right)
 {
@@ -79,10 +76,7 @@ bf_value_compatible(const BfFilter *left, const BfFilter *right)
 	return bf_value_same_shape(left, right) && may_share(left, right);
 }
 
-/*
- * Whether the contents of two filters can be compared: as for merging, but one
- * may have more layers.
- */
+/* Whether filters can be compared: merged but for the number of layers. */
 bool
 bf_value_comparable(const BfFilter *left, const BfFilter *right)
 {
@@ -110,9 +104,9 @@ const BfMerge bf_merge_union = {bf_bits_or, bf_counters_add, true, true};
 const BfMerge bf_merge_intersection = {bf_bits_and, bf_counters_min, false, false};
 
 /*
- * Update the numbers of elements that a merged filter's layers count, to upper
+ * Set the numbers of elements that a merged filter's layers count to upper
  * bounds: the sum of both, or the smaller one.  Counts that are too high only
- * make it grow early.
+ * make the filter grow early.
  */
 static void
 merge_counted(BfValue *into, const BfFilter *from, bool adds)
@@ -236,10 +230,7 @@ check_whole(BfValue *value)
 		bf_raise_corrupted(&error);
 }
 
-/*
- * Merge a filter that may be stored, and is then read in pieces, into a value;
- * 22023 if it is not compatible.
- */
+/* Merge a filter, in pieces if it is stored; 22023 if not compatible. */
 void
 bf_value_merge_datum(BfValue *into, Datum from, const BfMerge *merge)
 {

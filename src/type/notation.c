@@ -5,11 +5,12 @@
  * Like bytea, a value is written as \x and hexadecimal digits, of twice its
  * length.  The text of a whole row must stay below 1 GB, so larger values are
  * written in base64, of four thirds the length, with a prefix.  Both are read
- * whatever their length.  A value too large for both cannot be written as text:
- * a notice reports that when it is made, not the first dump.
+ * whatever their length.  When a value is made that is too large even for
+ * base64, a notice says that it cannot be written as text, so that the first
+ * dump is not what tells.
  *
- * Conversions are done in pieces, so that they can be interrupted, and directly
- * into the result.
+ * Conversions are done in pieces, so that they can be interrupted, and
+ * directly into the result.
  */
 #include "postgres.h"
 

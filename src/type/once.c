@@ -2,9 +2,9 @@
  * once.c
  *	  Iterate over the elements of an array, and find repeated ones.
  *
- * An element is kept as its offset in the array, of 30 bits, and its hash, so
- * that memory contains the array once, and 8 bytes for each element that is
- * kept, with room to grow.  Elements are equal if their bytes are.
+ * An element is kept as its offset in the array, of 30 bits, and its hash: so
+ * memory holds the array once, and 8 bytes for each element kept, with room to
+ * grow.  Elements are equal if their bytes are.
  */
 #include "postgres.h"
 
@@ -111,8 +111,7 @@ is_same_at(const BfOnce *once, uint32 left, uint32 right)
 
 /*
  * Start to iterate over an array, which must not move, for a filter of a
- * meaning: texts that are equal to it, as it ignores trailing blanks, are equal
- * here.
+ * meaning.  If that ignores trailing blanks, they are ignored here, too.
  */
 void
 bf_once_start(BfOnce *once, const BfElementType *element, BfMeaning meaning,

@@ -2,13 +2,13 @@
  * ops.c
  *	  Create filters, add to them, combine and compare them.
  *
- * No function changes an argument in place: a value is copied first.  One that
- * has nothing to add returns its argument unchanged, so that
+ * No function changes an argument in place: a value is copied first.  A
+ * function that has nothing to add returns its argument unchanged, so that
  * UPDATE filters SET f = bf_add(f, title) rewrites a stored filter only for a
  * new title.
  *
  * To add, remove or combine with NULL leaves the filter unchanged, whatever
- * kind it holds.  A result of NULL would lose a stored filter when array_agg()
+ * kind it holds: a NULL result would lose a stored filter when array_agg()
  * finds no new rows.  Types that cannot be elements are refused even then.
  */
 #include "postgres.h"
@@ -191,8 +191,8 @@ bloomext_create_bits(PG_FUNCTION_ARGS)
 }
 
 /*
- * Change a filter by an element, or an array of them.  NULL leaves the filter
- * unchanged, but 0A000 if its type cannot be an element.
+ * Change a filter by an element, or an array of them.  Raises 0A000 if the
+ * type cannot be an element, even for NULL, which leaves the filter unchanged.
  */
 static Datum
 change_filter(FunctionCallInfo fcinfo, PGFunction how, bool array)
@@ -240,8 +240,8 @@ bloomext_add(PG_FUNCTION_ARGS)
 }
 
 /*
- * Hash the next piece of an array to be added, and copy the filter for the
- * first one; false after the last.  Raises if an element cannot be added.
+ * Hash the next piece of an array to be added; for the first one, copy the
+ * filter.  False after the last.  Raises if an element cannot be added.
  */
 static bool
 take_piece(FunctionCallInfo fcinfo, BfElements *elements, BfValue *value)
@@ -290,7 +290,7 @@ bloomext_add_all(PG_FUNCTION_ARGS)
 
 /*
  * Add a piece of an array, and set for each element whether it was surely new.
- * Those that the filter had before are not looked up again.
+ * Elements that the filter had before are not looked up again.
  */
 static void
 put_piece(const BfElements *elements, BfValue *value, char *answers)
@@ -437,10 +437,7 @@ bloomext_compatible(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(bf_value_compatible(&left, &right));
 }
 
-/*
- * Whether two filters have equal strategies, funnels, shapes and bits.  The n
- * and p that they were sized for are not compared.
- */
+/* Whether filters are equal, whatever n and p they were sized for. */
 static bool
 same_filter(FunctionCallInfo fcinfo)
 {

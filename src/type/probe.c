@@ -6,37 +6,34 @@
  * take 10 ms at 24 MB, a hundred thousand times the lookup.  So a call site
  * caches what it read, by toast pointer:
  *
- *	- first the prefix only; each lookup then reads just the bytes it needs, a
- *	  slice each, and stops at the first bit that is not set;
- *	- once the slices read have cost about as much as loading the filter, it
- *	  is loaded.  So the total is at most twice the optimum for a number of
- *	  lookups that is known in advance.
+ * - first the prefix only; each lookup then reads just the bytes it needs, a
+ *	 slice each, and stops at the first bit that is not set;
+ * - once the slices have cost about as much as loading the filter, the filter
+ *	 is loaded.  So the total is at most twice the optimum for a number of
+ *	 lookups that is known in advance.
  *
  * Rows of several filters, such as one per day or tenant, may come in any
- * order: a hash join mixes them.  So the cache contains several, as long as
+ * order: a hash join mixes them.  So the cache has several filters, as long as
  * all of it fits into the memory of a hash table (work_mem times
  * hash_mem_multiplier); the least recently used one is evicted.  An evicted
  * filter starts again with slices, counted from zero: the total stays below
  * twice that of slices alone even if every filter is evicted before its next
  * use.
  *
- * The filter in use is cached whatever its size.  One that is larger than all
- * of that memory is evicted as soon as another is used, and evicts no other.
- * So it is loaded for the lookups of one period of use only: slices of earlier
- * periods do not count.
+ * The filter in use is cached whatever its size.  A filter that is larger than
+ * all of that memory is evicted as soon as another is used, and evicts no
+ * other.
  *
  * A toast pointer identifies a toast table and a value in it, which is never
  * changed: an update writes another one.  The number of a deleted value can be
- * reused only after four billion others were assigned; the cache lasts as long
- * as the function's call site, at most for a query or, in PL/pgSQL, a
+ * reused only after four billion others were assigned, while the cache lasts
+ * as long as the function's call site: at most a query or, in PL/pgSQL, a
  * transaction.
  *
  * Filters in memory (not toasted, or compressed and thus small) are opened at
- * each call: that reads only the prefix, and needs no copy.
- *
- * A filter that is stored compressed, after an ALTER TABLE, cannot be read by
- * slices, each of which would be decompressed from the start: it is detoasted
- * immediately.
+ * each call, which reads only the prefix, and needs no copy.  A large filter
+ * that is stored compressed, after an ALTER TABLE, is detoasted immediately,
+ * as each slice would be decompressed from the start.
  */
 #include "postgres.h"
 
@@ -88,8 +85,8 @@ forget_stored(BfProbe *probe, BfStored *stored)
 }
 
 /*
- * Update the memory for the filter in use, including its share of a hash table
- * that is half full, and make room for it.
+ * Update the size of the filter in use, with its share of a hash table that is
+ * half full, and evict others to make room for it.
  */
 static void
 keep_within_memory(BfProbe *probe)

@@ -2,19 +2,19 @@
  * selectivity.c
  *	  Estimates of lookups for the planner: cost and selectivity.
  *
- * There are estimates if the filter is a constant, as is a parameter in a plan
+ * There are estimates if the filter is a constant, or a parameter in a plan
  * that is made for its value.  Nothing is executed to get one, and no error is
- * raised: without a constant, as for a filter that is a column or the result of
- * a subquery, the planner's defaults apply.
+ * raised: for a filter that is a column or the result of a subquery, the
+ * planner's defaults apply.
  *
  * A row passes if its element was added, or as a false positive.  The column's
- * most common values are looked up, as few of them may be in most of the rows.
- * For the others we estimate how many elements were added, and assume as many
- * of the column's distinct values; a filter of all of them lets all rows pass,
- * however small its false positive probability.  The elements may not be
- * values of the column, however: so the bounds of its histogram, which are a
- * sample of the values, are looked up, too, and override a contradicting
- * estimate.
+ * most common values are looked up, as a few of them may be in most of the
+ * rows.  For the others we estimate how many elements were added, and assume
+ * that as many of the column's distinct values were; a filter of all of them
+ * lets all rows pass, however small its false positive probability.  But the
+ * elements may not be values of the column.  So the bounds of its histogram, a
+ * sample of the values, are looked up, too, and override an estimate that they
+ * contradict.
  *
  * Functions and operators have separate estimators, with equal results.
  */
@@ -81,8 +81,9 @@ is_element(Node *expression)
 }
 
 /*
- * Open the filter of a lookup, and find the element; false if the filter is not
- * a constant.  The filter is the first argument unless that can be an element.
+ * Open the filter of a lookup, and find the element; false if the filter is
+ * not a constant.  The first argument is the filter unless it can be an
+ * element.
  */
 static bool
 open_filter(List *arguments, Node **element, BfFilter *filter)
@@ -109,7 +110,7 @@ open_filter(List *arguments, Node **element, BfFilter *filter)
 
 /*
  * Whether elements of a type can be looked up in a filter without an error,
- * neither for their kind, nor for text that cannot be converted.
+ * about their kind or about text that cannot be converted.
  */
 static bool
 can_look_up(const BfFilter *filter, const BfElementType *type)
@@ -123,7 +124,7 @@ can_look_up(const BfFilter *filter, const BfElementType *type)
 }
 
 /*
- * Look up values in a filter.  If there are too many, use some from all over a
+ * Look up values in a filter.  Of too many, use some from all over a
  * histogram, or the first of the most common.
  */
 static KnownValues
@@ -179,8 +180,8 @@ look_up_statistics(const VariableStatData *column, Node *element,
 }
 
 /*
- * Replace an estimate that is more than two standard deviations off a sample
- * (by Laplace's rule of succession) by that.
+ * Replace an estimate that is more than two standard deviations off a sample's
+ * share (by Laplace's rule of succession) by that share.
  */
 static Selectivity
 correct_by_sample(Selectivity estimate, const KnownValues *sample)
@@ -315,10 +316,7 @@ estimate_cost(SupportRequestCost *request)
 	return true;
 }
 
-/*
- * The planner support function of lookups: answers requests for an estimate;
- * NULL if there is none.
- */
+/* The planner support function of lookups: an estimate, or NULL. */
 Datum
 bloomext_lookup_support(PG_FUNCTION_ARGS)
 {

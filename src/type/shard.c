@@ -10,10 +10,10 @@
  * that are equal in SQL are in one shard.  In Redis the bytes are those of the
  * filter's own strategy, whatever its funnel, and will remain so, as existing
  * filters must be read forever.  Strategies that hash integers as decimal
- * text, or text as UTF-16, have other shards there: their filters are not
- * mirrored as shards, nor fetched as such, unless they hold bytes.  A bf_shard
- * that takes the strategy would be no better: a filter does not record by
- * which form its elements were distributed, and a wrong one would be a false
+ * text, or text as UTF-16, have other shards there; unless they hold bytes,
+ * their filters are neither mirrored nor fetched as shards.  A bf_shard that
+ * takes the strategy would be no better: a filter does not record by which
+ * form its elements were distributed, and a wrong one would be a false
  * negative.
  */
 #include "postgres.h"
@@ -72,9 +72,9 @@ bf_shard_find(const BfStrategy *strategy, const BfElementType *element,
 }
 
 /*
- * Whether all elements that a filter of a strategy and funnel can contain are
- * in the shard that bf_shard returns.  Those of a guava filter of UTF-16 are,
- * too, but not for other programs, which have such text.
+ * Whether bf_shard returns the shard of every element that a filter of a
+ * strategy and funnel can contain.  False for a guava filter of UTF-16, as it
+ * does so only in SQL, not for other programs, which have such text.
  */
 bool
 bf_shard_suits(const BfStrategy *strategy, BfFunnel funnel)

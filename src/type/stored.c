@@ -3,17 +3,18 @@
  *	  bf_stored_filters: the filters in the columns of this database.
  *
  * It is for monitoring, and for finding a filter that is damaged or too small.
- * So it never waits for a lock, not even for that of a TOAST table's index, and
- * no column makes it fail: if one cannot be read, its row contains the reason.
+ * So it never waits for a lock, not even on a TOAST table's index, and no
+ * column makes it fail: if one cannot be read, its row contains the reason.
  * Each is read in a subtransaction, so this cannot be called in parallel mode.
  *
  * A table is scanned, not queried, so that code of its owner is not run with
- * the caller's privileges.  For that reason, and as its result would seem
- * complete, a table whose policies hide rows from the caller is not read.
- * Columns that the caller may not read are omitted.
+ * the caller's privileges.  So policies are not applied: a table whose
+ * policies hide rows from the caller is not read.  Columns that the caller may
+ * not read are omitted.
  *
  * Columns are found by their type, and domains over it: filters in arrays or
- * rows of other types are not found.  Partitions are treated like other tables.
+ * rows of other types are not found.  Partitions are treated like other
+ * tables.
  */
 #include "postgres.h"
 
@@ -85,10 +86,7 @@ typedef struct Found
 	const char *reason;			/* why it was not read */
 } Found;
 
-/*
- * Whether a filter has far more false positives than requested, by its fill or
- * by its number of equal layers.
- */
+/* Whether a filter has far more false positives than requested. */
 static bool
 is_over_full(const BfFilter *filter, double fpp)
 {
@@ -145,9 +143,10 @@ count_rows(Found *found, Relation table)
 }
 
 /*
- * The statement that lists a column's overfull filters.  Types match those of
- * our function and of PostgreSQL's operators exactly: otherwise functions of
- * the table's owner could match better, and would be run by other users.
+ * The statement that lists a column's over-full filters.  Its types match
+ * those of our function and of PostgreSQL's operators exactly: otherwise
+ * functions of the table's owner could match better, and other users would run
+ * them.
  */
 static const char *
 listing_statement(const Found *found, Relation table)
@@ -186,10 +185,7 @@ why_not_whole(Form_pg_class form)
 	return NULL;
 }
 
-/*
- * Whether a relation has rows that this session could read; if there is a
- * reason not to, *reason is set.
- */
+/* Whether a relation has rows to be read; sets *reason not to, or NULL. */
 static bool
 is_table(Oid oid, const char **reason)
 {
@@ -222,10 +218,7 @@ may_read(const Column *column)
 								   ACL_SELECT, &is_missing) == ACLCHECK_OK);
 }
 
-/*
- * Read a column whose table is locked, if that still exists.  Privileges may
- * have changed before the lock.
- */
+/* Read a locked table's column, if it still exists and may be read. */
 static void
 read_locked(Found *found)
 {

@@ -49,10 +49,7 @@ call_in_subtransaction(void (*what) (void *state), void *state, bool is_kept)
 	return error;
 }
 
-/*
- * Call a function whose effects are kept.  The caller decides which errors to
- * raise again.
- */
+/* Call a function whose effects are kept; the caller raises errors again. */
 ErrorData *
 bf_attempt(void (*what) (void *state), void *state)
 {
@@ -66,7 +63,7 @@ typedef struct Look
 	void	   *state;
 } Look;
 
-/* Call it such that to wait for any lock is an error. */
+/* Call it such that waiting for any lock is an error. */
 static void
 look_without_waiting(void *argument)
 {
@@ -80,8 +77,8 @@ look_without_waiting(void *argument)
 }
 
 /*
- * Call a function that reads something: to wait for a lock is an error (55P03),
- * and locks are released.
+ * Call a function that only reads: waiting for a lock is an error (55P03), and
+ * its locks are released.
  */
 ErrorData *
 bf_look(void (*what) (void *state), void *state)

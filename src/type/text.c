@@ -2,17 +2,17 @@
  * text.c
  *	  Convert text from the database's encoding to UTF-8 and UTF-16.
  *
- * Text is hashed as UTF-8 (or UTF-16) whatever the database's encoding, so that
- * filters are portable between databases and services.  In SQL_ASCII only bytes
- * below 128 have a known meaning.
+ * Text is hashed as UTF-8 (or UTF-16) whatever the database's encoding, so
+ * that filters are portable between databases and services.  In SQL_ASCII only
+ * bytes below 128 have a known meaning.
  *
- * Not all text is valid in the database's encoding: PostgreSQL checks neither a
- * setting that a client sends as it connects, nor text from a server whose
+ * Not all text is valid in the database's encoding: PostgreSQL checks neither
+ * a setting that a client sends as it connects, nor text from a server whose
  * encoding is SQL_ASCII.  So conversions check their input (22021), and do not
- * read or write out of bounds, whatever the bytes are.  UTF-8 that is needed as
- * UTF-8 is neither converted nor checked: equal texts have equal bytes there,
- * valid or not, and so equal bits; other funnels, and databases of other
- * encodings, refuse such text, so that their filters cannot contain it.
+ * read or write out of bounds, whatever the bytes are.  In a database of
+ * UTF-8, funnel utf8 neither converts nor checks text: equal texts have equal
+ * bytes, valid or not, and so equal bits.  Other funnels, and databases of
+ * other encodings, refuse such text, so that their filters cannot contain it.
  *
  * Long texts are converted in pieces, between which they can be cancelled, and
  * take memory only for the result and a piece.

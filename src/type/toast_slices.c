@@ -4,11 +4,9 @@
  *
  * A value that is stored out of line can be read by slices: to get a byte, or
  * to process all of it without having it in memory.  A compressed one would be
- * decompressed from its start for each slice.
- *
- * Loading a filter by slices is better, too: PG_DETOAST_DATUM() cannot be
- * cancelled, and uses memory in small pages (measured at 120 MB: 1.3 times the
- * time).
+ * decompressed from its start for each slice.  Loading a whole filter by
+ * slices is better, too: PG_DETOAST_DATUM() cannot be cancelled, and uses
+ * memory in small pages (measured at 120 MB: 1.3 times the time).
  */
 #include "postgres.h"
 
@@ -70,8 +68,8 @@ bf_slice_read_prefix(Datum datum, BfFilter *filter)
 }
 
 /*
- * Combine an array with the bytes of a stored filter from an offset up to an
- * end, which are read as they are needed.
+ * Combine an array with the bytes of a stored filter from an offset to an end,
+ * reading these slice by slice.
  */
 void
 bf_slices_combine(BfArrayLoop loop, uint8 *into, Datum datum, uint64 offset,
@@ -97,10 +95,7 @@ copy_piece(uint8 *into, const uint8 *from, size_t bytes)
 	memcpy(into, from, bytes);
 }
 
-/*
- * Load a stored filter: piece by piece, so that it can be cancelled, and into
- * memory for random access.
- */
+/* Load a stored filter for random access, in pieces, to allow a cancel. */
 struct varlena *
 bf_slices_load(MemoryContext context, Datum datum)
 {

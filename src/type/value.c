@@ -64,10 +64,7 @@ bf_raise_corrupted(const BfError *error)
 	pg_unreachable();
 }
 
-/*
- * A hint for bytes that are in another format than the expected one; NULL if
- * they are not in any.
- */
+/* A hint for bytes in another format than the expected one; or NULL. */
 static const char *
 hint_for(const uint8 *bytes, Size length)
 {
@@ -246,7 +243,7 @@ bf_value_take_off_head(BfValue *value)
 }
 
 /*
- * Set a layer of a value to a bit string in another order.  A short one is
+ * Set a layer of a value to a bit string in another order.  A short string is
  * padded with zeros; the excess of a long one must be zeros.
  */
 void
@@ -329,10 +326,7 @@ bf_value_plain(const BfFilter *counting, BfValue *plain)
 						plain->bytes + plain->filter.plan.first.offset);
 }
 
-/*
- * Check bytes of a client; if they are malformed, that is reported as an error,
- * softly if the context is for that.
- */
+/* Check a client's bytes; malformed ones are an error, perhaps soft. */
 bool
 bf_value_check(const char *bytes, Size length, int malformed_sqlstate,
 			   Node *context)

@@ -1,6 +1,7 @@
 /*
  * value.h
- *	  Make and open bloomfilter values in the server, and raise their errors.
+ *	  Make and open bloomfilter values in the server, and raise errors about
+ *	  them.
  */
 #ifndef BLOOMEXT_VALUE_H
 #define BLOOMEXT_VALUE_H
