@@ -3,8 +3,8 @@
  *	  The functions of bloomext_hiredis.so: see redis/transport.h.
  *
  * hiredis makes the socket, reads from it and parses what it has read; with
- * TLS it also writes.  Without TLS, bytes are written directly from where they
- * are.
+ * TLS it also writes.  Without TLS, bytes are written directly from the
+ * caller's memory.
  */
 #include "postgres.h"
 
@@ -131,10 +131,7 @@ link_must_read(BfLink *link)
 	return hiredis->tls && bf_tls_must_read(hiredis->context);
 }
 
-/*
- * Has a line become too long?  hiredis would search it from its start whenever
- * more arrives.
- */
+/* Whether a line is too long: hiredis searches all of it each time. */
 static bool
 line_is_endless(const redisReader *reader)
 {

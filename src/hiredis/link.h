@@ -1,6 +1,6 @@
 /*
  * link.h
- *	  A link as hiredis has it; and TLS on it, if hiredis supports that.
+ *	  A link with what hiredis needs for it, and TLS if hiredis supports that.
  */
 #ifndef BLOOMEXT_LINK_H
 #define BLOOMEXT_LINK_H

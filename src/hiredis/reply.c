@@ -4,18 +4,18 @@
  *
  * Replies are bounded before they take memory: the elements of all arrays of
  * one reply are counted together, and so are the objects made for them.  No
- * object is made for a bit (an integer 0 or 1 in an array): that makes lookups
- * and additions faster by a tenth.  An object is one chunk from malloc, not
- * palloc: we can return NULL to hiredis when memory runs out, but must not raise
- * an error through its stack frames.
+ * object is made for a bit (an integer 0 or 1 in an array), which makes
+ * lookups and additions faster by a tenth.  An object is one chunk from
+ * malloc, not palloc: when memory runs out we must return NULL to hiredis, not
+ * raise an error through its stack frames.
  */
 #include "postgres.h"
 
 #include "hiredis/link.h"
 
 /*
- * More elements than any reply that we request has, and more of those that are
- * not bits: they take some 2 MB and 4 MB.
+ * More elements, and more objects, than any reply that we request has: they
+ * take some 2 MB and 4 MB.
  */
 #define MAX_ELEMENTS	(256 * 1024)
 #define MAX_OBJECTS		65536
@@ -36,9 +36,7 @@ put_element(const redisReadTask *task, BfReply *reply)
 	return reply;
 }
 
-/*
- * The type of a reply that is not nil; for a nil, hiredis gives another type.
- */
+/* The type of a reply other than nil, for which hiredis has another type. */
 static BfReplyType
 reply_type(const redisReadTask *task)
 {
@@ -80,10 +78,7 @@ create_array(const redisReadTask *task, compat_reply_count elements)
 	BfHiredis  *hiredis = task->privdata;
 	BfReply    *reply;
 
-	/*
-	 * Replies contain arrays of arrays at most: this bounds the recursion when
-	 * they are freed.
-	 */
+	/* Arrays of arrays at most: that bounds the recursion that frees them. */
 	if (elements > MAX_ELEMENTS ||
 		(task->parent != NULL && task->parent->parent != NULL &&
 		 task->parent->parent->parent != NULL))

@@ -9,8 +9,8 @@
  * it can write: so bytes are handed over in pieces, each when the previous one
  * is gone.
  *
- * hiredis does not use OpenSSL's error queue, which says what is wrong with a
- * certificate, and in which entries left by others would be taken for ours: we
+ * OpenSSL's error queue says what is wrong with a certificate, but hiredis
+ * does not use it, and entries left by others would be taken for ours.  So we
  * clear it before each read and write, and read it after one that failed.
  */
 #include "postgres.h"
@@ -35,10 +35,7 @@ bf_tls_reason(char *reason, size_t size)
 	unsigned long error = ERR_get_error();
 	const char *text = NULL;
 
-	/*
-	 * A system error, as for a file that cannot be read, has no text in
-	 * OpenSSL.
-	 */
+	/* A system error (an unreadable file) has no text in OpenSSL. */
 	if (ERR_GET_LIB(error) == ERR_LIB_SYS)
 		text = strerror(ERR_GET_REASON(error));
 	else if (error != 0)
@@ -72,9 +69,7 @@ read_files(SSL_CTX *settings, const BfTlsOptions *options)
 									SSL_FILETYPE_PEM) == 1;
 }
 
-/*
- * Make a session that requires a certificate for the host; NULL: see OpenSSL.
- */
+/* Make a session that requires the host's certificate; NULL: see OpenSSL. */
 static SSL *
 make_session(SSL_CTX *settings, const BfTlsOptions *options)
 {
