@@ -66,9 +66,7 @@ typedef struct Expectation
 	double		fpp;
 } Expectation;
 
-/*
- * The actual probability of a filter of some shape at the expected elements.
- */
+/* The actual fpp of a filter of some shape at the expected elements. */
 static double
 real_fpp(const Advice *advice, const BfLayer *shape)
 {
@@ -76,10 +74,7 @@ real_fpp(const Advice *advice, const BfLayer *shape)
 					   (uint64) Max(advice->expected, 1), advice->work);
 }
 
-/*
- * The actual probability at the expected elements of a filter sized for
- * another number; 1 if there is no such filter.
- */
+/* The actual fpp of a filter sized for another number; 1 if none exists. */
 static double
 fpp_made_for(const Advice *advice, int64 expected)
 {
@@ -93,10 +88,10 @@ fpp_made_for(const Advice *advice, int64 expected)
 }
 
 /*
- * Where between two expectations, of which the lower one is insufficient, to
- * look for the least sufficient one: where the line between their
- * probabilities, by logarithms, crosses the requested one, then slightly to
- * its other side; or halfway, every third time, as it may not be a line.
+ * Where to look for the least sufficient expectation between an insufficient
+ * one and a sufficient one: where the line between the logarithms of their
+ * probabilities crosses the requested one, then slightly to its other side;
+ * every third time halfway, as the curve may not be a line.
  */
 static int64
 look_between(const Advice *advice, const Expectation *low,
@@ -114,7 +109,7 @@ look_between(const Advice *advice, const Expectation *low,
 
 /*
  * The least expectation that actually gives the requested probability, within
- * some percent; 0 if there is none worth naming.  That is checked first, as
+ * some percent; 0 if there is none worth naming, which is checked first, as
  * each step may take long if p is strict.
  */
 static int64
@@ -254,9 +249,9 @@ bloomext_advise(PG_FUNCTION_ARGS)
 
 /*
  * bf_measure_fpp(bloomfilter, probes, seed): the fraction of `probes` random
- * elements, none of which was added, that the filter reports as present.  The
- * elements are 16 random bytes, hashed as they are: longer than any integer,
- * and too random for one of them to have been added.
+ * elements that the filter reports as present.  An element is 16 random bytes,
+ * hashed as they are: longer than any integer, and too random to have been
+ * added.
  */
 Datum
 bloomext_measure_fpp(PG_FUNCTION_ARGS)

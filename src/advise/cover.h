@@ -1,6 +1,6 @@
 /*
  * cover.h
- *	  The probability that random subsets, united, are everything.
+ *	  The probability that the union of random subsets is the whole set.
  */
 #ifndef BLOOMEXT_COVER_H
 #define BLOOMEXT_COVER_H

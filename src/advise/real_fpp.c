@@ -4,15 +4,16 @@
  *
  * The textbook's (1 - e^(-kn/m))^k takes the k positions of an element for
  * independent.  They derive from two words, so an element has only some m^2
- * different sets of positions, and what is rare for independent positions is
- * not: a probe whose positions coincide (its step is 0 or of small order
- * modulo m: probability some 1/m), or one that runs along the positions of
- * some element (steps that are small multiples of each other: some n/m^2).
- * Small or strict filters get most of their false positives so.
+ * different sets of positions, and two events that are rare for independent
+ * positions are not: a probe whose positions coincide (its step is 0 or of
+ * small order modulo m: probability some 1/m), and one that runs along the
+ * positions of some element (steps that are small multiples of each other:
+ * some n/m^2).  Small or strict filters get most of their false positives from
+ * these.
  *
  * The probability is that of a covering: d distinct positions of a probe, and
  * n elements, independent of each other, each of which hits J of the d.  Given
- * the distribution of J, the number covered is a Markov chain, whose n-th power
+ * the distribution of J, the number covered is a Markov chain (cover.c), which
  * is exact except that it takes the J positions for a random subset of the d.
  * That is right when at most one element shares a structure with the probe.
  *
@@ -20,37 +21,39 @@
  * two indexes of a probe that coincide, and solve for the words (or draw two
  * indexes of an element and the two positions of the probe that they hit);
  * count what else coincides; and weigh by the reciprocal of the number of
- * draws that would give the same words.  This is unbiased for every m, and it
+ * draws that would give the same words.  This is unbiased for every m, and
  * needs no list of cases: common factors of m and the steps, the words' wrap
  * at 2^63, folded signs and quadratic terms come out of the words themselves.
  * The random numbers are a fixed sequence, so the result is a function of its
  * arguments; it is accurate to some percent (10 % where p is below 1e-5 and n
  * below 5; half of it or twice where an excess is below 1e-9) and takes 10 to
- * 100 ms, up to 0.2 s for 64 hashes.  So it makes a pause after every draw, in
+ * 100 ms, up to 0.2 s for 64 hashes.  So there is a pause after every draw, in
  * which the caller may give up: nothing is held.
  *
  * Sums that never wrap (Spark's version 2) keep more structure than those that
- * do: of them only what is left modulo m counts, so the words drawn are below
- * m, and the few that solve for two positions are found by trying.
+ * do.  Of them only the remainder modulo m counts, so the words drawn are
+ * below m, and the few that solve for two positions are found by trying.
  *
- * Redisson's alternating sum is, with g = h1 + h2, the words h1 + q * g at even
- * indexes, here called sums, and (q + 1) * g at odd ones, its multiples.  These
- * coincide with another element's with probability 1/m, not 1/m^2.  As n/m is
- * the same at any size, so is that excess.  Draws of two multiples cannot be
- * solved for, and are made by solving for one.  Several elements may share
- * structure with a probe, so its multiples are distinguished: inclusion and
- * exclusion over the sets of them that no element hits, with a chain for the
- * sums.  And multiples of an even g are even modulo an even m, so probes are
- * classed by their words' low bits.
+ * Redisson's alternating sum has, with g = h1 + h2, the words h1 + q * g at
+ * even indexes, here called sums, and (q + 1) * g at odd ones, its multiples.
+ * Multiples coincide with another element's with probability 1/m, not 1/m^2.
+ * As n/m is the same at any size, so is that excess.  Draws of two multiples
+ * cannot be solved for, and are made by solving for one.  Several elements may
+ * share structure with a probe, so its multiples are distinguished: inclusion
+ * and exclusion over the sets of them that no element hits, with a chain for
+ * the sums.  And multiples of an even g are even modulo an even m, so probes
+ * are classed by their words' low bits.
  *
  * Compared with simulations of Redisson's filters of 5 to 100,000 elements,
- * this is right within 7 % for p down to 1e-4 and 12 % at 1e-5, where m is a multiple
- * of 8.  Nothing less is: without what is particular to alternating sums, it
- * says half of the true value at 1e-3 and a tenth at 1e-5; without telling
- * multiples apart, 0.6 to 1.4 times at 1e-5; without classes, a third; and
- * without pairs of multiples that coincide, 0.8 times for 5 elements at 1e-3.
+ * this is right within 7 % for p down to 1e-4 and 12 % at 1e-5, where m is a
+ * multiple of 8.  All of it is needed: without what is particular to
+ * alternating sums, the result is half of the true value at 1e-3 and a tenth
+ * at 1e-5; without telling multiples apart, 0.6 to 1.4 times at 1e-5; without
+ * classes, a third; and without pairs of multiples that coincide, 0.8 times
+ * for 5 elements at 1e-3.
  *
- * Beyond 64 hashes (p below some 1e-19) and MAX_LOAD it is the textbook's.
+ * Beyond 64 hashes (p below some 1e-19) and MAX_LOAD the result is the
+ * textbook's.
  */
 #include <math.h>
 #include <string.h>
@@ -487,9 +490,7 @@ tally_add(Tally *tally, uint64_t mask, double weight)
 		weight * tally->share;
 }
 
-/*
- * Add one that hits two or more positions, so that it does not hit one alone.
- */
+/* Add an element that hits several positions, so that none is hit alone. */
 static void
 tally_several(Tally *tally, uint64_t mask, double weight)
 {
@@ -782,10 +783,7 @@ independent_fpp(uint64_t bits, uint32_t hashes, uint64_t elements,
 	return fpp;
 }
 
-/*
- * The probability that a filter of m bits, k hashes and n distinct elements
- * finds an element that is not among them.
- */
+/* The fpp of a filter of m bits, k hashes and n distinct elements. */
 double
 bf_real_fpp(const BfDerivation *derivation, uint64_t bits, uint32_t hashes,
 			uint64_t elements, BfFppWork *work)
