@@ -4,16 +4,16 @@
  *
  * Without a cluster there is one.  With one (option cluster), it is that of
  * the node that serves the slot of the key: CRC16 of the part in braces, or
- * else of all of the key, modulo 16384.  The node of a slot is learnt from
+ * else of the whole key, modulo 16384.  The node of a slot is learnt from
  * MOVED, and forgotten when the node cannot be reached, or when a server or
- * account has changed since.  For an unknown slot the command goes to the
- * server's own hosts: the first one that can be reached redirects it.
+ * account has changed since.  Commands for an unknown slot go to the server's
+ * own hosts: the first one that can be reached redirects them.
  *
  * Behind sentinels there is one connection, to the master.  Sentinels are
  * queried again now and then, and when READONLY shows that the old master is a
  * replica now, or NOREPLICAS that its replicas may have left it.
  *
- * Redirections are followed for servers with the option only: any other server
+ * Redirections are followed only for servers with the option: any other server
  * could send us, and the password of the account, wherever it likes.
  */
 #include "postgres.h"
@@ -145,10 +145,9 @@ parse_node(const BfConnection *connection, const char *error, BfNode *node)
 }
 
 /*
- * Where an error says that a command on a key must be sent instead; the node,
- * for BF_REDIRECT_MOVED and BF_REDIRECT_ASK, is returned in *node.  The new
- * node of a slot is remembered; so is that a connection does not lead to the
- * master any more.
+ * Where an error says that a command on a key must be sent instead; for
+ * BF_REDIRECT_MOVED and BF_REDIRECT_ASK, *node is set.  Remembers the new node
+ * of a slot, and that a connection no longer leads to the master.
  */
 BfRedirect
 bf_cluster_redirect(BfConnection *connection, const char *error,

@@ -8,14 +8,14 @@
  * A connection is only worth keeping when no reply is outstanding, no command
  * is partly sent and no key is watched.  At the end of an aborted transaction
  * or subtransaction all others are closed: so an error may be raised anywhere,
- * and what was allocated for a link is freed with it.
+ * and what was allocated for a link is freed with the link.
  *
  * Any change of a server, user mapping or wrapper makes all connections
- * outdated: finding out which ones it concerns is not worthwhile (a new
+ * outdated, as finding out which ones it concerns is not worthwhile (a new
  * mapping concerns those who used PUBLIC's).  Outdated connections are closed
  * as soon as they are idle.  What a server has reported about the nodes of its
- * cluster is forgotten with it, so that no password is sent to a host that
- * only an older definition of the server led to.
+ * cluster is forgotten at the same time, so that no password is sent to a host
+ * that only an older definition of the server led to.
  *
  * Behind sentinels, an old master goes on as one for seconds after another has
  * been promoted, and what is written to it is lost.  So a connection whose
@@ -24,21 +24,20 @@
  * Sentinels are not queried within a transaction of Redis or a part of a
  * pipeline: see pipeline.c.
  *
- * With the server's option wait_replicas, what a call has written is
- * acknowledged when that number of replicas has it: WAIT is sent once, after
- * the last unit of a pipeline, on the connection that has written.
+ * With the server's option wait_replicas, a call waits until that number of
+ * replicas has what it has written: WAIT is sent once, after the last unit of
+ * a pipeline, on the connection that has written.
  *
- * A cluster may name any number of nodes.  At most MAX_NODES connections to
+ * A cluster may name any number of nodes, so at most MAX_NODES connections to
  * nodes are kept: for another one, the one that has been idle longest is
  * closed.
  *
- * An idle connection is checked before it is used again: one that the server
- * has closed, or that has been idle long enough for something in between to
- * have forgotten it, is replaced.  As the clients of Redis are limited in
- * number, a session does not keep such a connection either: between
- * transactions a timer shuts it down, which a signal handler may do; or it
- * does not outlive the transaction, if the server's option keep_connections
- * says so.
+ * An idle connection is checked before it is used again, and replaced if the
+ * server has closed it, or if it has been idle long enough for something in
+ * between to have forgotten it.  As Redis limits the number of its clients, a
+ * session does not keep such a connection either: between transactions a timer
+ * shuts it down, which a signal handler may do; or, with the server's option
+ * keep_connections off, it ends with the transaction.
  *
  * A reply is used only after its type, and the number of elements of an array,
  * were found to be what the command returns.  An error in it is raised.
@@ -61,15 +60,10 @@
 #include "redis/greeting.h"
 #include "redis/resp.h"
 
-/*
- * Behind sentinels, time in ms for which their word on the master is trusted.
- */
+/* The time in ms for which what sentinels said of the master is trusted. */
 #define TRUST			1000
 
-/*
- * Maximum number of connections to nodes: more than the nodes that a cluster
- * usefully has, and few of the files that a process may open.
- */
+/* The most connections to nodes: enough for a cluster, and few open files. */
 #define MAX_NODES		64
 
 /* Attempts to read the options of a server that are being changed. */
@@ -85,21 +79,21 @@ static volatile int idle_count = 0;
 /* Number of changes of servers, mappings and wrappers seen by this backend. */
 static uint64 changes = 0;
 
-/* Is something in progress, so that it cannot be used for anything else? */
+/* Is a connection busy, so that it cannot be used for anything else? */
 static bool
 is_busy(const BfSocket *socket)
 {
 	return socket->connecting || socket->sending || socket->pending > 0;
 }
 
-/* May its server or mapping have changed since it was made? */
+/* May a connection's server or mapping have changed since it was made? */
 static bool
 is_outdated(const BfConnection *connection)
 {
 	return connection->changes != changes;
 }
 
-/* Is it to a node of a cluster, rather than to a host in the options? */
+/* Is a connection to a node of a cluster, not to a host in the options? */
 static bool
 is_to_node(const BfConnection *connection)
 {
@@ -122,10 +116,7 @@ forget_connection(BfConnection *connection)
 	hash_search(connections, &connection->key, HASH_REMOVE, NULL);
 }
 
-/*
- * Shut down idle connections, within a signal handler: our side of them is
- * closed when it is next checked.
- */
+/* Shut down idle connections, in a signal handler; they are closed later. */
 static void
 shut_down_idle(void)
 {
@@ -142,10 +133,7 @@ stop_idling(void)
 	idle_count = 0;
 }
 
-/*
- * Start a timer to shut down connections when the first one has been idle for
- * too long.
- */
+/* Start the timer that shuts down connections idle for too long. */
 static void
 start_idling(void)
 {
@@ -224,10 +212,7 @@ at_catalog_change(Datum arg, int cache, uint32 hash)
 	changes++;
 }
 
-/*
- * Number of such changes seen: what was learnt of a server is valid only while
- * this does not change.
- */
+/* The number of such changes; what was learnt is valid until the next. */
 uint64
 bf_connection_changes(void)
 {
@@ -257,8 +242,8 @@ make_cache(void)
 
 /*
  * Wait until the number of replicas required by the server's option have all
- * that this connection has written, and all that was there at that time: what
- * it found to be set already may be as new.
+ * that this connection has written, and all that was there then, as bits that
+ * it found set may be as new.
  */
 static void
 await_replicas(BfConnection *connection)
@@ -316,8 +301,8 @@ is_alive(const BfConnection *connection)
 }
 
 /*
- * Read a server and our mapping for it, both as of one moment: the one
- * determines where the other is sent.
+ * Read a server and our mapping for it, as of one moment, as the server
+ * determines where the mapping's password is sent.
  */
 static void
 read_server(BfConnection *connection, BfServer *server)
@@ -382,7 +367,7 @@ is_usable(const BfConnection *connection)
 		!(connection->unproven && !superuser()) && is_alive(connection);
 }
 
-/* Is it to a master that was last confirmed too long ago, by any clock? */
+/* Was a connection's master last confirmed too long ago, by any clock? */
 static bool
 is_due(const BfConnection *connection)
 {
@@ -478,10 +463,7 @@ try_connection(Oid server, const BfNode *node, char **problem)
 	return connection;
 }
 
-/*
- * Get a connection as by try_connection(), but raise an error if the server
- * cannot be reached.
- */
+/* Get a connection; an error if the server cannot be reached. */
 BfConnection *
 bf_connection_open(Oid server, const BfNode *node)
 {
@@ -493,10 +475,7 @@ bf_connection_open(Oid server, const BfNode *node)
 	return connection;
 }
 
-/*
- * Get a connection as by try_connection(), but NULL if the server cannot be
- * reached.
- */
+/* Get a connection; NULL if the server cannot be reached. */
 BfConnection *
 bf_connection_try(Oid server, const BfNode *node)
 {
@@ -509,7 +488,7 @@ bf_connection_try(Oid server, const BfNode *node)
 /*
  * Does an error require to query sentinels for the master before a unit is
  * sent again?  A master that lacks replicas may have lost them to another one.
- * That is done once: one that is still the master simply lacks them.
+ * The sentinels are queried once: a confirmed master simply lacks replicas.
  */
 bool
 bf_connection_is_doubtful(BfConnection *connection, const char *error)

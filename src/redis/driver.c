@@ -3,8 +3,8 @@
  *	  What drivers have in common.
  *
  * All drivers send items in units, many under way.  Filters that consist of
- * strings are created, looked up, fetched and measured in one way, whether
- * they have one string or several.
+ * strings, one or several, are created, looked up, fetched and measured in one
+ * way.
  *
  * The bits of an element are read at one moment, together with what proves
  * that the filter still has the shape that their positions were computed for.
@@ -13,11 +13,11 @@
  * filters, and a miss among them would not be a miss in either.
  *
  * A few elements of a filter whose string has a head are looked up by one
- * BITFIELD_RO, which reads the head, too.  All other lookups use a script, as
- * do those in shards, whose head does not prove that they belong to this
- * filter: the script compares the guards, and stops at the first bit that is
- * not set.  A transaction would take Redis slightly less time, but a Redis
- * that is out of memory refuses everything queued in one.
+ * BITFIELD_RO, which reads the head, too.  All other lookups use a script,
+ * which compares the guards, and stops at the first bit that is not set; so do
+ * those in shards, whose head does not prove that they belong to this filter.
+ * A transaction would take Redis slightly less time, but a Redis that is out
+ * of memory refuses every command queued in one.
  *
  * The strings of a filter are fetched by one command or script as well, so
  * that the result existed at one moment.  They are treated as untrusted input:
@@ -42,7 +42,7 @@
 /* ---- Items ---- */
 
 /*
- * How many items a unit has from one on: a batch, without splitting the items
+ * How many items a unit has from one on: a batch that does not split the items
  * of an element, which are looked up at one moment.
  */
 static int
@@ -75,8 +75,8 @@ take_unit(BfConnection *connection, const BfReply *reply,
 }
 
 /*
- * Free what bf_items_append_bits() has computed: after the bits have been
- * requested, 1 kB for each item is too much to keep.
+ * Free the digests of items whose bits have been requested: 1 kB for each is
+ * too much to keep.
  */
 static void
 forget_digests(const BfRemote *remote, BfItem *item, int count)
@@ -176,8 +176,8 @@ bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
 
 /*
  * Whether a layer's witness is to be written or improved with items that are
- * added: it has few bits, and there are many items.  With few items this
- * depends on a pseudorandom bit position, as it costs Redis some time.
+ * added: if it has few bits, and there are many items.  With few items a
+ * pseudorandom bit position decides, as this costs Redis some time.
  */
 bool
 bf_items_testify(const BfRemote *remote, uint32 layer, BfItem *item, int count)
@@ -191,10 +191,7 @@ bf_items_testify(const BfRemote *remote, uint32 layer, BfItem *item, int count)
 	return bits[0] % TESTIFIERS == 0 && !bf_witness_is_strong(&witness);
 }
 
-/*
- * Make a witness that the first string has items: words with bits of the last
- * of them.
- */
+/* Make a witness of items: words of the string with bits of the last one. */
 BfWitness
 bf_items_witness(const BfRemote *remote, BfItem *item, int count)
 {
@@ -311,9 +308,7 @@ bf_strings_create(const BfRemote *remote, int64 ttl)
 	return answer < 0 ? bf_remote_key(remote, (uint32) -answer, 1) : NULL;
 }
 
-/*
- * Words of the witness that are read with a head: those that prove the note.
- */
+/* Words of the witness that are read with a head, to prove the note. */
 static uint32
 witness_words(const BfRemote *remote)
 {
@@ -355,9 +350,7 @@ head_number(const BfRemote *remote)
 	return number;
 }
 
-/*
- * Read these, unless the head or a word is not the filter's: BfItemRun.take.
- */
+/* Read that reply, unless it is not this filter's: BfItemRun.take. */
 static bool
 take_headed(BfConnection *connection, const BfReply *reply,
 			const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
@@ -414,9 +407,7 @@ bf_strings_contains(const BfRemote *remote, BfItems *items)
 	return bf_items_run(&run);
 }
 
-/*
- * Make a value of a string that is a stream; NULL if it is missing or not one.
- */
+/* Make a value of a string that is a stream; NULL if missing or not one. */
 static struct varlena *
 take_stream(BfConnection *connection, const BfStream *stream,
 			BfBinding kind, const BfReply *reply)

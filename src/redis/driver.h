@@ -4,7 +4,7 @@
  *
  * A driver is a struct of functions for one kind of filter: one string, a
  * string for each layer, or RedisBloom's own type.  The row of a layout names
- * its driver; callers use remote->layout->driver and need to know no more.
+ * its driver; callers only use remote->layout->driver.
  */
 #ifndef BLOOMEXT_DRIVER_H
 #define BLOOMEXT_DRIVER_H
@@ -64,16 +64,13 @@ typedef struct BfDriver
 	/*
 	 * Add items; the answer is whether an item was certainly new.  Returns
 	 * false if the filter is not, or ceases to be, the one described: items
-	 * that are not done have not been added.  Like all of these functions,
-	 * raises 42704 if it is that filter but has lost a string.
+	 * that are not done have not been added.  Like all of these functions, it
+	 * raises 42704 if the described filter has lost a string.
 	 */
 	bool		(*add) (const BfRemote *remote, BfItems *items);
 	/* Look items up; false like add, without answers for items not done. */
 	bool		(*contains) (const BfRemote *remote, BfItems *items);
-	/*
-	 * A value with elements of a kind; NULL: the filter has changed or is
-	 * gone.
-	 */
+	/* A value with elements of a kind; NULL: the filter changed or is gone. */
 	struct varlena *(*fetch) (const BfRemote *remote, BfBinding kind);
 	/*
 	 * Put a filter, planned as `remote`, in the place of `old` or nothing;

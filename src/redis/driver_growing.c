@@ -5,12 +5,10 @@
  * Such a filter grows by the rule of its original: the bits of an element that
  * any layer holds are not set again, and when the newest layer is over half
  * full (or what the expansion demands) the next one is made.  That takes a
- * script, which ends there with the answers it has, as positions may differ
- * from then on.
+ * script (lua/grow.lua), which ends there with the answers it has, as
+ * positions may differ from then on.
  *
- * The strings of a mirror are written under temporary names, which expire by
- * themselves if we do not finish, are checked there, and are put in place all
- * at once.
+ * A mirror is written under temporary names: see temporary.c.
  */
 #include "postgres.h"
 
@@ -27,10 +25,7 @@
 
 /* ---- Recognize ---- */
 
-/*
- * Derive the given number of layers from the first; false if it cannot have
- * that many.
- */
+/* Derive that number of layers from the first; false if it is too many. */
 static bool
 list_layers(BfPlan *plan, uint32 layers)
 {
@@ -51,8 +46,8 @@ list_layers(BfPlan *plan, uint32 layers)
 /*
  * Number of layers, by the cursor.  In a filter made by the original, a
  * missing cursor means one layer; if there is a second layer, or the filter is
- * ours, the cursor was lost.  It also counts as lost if it is not the number
- * of a layer.
+ * ours, the cursor was lost.  A cursor that is not the number of a layer
+ * counts as lost, too.
  */
 static uint32
 count_layers(BfRemote *remote, const BfFound *found)

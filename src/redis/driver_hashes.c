@@ -4,10 +4,9 @@
  *
  * Guards prove that a filter still is the one described: they are the fields
  * of its hashes that bits and hash functions follow from, and the cursor.  A
- * script compares them with their described values at the moment at which it
- * reads or sets bits; that a field did not exist is compared, too.  Then it
- * checks that the strings exist, have their length, and have the bits of their
- * witness.
+ * script compares them with their described values, also whether they exist,
+ * at the moment at which it reads or sets bits.  Then it checks that the
+ * strings exist, have their length, and have the bits of their witness.
  *
  * The first elements decide the kind of all, which is noted at that moment as
  * well.  A session that comes second, with another kind, finds the filter
@@ -53,9 +52,8 @@ append_counted(BfUnit *unit, const BfHashShape *shape, char *const *values)
 }
 
 /*
- * Append the number of hashes whose keys are appended, and their contents; if
- * requested, each preceded by the fields by which an existing one is
- * recognized.
+ * Append the number of hashes whose keys are appended, and their contents,
+ * each after the fields by which an existing hash is recognized if `signs`.
  */
 void
 bf_remote_append_hashes(BfUnit *unit, const BfRemote *remote, bool signs)
@@ -88,8 +86,8 @@ hash_number(const BfRemote *remote, BfHashRole role, uint32 strings)
 }
 
 /*
- * The number of the key of the hash that no other program has, in a script,
- * after those of the strings; 0 if there is none.
+ * The number, in a script, of the key of the hash that only bloomext has,
+ * after the keys of strings; 0 if there is none.
  */
 uint32
 bf_remote_own_hash(const BfRemote *remote, uint32 strings)
@@ -157,8 +155,8 @@ append_guards_of(BfUnit *unit, const BfRemote *remote, BfHashRole role,
 }
 
 /*
- * Append the guards of a filter, for lua/guard.lua, after the keys of strings.
- * What is noted next is compared then.
+ * Append the guards of a filter, for lua/guard.lua, after the keys of strings,
+ * except for what is noted next, which is compared then.
  */
 void
 bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
@@ -184,9 +182,8 @@ bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
 
 /*
  * Append what lua/strings.lua reads: the hash that excuses a missing string if
- * it has no field filled; and the strings, which are the first keys, with
- * their lengths, unless they are trimmed or only the caller knows what they
- * are.
+ * it has no field filled; and the lengths of the strings, which are the first
+ * keys, unless they are trimmed or only the caller knows the strings.
  */
 void
 bf_remote_append_strings(BfUnit *unit, const BfRemote *remote, uint32 strings)
@@ -251,10 +248,7 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 	append_counted(unit, layout->hash[role], values);
 }
 
-/*
- * Append the script that writes the note if the filter is the one described:
- * lua/note.lua.
- */
+/* Append the script that notes, if the filter is still it: lua/note.lua. */
 void
 bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 {

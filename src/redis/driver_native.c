@@ -3,7 +3,7 @@
  *	  Filters of RedisBloom's own type, by its commands.
  *
  * A filter is loaded by BF.LOADCHUNK under a temporary name and then renamed:
- * a key that is half loaded returns 0 for everything, which would be false
+ * a key that is half loaded returns 0 for every element, which would be false
  * negatives.  Cursor 1 with the header makes the key; each chunk then comes
  * with the offset of its end plus 1, and must not cross the end of a link.
  *
@@ -40,8 +40,8 @@
 
 /*
  * Plan a filter from the header of its dump.  The length of the whole dump
- * follows from a valid header: that of a link starts with the number of bytes
- * of its bits.
+ * follows from a valid header, as a link's header starts with the number of
+ * bytes of its bits.
  */
 static bool
 read_header(const uint8 *head, size_t head_length, BfPlan *plan,
@@ -96,8 +96,9 @@ describe_native(BfRemote *remote)
 
 /*
  * The type shows that it is a filter.  Its shape is in its header, which some
- * accounts must not read, and which may be unknown to us.  But a hash is about
- * a filter of some shape: then an account that must not read it gets an error.
+ * accounts must not read, and which may be unknown to us.  But if there is a
+ * hash, which is about a shape, an account that must not read the header gets
+ * an error.
  */
 static bool
 recognize_native(BfRemote *remote, const BfFound *found)

@@ -10,7 +10,7 @@
  * without its head, and every element that it once held would be gone without
  * a trace.  A script can compare first; but if it sets the bits as well, each
  * of them passes through Lua, which takes Redis twice as long as separate
- * BITFIELDs.  A transaction of these goes on whatever a script in it has
+ * BITFIELDs.  A transaction of BITFIELDs goes on whatever a script in it has
  * found.
  *
  * So a transaction sets bits under a temporary name, which a script gives to
@@ -21,7 +21,7 @@
  * these commands, it refuses all.
  *
  * Within a transaction time advances for scripts up to Redis 7.0, and before
- * 6.2.5 for all commands: so a string may expire under its temporary name, and
+ * 6.2.5 for all commands: a string may expire under its temporary name, and
  * BITFIELD then creates that name again.  So a string that had a time to live
  * gets its own name back only if it still has one.
  *
@@ -87,8 +87,8 @@ items_a_command(const BfRemote *remote)
 }
 
 /*
- * Append the script that gives the string its own name back, and that writes a
- * witness if the filter has a hash of ours for it: lua/attach.lua.
+ * Append lua/attach.lua, which gives the string its own name back, and writes
+ * a witness if the filter has a hash of ours for it.
  */
 static void
 append_attach(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)

@@ -13,8 +13,8 @@
  * their own: neither password is sent to the other side.
  *
  * A password is sent in the AUTH command and nowhere else.  The reply to AUTH
- * is not repeated, as some errors quote the command.  A role that needs a
- * password has to need it in Redis, too: a server that serves us before AUTH
+ * is not repeated, as some errors quote the command.  If a role needs a
+ * password, Redis has to require it, too: a server that serves us before AUTH
  * trusts the machine that we run on, and is not used.
  */
 #include "postgres.h"
@@ -50,10 +50,7 @@ bf_check_redirection(const BfServer *server, const char *host)
 			 errhint("Add the host to that option if it belongs to the server.")));
 }
 
-/*
- * Raise an error returned while connecting.  A server that is loading or has
- * no master counts as unreachable.
- */
+/* Raise an error of connecting; LOADING, or no master, means unreachable. */
 pg_noreturn static void
 fail_greeting(BfSocket *socket, const char *error)
 {
@@ -65,10 +62,7 @@ fail_greeting(BfSocket *socket, const char *error)
 	bf_socket_raise(socket, error);
 }
 
-/*
- * Make sure that a server requires a password before it receives ours: its
- * reply to a first command must be NOAUTH.
- */
+/* Make sure that a server wants a password (NOAUTH) before it gets ours. */
 static void
 require_password(BfSocket *socket)
 {
@@ -93,10 +87,7 @@ require_password(BfSocket *socket)
 			 errhint("Set a password for the default user of Redis, or disable that user.  A superuser can set option \"password_required\" of the user mapping to false.")));
 }
 
-/*
- * Authenticate, and select the database; a PING makes sure that the server is
- * there.
- */
+/* Authenticate, select the database, and check with PING. */
 static void
 authenticate_user(BfSocket *socket, const BfServer *server)
 {
@@ -160,10 +151,9 @@ note_problem(StringInfo problems, const BfAddress *address,
 
 /*
  * Connect to an address, unless we are connected to it, and run a check; on
- * failure, append the reason to problems.  A failure to connect is raised
- * wherever it is noticed, which is in any wait.  It is caught here, without a
- * subtransaction, as nothing but memory and the socket has been acquired
- * since; any other error is raised again.
+ * failure, append the reason to problems.  Any wait may raise a failure to
+ * connect.  It is caught here, without a subtransaction, as nothing but memory
+ * and the socket has been acquired since; any other error is raised again.
  */
 static bool
 try_address(BfSocket *socket, const BfServer *server, const BfAddress *address,

@@ -5,8 +5,8 @@
  * Entries are separated by commas, as in libpq.  The list for redirections has
  * names, addresses and ranges of addresses.  A name matches only itself,
  * whatever it resolves to, and an address matches itself however it is
- * written.  An address is what inet_pton() accepts, as the resolver does,
- * which is stricter than type inet ("010.1.2.3" is not one).
+ * written.  An address is what inet_pton() and the resolver accept, which is
+ * stricter than type inet ("010.1.2.3" is not one).
  */
 #include "postgres.h"
 
@@ -69,9 +69,7 @@ bf_host_is_address(const char *host)
 		inet_pton(AF_INET6, host, &address) == 1;
 }
 
-/*
- * Raise an error for an entry that is not just a host: a URL, or with a port.
- */
+/* Raise an error for an entry that is more than a host: a URL, or a port. */
 void
 bf_hosts_check_names(const char *list)
 {

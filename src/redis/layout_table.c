@@ -2,10 +2,10 @@
  * layout_table.c
  *	  The layouts, a row each, with their drivers; and finding one.
  *
- * A new layout is a row of the table, and a driver if no existing one fits.  The
- * order of rows matters: the first row is tried last when a key is described, and
- * the first row that is default for a strategy is its default.  The head of
- * layouts.c says what each of them is.
+ * A new layout is a row of the table, and a driver if no existing one fits.
+ * The order of rows matters: the first row is tried last when a key is
+ * described, and the first row that is default for a strategy is its default.
+ * The head of layouts.c describes each layout.
  */
 #include "postgres.h"
 
@@ -136,10 +136,7 @@ read_shards_option(const char *option, BfSpread *spread)
 	spread->number = *slash != '\0' ? (int) number : BF_ALL_SHARDS;
 }
 
-/*
- * The layout that an argument names, "name", "name;shards=N" or
- * "name;shards=N/i", or NULL.
- */
+/* The layout of an argument, or NULL: "name", "name;shards=N[/i]". */
 const BfLayout *
 bf_layout_argument(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 {

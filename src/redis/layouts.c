@@ -5,8 +5,8 @@
  *
  * guava: one string, the bytes of Guava's writeTo, which Java reads with one
  * GET.  It has its full length from the start: readFrom fails on a short one.
- * The stream does not record the funnel: a hash next to the key notes that, if
- * known.
+ * The stream does not record the funnel: a hash next to the key notes the
+ * funnel, if known.
  *
  * growing: the growing filter over Redis of 2021, a string for each layer and
  * a cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order, each of its full
@@ -18,8 +18,8 @@
  * list them.  It records a lower bound of their number: we always write a
  * cursor, so that a missing one is known to be lost.
  *
- * redisson: the bit string of RBloomFilter, and a hash with m and k.  Its
- * fields are compared as text by Redisson's scripts, so numbers are canonical
+ * redisson: the bit string of RBloomFilter, and a hash with m and k.
+ * Redisson's scripts compare its fields as text, so numbers are canonical
  * decimals. falseProbability is written as Redisson does since 3.30.0, by
  * Java's Double.toString ("1.0E-5"); earlier versions write plain decimals
  * ("0.000010"), and all versions read both.  Redisson sizes nothing in
@@ -28,8 +28,8 @@
  * are what its codecs make of them; see strategy/redisson.c.
  *
  * bitmap: one bare bit string in SETBIT's order, for readers who know m and k.
- * It does not describe itself, so a small hash next to it does, for our own
- * use.  Other readers need neither read nor write that: bf_fetch with
+ * As it does not describe itself, a small hash next to it does, for our own
+ * use.  Other readers need neither read nor write the hash: bf_fetch with
  * parameters reads a string that has none.
  *
  * redisbloom: a key of RedisBloom's own type, which BF.EXISTS reads from any
@@ -48,9 +48,6 @@
  * Keys are built so that all keys of a filter fall into one slot of a cluster
  * wherever the original of the layout allows that: by a part in braces.  Those
  * of growing do so only if KEY has such a part.
- *
- * Texts that come from Redis are read strictly: decimals are canonical, as
- * Redisson compares them as text.
  */
 #include "postgres.h"
 
@@ -525,7 +522,7 @@ bf_layout_set_filled(char **values)
 
 /*
  * Whether the witness was written together with all bits of the string: then
- * the kind recorded is that of these, not of what a service has put there.
+ * the kind recorded is that of these bits, not of a service's.
  */
 bool
 bf_layout_is_mirrored(char *const *values)
@@ -579,8 +576,8 @@ bf_layout_bytes(const BfLayout *layout, const BfLayer *layer)
 }
 
 /*
- * Whether a string of a length that nothing describes may be a filter: it has
- * exactly the bits of one whose hash is gone or never existed.
+ * Whether a string that nothing describes may be a filter, by its length:
+ * exactly that of one whose hash is gone or never existed.
  */
 bool
 bf_layout_is_bare(const BfLayout *layout, const BfPlan *plan, int64_t bytes)
@@ -610,8 +607,8 @@ bf_layout_offsets(const BfLayout *layout, uint64_t *positions, uint32_t count)
 }
 
 /*
- * Append a suffix to the key of a filter.  With a suffix that starts with a
- * colon this is done like in Redisson: the result is in the same slot.
+ * Append a suffix to the key of a filter.  If the suffix starts with a colon,
+ * this is done as in Redisson, so that the result is in the same slot.
  */
 char *
 bf_suffixed_key(const char *key, const char *suffix)

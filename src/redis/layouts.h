@@ -33,18 +33,16 @@ typedef struct BfHashShape
 	const char *sign[2];		/* fields by which a hash found there is
 								 * recognized; NULL: no other program has one
 								 * of its name */
-	/*
-	 * Write the values of the fields; and read a plan from values (or NULLs).
-	 */
+	/* Write the values of the fields; read a plan from values (or NULLs). */
 	void		(*write) (const struct BfLayout *layout, const BfPlan *plan,
 						  char **values);
 	bool		(*read) (char *const *values, BfPlan *plan, BfError *error);
 } BfHashShape;
 
 /*
- * The hashes that a layout may have: one that describes a filter, without
- * which there is none; and one of ours that notes the kind of the elements, if
- * the former does not record that or is not needed.
+ * The hashes that a layout may have: one that describes a filter, which does
+ * not exist without it; and one of ours that notes the kind of the elements,
+ * if the former does not record that or is not needed.
  */
 typedef enum BfHashRole
 {
@@ -62,10 +60,7 @@ typedef struct BfRemoteHash
 	char	   *values[BF_MAX_FIELDS];	/* of its fields, or NULLs */
 } BfRemoteHash;
 
-/*
- * A layout.  Its keys are named by suffixes to the filter's own, KEY; see
- * bf_suffixed_key().
- */
+/* A layout.  Its keys are KEY with suffixes: see bf_suffixed_key(). */
 typedef struct BfLayout
 {
 	const char *name;
@@ -77,14 +72,9 @@ typedef struct BfLayout
 	/* Whether it can hold a filter; NULL: all of its strategies. */
 	bool		(*accept) (const BfPlan *plan, BfError *error);
 
-	/*
-	 * Precedes the number of a layer's string; NULL: KEY is the only string.
-	 */
+	/* Precedes the number of a layer's string; NULL: KEY is the only one. */
 	const char *layer_suffix;
-	/*
-	 * The string that records which layer is the newest; NULL: there is one
-	 * layer.
-	 */
+	/* The string with the newest layer's number; NULL: there is one layer. */
 	const char *cursor_suffix;
 	const BfHashShape *hash[BF_HASHES]; /* NULL: none */
 
@@ -92,9 +82,7 @@ typedef struct BfLayout
 	const BfStream *stream;
 	/* Others write it without the hash, for readers that know m and k. */
 	bool		bare;
-	/*
-	 * A string ends with its highest bit set; without any, it does not exist.
-	 */
+	/* A string ends with its last set bit; without any, it does not exist. */
 	bool		trimmed;
 	/* Redis's type for it, if it has commands of its own; or NULL. */
 	const char *native_type;

@@ -77,10 +77,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(bf_shards_create(&remote, ttl));
 }
 
-/*
- * bf_redis_info(server, key): the parameters of a filter in Redis, and how
- * full it is
- */
+/* bf_redis_info(server, key): a filter's parameters and fill */
 Datum
 bloomext_redis_info(PG_FUNCTION_ARGS)
 {
@@ -329,8 +326,8 @@ requested_funnel(FunctionCallInfo fcinfo, int argument,
 }
 
 /*
- * The funnel of a filter: the recorded or else the requested one.  If the two
- * differ, one of them is wrong: that is an error if only a note records it.
+ * The funnel of a filter: the recorded or else the requested one.  If they
+ * differ, one is wrong, which is an error if only a note records it.
  */
 static BfFunnel
 recorded_funnel(FunctionCallInfo fcinfo, int argument, const BfRemote *remote)
@@ -379,9 +376,8 @@ check_found(const BfRemote *remote, const BfLayout *wanted,
 }
 
 /*
- * Whether the elements of a filter that was fetched are still noted to be of the
- * kind that it was fetched as: a stream and the hash next to it are read one after
- * the other.
+ * Whether the note still has the kind that a filter was fetched as: a stream
+ * and the hash next to it are read one after the other.
  */
 static bool
 kind_is_unchanged(const BfRemote *remote)

@@ -10,10 +10,10 @@
  *
  * As in postgres_fdw, a role that is not a superuser needs a password in its
  * mapping: otherwise Redis would trust the operating system user of the
- * server, not the role.  Whether Redis requests that password is checked when
+ * server, not the role.  Whether Redis requires that password is checked when
  * we connect.  A superuser can waive both with option password_required of the
- * mapping.  Sentinels need not request a password: they return nothing but an
- * address, and which sentinels are used is up to the owner of the server.
+ * mapping.  Sentinels need not require a password: they return nothing but an
+ * address, and the owner of the server decides which sentinels are used.
  *
  * A certificate is a file that the operating system user of the server opens:
  * so only a superuser may name one in a mapping, as in postgres_fdw.  It does
@@ -49,9 +49,9 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 #define MAX_TTL		1e15
 
 /*
- * Maximum length of a key, in bytes.  A key is part of each command and, with
- * a number, of the list of a growing filter's layers, up to 1,024: so these
- * lists stay within the MB that Redis handles with ease.
+ * Maximum length of a key, in bytes: so that a list of the keys of a growing
+ * filter's layers, up to 1,024, stays within the MB that Redis handles with
+ * ease.
  */
 #define MAX_KEY		1024
 
@@ -420,7 +420,7 @@ bf_key_argument(FunctionCallInfo fcinfo, int argument)
 
 /*
  * Refuse to write to Redis in a transaction that was declared READ ONLY.  On a
- * standby each transaction is READ ONLY without a declaration, which is no
+ * standby every transaction is READ ONLY without a declaration, which is no
  * reason to refuse: Redis has no part in recovery.
  */
 void

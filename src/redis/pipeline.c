@@ -5,19 +5,19 @@
  *
  * The units of a pipeline are about keys of one slot, and are sent one after
  * another without waiting: Redis works on one command while we write the next.
- * Both the number of units under way and their length are bounded, so that
- * neither side has to keep much.  Small units are gathered, so that they do
- * not cost a system call each.  A unit whose script Redis does not have, or
- * whose verb it does not accept, is sent again after all others: units of a
- * pipeline do not depend on each other.
+ * The number of units under way and their length are bounded, so that neither
+ * side has to keep much.  Small units are gathered, so that they do not cost a
+ * system call each.  A unit whose script Redis does not have, or whose verb it
+ * does not accept, is sent again after all others: units of a pipeline do not
+ * depend on each other.
  *
  * An error that the server returns is raised only after all replies have been
  * received: so the connection stays in step and is kept.  In a cluster, units
  * that were redirected are sent again, one by one, to where they belong.  They
- * were not executed, so nothing is done twice; and what follows goes there
- * too, so that few units are kept for that.  A transaction cannot be sent to a
- * node that is still importing its slot (ASK is for one command), so it waits
- * until the slot has moved.
+ * were not executed, so nothing is done twice; and the units that follow go
+ * there directly, so that few are sent twice.  A transaction cannot be sent to
+ * a node that is still importing its slot (ASK is for one command), so it
+ * waits until the slot has moved.
  *
  * Behind sentinels, a write that an old master, now a replica, has refused
  * goes to the new master in the same way: a replica executes nothing of a unit
@@ -46,9 +46,7 @@
 /* Pause, in ms, while a slot is being moved or not served. */
 #define PAUSE			20
 
-/*
- * Maximum number of redirections of a unit: more than a slot can have moved.
- */
+/* The most redirections of a unit: more than a slot moves meanwhile. */
 #define MAX_MOVES		16
 
 /* Connect a pipeline to the node that serves its key. */
@@ -103,10 +101,7 @@ bf_pipeline_unit(BfPipeline *pipeline)
 	return unit;
 }
 
-/*
- * Receive the replies to a unit; returns the last one, and the text of the
- * first error among them, or NULL.
- */
+/* Receive a unit's replies; returns the last, and the first error or NULL. */
 static const BfReply *
 receive_unit(BfConnection *connection, const BfUnit *unit, char **error)
 {
@@ -263,7 +258,7 @@ write_unit(BfConnection *connection, const BfUnit *unit)
 }
 
 /*
- * Have all units sent so far been answered, so that sentinels may be queried
+ * Have all units sent so far been answered, so that sentinels may be asked
  * whether the connection still leads to the master?
  */
 static bool
@@ -325,8 +320,7 @@ try_unit(BfConnection *connection, const BfUnit *unit, size_t reply_limit,
 /*
  * Send a unit alone to the node that serves a key; its last reply stays valid
  * until the connection is used again.  An error is raised.  Returns NULL if
- * the keys of a slot that is being moved must be queried one at a time, if the
- * caller can do so.
+ * the slot is being moved, and the caller can query its keys one at a time.
  */
 const BfReply *
 bf_ask(Oid server, const char *key, BfUnit *unit, size_t reply_limit,
@@ -406,10 +400,7 @@ bf_pipeline_end(BfPipeline *pipeline)
 		bf_connection_done(pipeline->connection);
 	if (pipeline->error != NULL || pipeline->redirected == NIL)
 		return pipeline->error;
-	/*
-	 * What follows goes elsewhere, and this connection may be closed
-	 * meanwhile.
-	 */
+	/* What follows may close this connection. */
 	pipeline->connection = NULL;
 	foreach(cell, pipeline->redirected)
 		follow_redirection(pipeline, lfirst(cell));

@@ -2,8 +2,8 @@
  * redis_errors.c
  *	  What an error of Redis means: its SQLSTATE, and a hint.
  *
- * An error is recognized by its code, the first word.  ERR is the code of all
- * that have none of their own: these are recognized by the words that follow.
+ * An error is recognized by its code, the first word, or, if that is ERR,
+ * which all errors without a code of their own have, by the words that follow.
  *
  * The SQLSTATEs are subclasses of 38, external routine exception, so that a
  * handler for that condition catches them all.  PostgreSQL's own for a server
@@ -13,7 +13,7 @@
  *
  * An error within a script comes with the script's name, which means nothing
  * to a user and is removed: after the error, or, before Redis 7, in front of
- * it and after an ERR.  EXEC, too, puts a code of its own before that of the
+ * it and after an ERR.  EXEC puts a code of its own, too, before that of the
  * error that it failed for.
  *
  * The reply to AUTH may quote the password: only its code is kept.
@@ -132,7 +132,7 @@ find_row(const char *text)
 
 /*
  * Evaluate an error.  If it may quote our command, as the reply to AUTH may,
- * only its code is shown; and an unknown one is about the account.
+ * only its code is shown, and an unknown code is about the account.
  */
 BfRedisError
 bf_redis_error_read(const char *error, bool quotes)

@@ -8,28 +8,28 @@
  * compares the description with what is there; if that has changed, the filter
  * is described again and what was not done is repeated.  The number of shards
  * is compared after each round.  A few elements may be looked up by a command
- * that compares less; then the first lookup of a statement compares
- * everything, so that its result is about what was there when the statement
+ * that compares less; then the first lookup of a statement compares the whole
+ * description, so that its result is about what was there when the statement
  * began.
  *
  * Elements are added by the funnel of the filter, which its first element or
  * bf_redis_create decided.  Integers of different widths are equal in SQL but
  * take 4 or 8 bytes in Guava, and text is in UTF-8 or in UTF-16; if nothing
- * records which of them a filter has, no element is added.  A lookup then
- * tries each form that the element can have, and each type that a text can be
- * read as.  It uses one form only if the filter's own hash records it, and
- * that hash is compared at the same moment as the string.  A note next to a
- * Guava filter may be lost or left over: a "no" rests on it only if its
- * witness proves that it is about the string.
+ * records which form a filter has, no element is added.  A lookup then tries
+ * each form that the element can have, and each type that a text can be read
+ * as.  It uses one form only if the filter's own hash records it, and that
+ * hash is compared at the same moment as the string.  A note next to a Guava
+ * filter may be lost or left over: a "no" rests on it only if its witness
+ * proves that it is about the string.
  *
  * Arrays are processed in pieces, so that memory does not grow with them.  A
- * filter that grows cuts a round short, and each round takes at most twice
- * what the previous one has done: otherwise all remaining elements would be
- * hashed and sent again for each layer.
+ * filter that grows cuts a round short, so each round takes at most twice what
+ * the previous one has done: otherwise all remaining elements would be hashed
+ * and sent again for each layer.
  *
- * A lookup goes on with a filter that has replaced the one described.
- * Elements that are added are not in both: an array that was not added
- * entirely to filters of one shape is an error.
+ * A lookup goes on with a filter that has replaced the one described.  But an
+ * array whose elements were not all added to filters of one shape is an error,
+ * as neither filter has all of them.
  *
  * A filter that does not exist is an error, never a "no".
  */
@@ -67,10 +67,7 @@ PG_FUNCTION_INFO_V1(bloomext_redis_contains_each);
 /* Number of filters whose descriptions a session keeps. */
 #define KEPT	16
 
-/*
- * Up to this number of elements, bits of a string with a head are cheaper to
- * look up without guards.
- */
+/* The most elements whose bits are cheaper to look up without guards. */
 #define FEW		16
 
 /* A remembered filter, if its key is not NULL. */
@@ -176,7 +173,7 @@ bind_filter(CallSite *call)
 	return shards->count == 1 || bf_remote_note(first);
 }
 
-/* Is it the description of this filter for the current user? */
+/* Is a description about this filter, for the current user? */
 static bool
 is_about(const KnownFilter *known, Oid server, const char *key)
 {
@@ -184,7 +181,7 @@ is_about(const KnownFilter *known, Oid server, const char *key)
 		known->user == GetUserId() && strcmp(known->key, key) == 0;
 }
 
-/* Is it recent enough to be used? */
+/* Is a description recent enough to be used? */
 static bool
 is_recent(const KnownFilter *known)
 {
@@ -388,9 +385,7 @@ reads_as_integer(const char *text, int64 *integer)
 	return end != text && errno == 0 && end[strspn(end, " \f\n\r\t\v")] == '\0';
 }
 
-/*
- * Read a text as a uuid: 32 hexadecimal digits, hyphens and braces optional.
- */
+/* Read a text as a uuid: 32 hexadecimal digits, maybe hyphens and braces. */
 static bool
 reads_as_uuid(const char *text, pg_uuid_t *uuid)
 {
@@ -449,9 +444,9 @@ append_readings(BfItems *items, const BfRemote *remote, Datum value,
 /*
  * Append an element to be looked up: by the filter's own funnel if that is
  * certain, and compared with the bits, else by every funnel that the element
- * may have.  An integer that is too wide for the filter is looked up
- * nevertheless: a filter that has replaced it may hold it.  So is text with
- * its trailing blanks.
+ * may have.  An integer that is too wide for the filter, and text with its
+ * trailing blanks, are looked up nevertheless: a filter that has replaced it
+ * may hold them.
  */
 static void
 append_lookup_item(BfItems *items, const BfRemote *remote,
@@ -480,8 +475,8 @@ append_lookup_item(BfItems *items, const BfRemote *remote,
 }
 
 /*
- * Hash up to a batch of elements that are not done, each for its shard.  They
- * count as done unless one of their items turns out not to be.
+ * Hash up to a batch of elements that are not done, each for its shard.  An
+ * element counts as done unless one of its items turns out not to be.
  */
 static BfItems *
 hash_elements(CallSite *call, ElementBatch *elements, int batch)

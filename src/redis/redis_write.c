@@ -9,21 +9,20 @@
  * temporary.c.
  *
  * Of a string that was written before, only the differences are sent.  No mark
- * records what was sent the last time: it could not be trusted, as between two
- * calls the key may have been replaced, restored from a backup, renamed, or
- * lost and created again.  So the current value is compared, as in rsync:
- * Redis computes a digest of each block, and the blocks that differ are
- * written, by SETRANGE in one transaction.  If most blocks differ, the caller
- * sends all.
+ * records what was sent the last time: between two calls the key may have been
+ * replaced, restored from a backup, renamed, or lost and created again.  So
+ * the current value is compared, as in rsync: Redis computes a digest of each
+ * block, and the blocks that differ are written, by SETRANGE in one
+ * transaction.  If most blocks differ, the caller sends all.
  *
  * The key is watched from before the first digest is taken: if anything
- * happens to it after that, be it that it expires, EXEC executes nothing
- * (Redis 6.2.5 or newer, where all commands of a transaction, scripts
- * excepted, see one time).  Then we start over, and after some tries the
- * caller sends all, which needs no luck.  A script that checks and writes
- * would not need WATCH, but it would compare everything at once, and copying
- * the blocks through Lua takes three times as long as SETRANGE; all that time
- * Redis serves nobody else.
+ * happens to it after that, even that it expires, EXEC executes nothing (Redis
+ * 6.2.5 or newer, where all commands of a transaction, scripts excepted, see
+ * one time).  Then we start over, and after some tries the caller sends all,
+ * which needs no luck.  A script that checks and writes would not need WATCH,
+ * but it would compare all blocks at once, and copying the blocks through Lua
+ * takes three times as long as SETRANGE; all that time Redis serves nobody
+ * else.
  *
  * A connection that watches cannot be used for anything else: unless it gets
  * to EXEC or UNWATCH it is closed, as one with replies outstanding is.
@@ -36,9 +35,9 @@
  * of 24 MB and a hundred new elements, blocks of 1 kB cause the least traffic,
  * digests and blocks together.
  *
- * However the bytes get there, the transaction that puts them in place ends in
- * one way: it writes or removes the hash next to the string, and reads back
- * the length and a sample of the bytes, at that moment.
+ * Either transaction ends in one way: it writes or removes the hash next to
+ * the string, and reads back the length and a sample of the bytes, at that
+ * moment.
  */
 #include "postgres.h"
 
@@ -57,8 +56,8 @@
 #define DIGITS		32
 
 /*
- * Blocks that a script computes the digests of, and scripts under way.  Redis
- * may execute all received ones before it serves anybody else, which takes a
+ * Blocks that a script computes digests of, and scripts under way.  Redis may
+ * execute all received scripts before it serves anybody else, which takes a
  * millisecond or little more.
  */
 #define SLICE		128
@@ -100,7 +99,7 @@ bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 
 /*
  * Give a filter that is about to be written a witness of all its layers.  An
- * empty filter has none: the first elements that are added make one.
+ * empty filter has no witness until elements are added.
  */
 void
 bf_image_testify(BfRemote *remote, const BfFilter *filter)

@@ -1,19 +1,17 @@
 /*
  * remote.c
- *	  A filter at a key of a Redis server: its keys, its shape, what is known of it.
+ *	  A filter at a key of a Redis server: its keys, its shape, what is known
+ *	  of it.
  *
- * remote_describe.c finds out what is there; the drivers, which stand between these
- * two, know how filters of their layouts are read and written.
+ * remote_describe.c finds out what is there; the drivers, in between, know how
+ * filters of their layouts are read and written.
  */
 #include "postgres.h"
 
 #include "redis/remote.h"
 #include "type/value.h"
 
-/*
- * Read the plan of a filter from the hash that describes it; false if there is
- * none.
- */
+/* Read a plan from the hash that describes it; false if there is none. */
 bool
 bf_remote_read_config(BfRemote *remote, const BfFound *found)
 {
@@ -103,10 +101,10 @@ bf_remote_is_unbound(const BfRemote *remote)
 }
 
 /*
- * Whether the hash of a filter is certainly about the string described: there
- * is no filter without the hash, or the hash was written together with all
- * bits of the string, and has a witness that no other string matches by
- * chance.
+ * Whether the hash of a filter is certainly about the string described: the
+ * filter does not exist without the hash; or the hash was written together
+ * with all bits of the string, and has a witness that no other string matches
+ * by chance.
  */
 bool
 bf_remote_is_proven(const BfRemote *remote)
@@ -132,9 +130,9 @@ bf_remote_kind(const BfRemote *remote)
 }
 
 /*
- * Raise an error if a filter would share its hash with another key's.  One
- * with layers has other names for its hashes, and one that exists already has
- * its hash.
+ * Raise an error if a filter would share its hash with another key's.  A
+ * filter with layers has other names for its hashes, and one that exists
+ * already has its hash.
  */
 void
 bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
@@ -151,7 +149,7 @@ bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
 			 errhint("Choose another key.")));
 }
 
-/* Raise that there is no filter at a key, which is never reported as "no". */
+/* Raise that there is no filter at a key: that is never a "no". */
 void
 bf_remote_missing(const BfRemote *remote)
 {

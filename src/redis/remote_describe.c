@@ -9,20 +9,20 @@
  * can be true.
  *
  * In a cluster, a node that is handing over a slot executes no command about
- * several keys of it if one of them does not exist, as is the case for most of
- * these.  Then the keys are read one at a time.  Such a description was true
- * of each key, but not at one moment; the commands that follow compare it,
- * together with the bits, at one.
+ * several keys of it if one of them does not exist, as most of these do not.
+ * Then the keys are read one at a time.  Such a description was true of each
+ * key, but not at one moment; the commands that follow compare it, together
+ * with the bits, at one.
  *
- * Everything read is checked like untrusted input before anything is derived
+ * All that is read is untrusted input, and checked before anything is derived
  * from it.  The description of a single filter has all of its layers, unless
  * its server keeps them; that of a sharded filter has none, and such a filter
  * is not itself a shard.
  *
- * Of a filter that is described, every key must exist: a key that does not was
- * lost, and its part of an answer cannot be given.  Only a note may be
- * missing, unless it is that of a mirrored shard; and a note about another
- * shape than what is there is ignored.
+ * Every key of a filter that is described must exist: a missing one was lost,
+ * and its part of an answer cannot be given.  Only a note may be missing,
+ * unless it is that of a mirrored shard; and a note about another shape than
+ * what is there is ignored.
  */
 #include "postgres.h"
 
@@ -80,10 +80,7 @@ static const char *const shards_fields[] = {
 
 /* ---- Describe ---- */
 
-/*
- * Find a key in the list of those to be read, or add it; NULL if it cannot be
- * read with the others, in one slot of a cluster.
- */
+/* Find or add a key to be read; NULL if it is in another slot. */
 static SideKey *
 add_side_key(SideKeyList *list, char *key, const char *const *fields, int count)
 {
@@ -102,10 +99,7 @@ add_side_key(SideKeyList *list, char *key, const char *const *fields, int count)
 	return side;
 }
 
-/*
- * The key whose hashes have the names of ours, "x" for "{x}" and "{x}" for
- * "x"; NULL if there is none.
- */
+/* The key with the same hashes ("x" and "{x}"); NULL if there is none. */
 static char *
 twin_key(const char *key)
 {
@@ -195,10 +189,7 @@ find_places(const Places *places, BfFound *found)
 		found->layer[i] = places->layer[i] ? places->layer[i]->length : 0;
 }
 
-/*
- * Append the types that are not strings, and the commands that return their
- * headers.
- */
+/* Append types other than strings, and commands that return their headers. */
 static void
 append_types(BfUnit *unit)
 {
@@ -340,7 +331,7 @@ is_disproved(const BfRemote *remote, const BfFound *found)
 }
 
 /*
- * Use what a note records if it is about a filter of this shape; and, if the
+ * Use what a note records if it is about a filter of this shape and, if the
  * string describes itself, about this string.
  */
 static void
@@ -383,9 +374,9 @@ is_unlike_note(const BfRemote *remote, const BfFound *found)
 
 /*
  * Whether there is a filter of the candidate's layout, with or without a note.
- * Any bytes may look like a stream: if something else is described, they are
- * one only if a note says so.  A string that is missing or different was lost,
- * if the note records that it existed.
+ * Any bytes may look like a stream: if another filter is described, they are a
+ * stream only if a note says so.  A string that is missing or different was
+ * lost, if the note records that it existed.
  */
 static bool
 is_filter(BfRemote *candidate, const BfFound *found)
@@ -409,8 +400,8 @@ is_filter(BfRemote *candidate, const BfFound *found)
 }
 
 /*
- * Whether a hash still describes a filter that is gone, and would go on to do
- * so next to the wanted one: it is in another layout, or does not list shards.
+ * Whether a hash still describes a filter that is gone, and would stay next to
+ * the wanted one: it is in another layout, or does not list shards.
  */
 bool
 bf_remote_is_left_over(const BfRemote *found, const BfRemote *wanted)
@@ -421,9 +412,9 @@ bf_remote_is_left_over(const BfRemote *found, const BfRemote *wanted)
 }
 
 /*
- * The layout in which a key is described as a filter, if any.  The hash that
- * describes it counts even if the string of the filter is gone, but not if its
- * first layer is.
+ * The layout in which a key is described as a filter, if any.  A describing
+ * hash counts even if the filter's string is gone, but not if its first layer
+ * is.
  */
 static const BfLayout *
 described_layout(const BfRemote *remote)
@@ -538,9 +529,9 @@ read_keys(Oid server, const char *key, SideKeyList *list,
 
 /*
  * Find out which filter is at a key, if any (layout is NULL if there is none).
- * The result is in the current memory context.  The first row is tried last: a
- * string is taken for a stream only if nothing else is described there, or if
- * a note says that it is one.
+ * The result is in the current memory context.  The first row is tried last,
+ * as a string is taken for a stream only if no other filter is described
+ * there, or if a note says that it is one.
  */
 void
 bf_remote_describe(Oid server, const char *key, BfRemote *remote)

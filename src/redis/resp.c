@@ -29,9 +29,7 @@
 /* Maximum length of an argument that is a number: "$20\r\n...\r\n". */
 #define NUMBER_SIZE		(3 + 2 + MAXINT8LEN + 2)
 
-/*
- * A subcommand of BITFIELD: what precedes and follows the offset of the bit.
- */
+/* A BITFIELD subcommand: what precedes and follows the offset. */
 static const char get_bit[] = "$3\r\nGET\r\n$2\r\nu1\r\n";
 static const char set_bit[] = "$3\r\nSET\r\n$2\r\nu1\r\n";
 static const char to_one[] = "$1\r\n1\r\n";
@@ -232,10 +230,7 @@ bf_command_bits(BfUnit *unit, bool set, const uint64 *bits, int count)
 	unit->arguments += count * (set ? 4 : 3);
 }
 
-/*
- * Append an argument whose bytes a function yields when they are sent; only
- * one in a unit.
- */
+/* Append an argument whose bytes a function yields later; one per unit. */
 void
 bf_command_payload(BfUnit *unit, uint64 from, uint64 length,
 				   BfPayload payload, void *arg)
@@ -264,10 +259,7 @@ bf_script_begin(BfUnit *unit, const char *script)
 	unit->script_length = unit->keys_start - (unit->start + COUNT_SIZE);
 }
 
-/*
- * The SHA-1 of a script, which is a constant, in hexadecimal digits; NULL if
- * there is no room to keep it.
- */
+/* A script's SHA-1 in hexadecimal digits; NULL if there is no room for it. */
 static const char *
 script_digest(const char *script)
 {
@@ -297,7 +289,7 @@ bf_unit_says_it_reads(const BfUnit *unit)
 }
 
 /*
- * Append the start of a unit with one script if it differs from what was
+ * Append the start of a unit with one script if it is sent otherwise than
  * written; returns the offset from which the unit's own bytes follow.
  */
 int

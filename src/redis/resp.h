@@ -8,15 +8,14 @@
 #include "lib/stringinfo.h"
 
 /*
- * Yields bytes of an argument that is too large to be copied into memory:
- * those from an offset on, as many as it likes, in *length.  They need to stay
- * valid only until the next call.
+ * Yields bytes of an argument that is too large to be copied into memory: as
+ * many as it likes (*length) from an offset on, valid until the next call.
  */
 typedef const void *(*BfPayload) (void *arg, uint64 offset, size_t *length);
 
 /*
  * What is executed together: one command, or a transaction from MULTI to EXEC.
- * It counts the arguments of its commands, and the replies to them.
+ * It has the numbers of its commands' arguments, and of their replies.
  */
 typedef struct BfUnit
 {
@@ -28,9 +27,7 @@ typedef struct BfUnit
 	bool		writes;			/* replicas must get it; every transaction
 								 * does */
 
-	/*
-	 * The script of its only command, which can be sent by its digest instead.
-	 */
+	/* The script of its only command, to be sent by its digest. */
 	const char *script;			/* NULL: none */
 	int			script_length;	/* of the encoded verb and script */
 	bool		whole;			/* send it in full */

@@ -4,8 +4,7 @@
  *
  * A sharded filter consists of n filters of its layout, named KEY:0, KEY:1,
  * ..., each of which is complete, and of a small hash that records n.  An
- * element is in the shard whose number is the CRC-32 of its bytes (zlib's,
- * which is available in any language) modulo n.
+ * element is in the shard that type/shard.c determines.
  *
  * A filter is created by one script, which makes all of its keys or, if it
  * exists, none: if two sessions create the same filter at the same time, one
@@ -34,8 +33,8 @@
  * the bits are read: an unrelated filter at the key of a shard is not taken
  * for it.  Only filters of earlier releases, whose hash does not record the
  * strategy, have shards without an id.  A session that finds its own shard to
- * be late removes it: a filter that lacks a shard is an error, as is one with
- * a wrong shard.
+ * be late removes it, as a filter that lacks a shard, or has a wrong one, is
+ * an error.
  */
 #include "postgres.h"
 
@@ -50,9 +49,9 @@
 #define MAX_TRIES	2
 
 /*
- * Whether what is at the key of a shard was made for this filter, and has its
- * id.  A filter whose hash has no strategy was created by a release whose
- * shards had no id.
+ * Whether what is at the key of a shard was made for this filter: it has its
+ * id, or the filter's hash has no strategy, and so is of a release without
+ * ids.
  */
 static bool
 is_owned(const BfRemote *whole, const BfRemote *shard)
@@ -65,8 +64,8 @@ is_owned(const BfRemote *whole, const BfRemote *shard)
 }
 
 /*
- * Whether what is at the key of a shard belongs to a filter that is gone: its
- * id is not that of the hash that is there now.
+ * Whether what is at the key of a shard belongs to a filter that is gone: it
+ * has another id than the present hash.
  */
 static bool
 is_leftover(const BfRemote *whole, const BfRemote *shard)
@@ -117,9 +116,9 @@ drop_keys(const BfRemote *remote)
 }
 
 /*
- * Clear the key of a shard of leftovers of a filter that is gone; 22023 if it
- * holds an unrelated filter.  A stream without a hash is a shard that has lost
- * it, if all shards have been made.
+ * Remove what a filter that is gone has left at the key of a shard; 22023 if
+ * it holds an unrelated filter.  A stream without a hash is a shard that has
+ * lost the hash, if all shards have been made.
  */
 void
 bf_shards_clear(const BfRemote *whole, const BfRemote *found, const char *key)
@@ -149,10 +148,7 @@ check_owner(const BfRemote *whole, const BfRemote *shard)
 			 errhint("Mirror that shard again, or drop the filter with bf_redis_drop and create it again.")));
 }
 
-/*
- * Describe the filter itself or the shard of that number, which must be a
- * single filter.
- */
+/* Describe the filter itself or a shard; it must be a single filter. */
 void
 bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
 {
@@ -290,9 +286,7 @@ is_same(const BfRemote *found, const BfRemote *wanted)
 		found->plan.first.hashes == wanted->plan.first.hashes;
 }
 
-/*
- * Raise an error because a key holds something other than the wanted filter.
- */
+/* Raise an error: a key does not hold the wanted filter. */
 static void
 refuse_found(const BfRemote *wanted, const BfRemote *found)
 {
@@ -306,10 +300,7 @@ refuse_found(const BfRemote *wanted, const BfRemote *found)
 			 errhint("Choose another key, or delete this one with DEL in Redis.")));
 }
 
-/*
- * Let the filter that was found be bound to the wanted kind of elements, if it
- * does not record one.
- */
+/* Bind the found filter to the wanted kind, if it records none. */
 static void
 agree_on_kind(const BfRemote *wanted, BfRemote *found)
 {
@@ -326,9 +317,9 @@ agree_on_kind(const BfRemote *wanted, BfRemote *found)
 }
 
 /*
- * Check that a key has the wanted filter, or none; 22023 if it has something
- * else.  A filter that lacks shards is the wanted one, unless it is to be
- * created and these shards are going to be mirrored.
+ * Check that a key has the wanted filter, or nothing; otherwise 22023.  A
+ * filter that lacks shards is the wanted one, unless it is to be created and
+ * these shards are going to be mirrored.
  */
 static void
 look_for(const BfRemote *wanted, bool creating, BfRemote *found)
@@ -389,8 +380,7 @@ create_one(const BfRemote *remote, int64 ttl)
 
 /*
  * Make the hash that says that the shards of a filter are being created or
- * mirrored, if there is none; returns its id, or NULL if it is another
- * filter's.
+ * mirrored, or find it; returns its id, or NULL if it is another filter's.
  */
 static char *
 claim_hash(const BfRemote *whole, bool creating, int64 ttl)
@@ -420,8 +410,8 @@ claim_hash(const BfRemote *whole, bool creating, int64 ttl)
 
 /*
  * Start to create or mirror the shards of a planned filter; returns the id of
- * its hash, and the filter as found then.  Raises 22023 if the key has
- * something else.
+ * its hash, and the filter as found then.  Raises 22023 if the key does not
+ * have that filter.
  */
 const char *
 bf_shards_claim(const BfRemote *whole, bool creating, int64 ttl,
@@ -491,10 +481,9 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 
 /*
  * Create a shard of a filter, replacing one of a filter that is gone; or find
- * it there, with the id of this filter unless the filter was made by a release
- * that recorded none.  A filter that is complete has all its shards, or has
- * lost one, which must not be replaced by an empty one.  Returns whether this
- * completes the filter.
+ * it there, owned by this filter (is_owned()).  A shard that a complete filter
+ * lacks was lost, and must not be replaced by an empty one.  Returns whether
+ * this completes the filter.
  */
 static bool
 create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
@@ -586,7 +575,7 @@ drop_hash(const BfRemote *whole)
 }
 
 /*
- * Describe and remove what is at a key, again if it was replaced in between.
+ * Describe and remove what is at a key, again if it was replaced in between;
  * *found is what was removed, or nothing.
  */
 static bool

@@ -4,16 +4,14 @@
  *
  * It is non-blocking, and every wait is one for the latch too, with a
  * deadline, so that a cancel, a timeout or a shutdown ends it.  Only the
- * resolver of host names, if a host is given by name, cannot be interrupted.
+ * resolver cannot be interrupted, if a host is given by name.
  *
  * A deadline is for the next 64 kB, or for a whole reply that is shorter:
  * large transfers may take long, but a server that dribbles bytes may not.
  *
  * The length of a reply is bounded here; the size of what is made of it, by
- * bloomext_hiredis.so.
- *
- * That library connects, carries the bytes and parses them: see transport.h.
- * All that waits and that raises errors is here.
+ * bloomext_hiredis.so, which connects, carries the bytes and parses them (see
+ * transport.h).  All that waits and that raises errors is here.
  */
 #include "postgres.h"
 
@@ -130,10 +128,7 @@ fail_to_connect(BfSocket *socket, const char *problem)
 	bf_socket_unreachable(socket->name, close_because(socket, problem));
 }
 
-/*
- * Raise that a connection was lost; or rather the error that the server sent
- * before it closed it.
- */
+/* Raise that a connection was lost, or the error that the server sent. */
 pg_noreturn static void
 fail_lost(BfSocket *socket, const char *problem)
 {
@@ -302,9 +297,9 @@ bf_socket_send(BfSocket *socket, const void *bytes, size_t length)
 }
 
 /*
- * Receive the next reply.  It stays valid until the next one is received, or
- * bf_socket_free_reply().  After the last outstanding one nothing may be left:
- * if there is a reply too many, none can be trusted to belong to its command.
+ * Receive the next reply, which stays valid until the next one is received, or
+ * bf_socket_free_reply().  After the last outstanding reply nothing may be
+ * left: with a reply too many, none can be trusted to belong to its command.
  */
 BfReply *
 bf_socket_receive(BfSocket *socket)

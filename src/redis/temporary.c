@@ -24,7 +24,7 @@
  * a crash leaves behind expires.
  *
  * If Redis evicts arbitrary keys to make room, a mirror must not cost others
- * theirs (or the old filter): it is refused before anything is sent.  Keys
+ * their keys (or the old filter): it is refused before anything is sent.  Keys
  * with a time to live are another matter, as that is what they have it for.
  */
 #include "postgres.h"
@@ -32,9 +32,7 @@
 #include "redis/redis_write.h"
 #include "redis/scripts.h"
 
-/*
- * Bytes of a piece.  Smaller pieces cost time, larger ones memory for buffers.
- */
+/* Bytes of a piece; smaller ones cost time, larger ones memory. */
 #define PIECE			((uint64) 256 * 1024)
 
 /* Pieces under way: more are not faster, and delay the detection of errors. */
@@ -46,9 +44,7 @@
 /* Free memory that a SET needs, as a multiple of the filter's size. */
 #define SET_TAKES		3
 
-/*
- * Memory for pieces: jemalloc may round the size of a string up by a quarter.
- */
+/* Memory of pieces: jemalloc may round a string up by a quarter. */
 #define PIECES_TAKE(bytes)	((bytes) + (bytes) / 4 + 4 * PIECE)
 
 /* ---- Room ---- */
@@ -162,9 +158,7 @@ refuse_unfinished(const BfRemote *remote)
 			 errdetail("The temporary keys were evicted, expired or changed.  The previous contents of the key are unchanged.")));
 }
 
-/*
- * End the writing of temporary keys: they are removed if there was an error.
- */
+/* End the writing of temporary keys; after an error they are removed. */
 void
 bf_temporary_finish(BfPipeline *pipeline, const BfImage *images, uint32 count)
 {
@@ -192,10 +186,7 @@ check_piece(BfConnection *connection, const BfReply *reply,
 		*lost = true;
 }
 
-/*
- * Begin a script that makes a temporary key by a command; the other arguments
- * of the command follow.
- */
+/* Begin a script that makes a temporary key by the command that follows. */
 void
 bf_temporary_begin(BfUnit *unit, const char *key, const char *verb)
 {
@@ -216,10 +207,7 @@ append_temporary(BfUnit *unit, const BfImage *image)
 	bf_command_number(unit, BF_TEMPORARY_TTL);
 }
 
-/*
- * Send a piece: a whole string, its last piece, which makes it, or another
- * one.
- */
+/* Send a piece: a whole string, its last piece, or another one. */
 static void
 send_piece(BfPipeline *pipeline, BfImage *image, uint64 from, uint64 length)
 {
@@ -247,7 +235,7 @@ send_piece(BfPipeline *pipeline, BfImage *image, uint64 from, uint64 length)
 	bf_pipeline_send(pipeline, unit);
 }
 
-/* Send a string, its last piece first; stop when the key is lost. */
+/* Send a string, its last piece first; stop if the key is lost. */
 static void
 send_image(BfPipeline *pipeline, BfImage *image, uint64 piece,
 		   const bool *lost)
@@ -290,11 +278,11 @@ take_replaced(BfConnection *connection, const BfReply *reply,
 /*
  * Rename temporary keys to those of a filter, and write its hashes and cursor.
  * If a temporary key is not what was written, or another client's key has one
- * of the names, only remove the temporary ones and raise an error.  This is a
- * script because a transaction would go on after a temporary key was found to
- * have expired, and leave new parameters over old bits: false negatives.  It
- * is sent by the pipeline that has written the keys, as other servers need not
- * have all of them.
+ * of the names, only remove the temporary ones and raise an error.  A
+ * transaction would go on after a temporary key was found to have expired, and
+ * leave new parameters over old bits, that is, false negatives; so this is a
+ * script.  It is sent by the pipeline that has written the keys, as other
+ * servers need not have all of them.
  */
 void
 bf_temporary_replace(BfPipeline *pipeline, const BfRemote *remote,

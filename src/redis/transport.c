@@ -2,10 +2,10 @@
  * transport.c
  *	  Load bloomext_hiredis.so when it is first needed.
  *
- * It may be missing, or hiredis may, or either may not be the one that was
- * built: then functions over Redis fail, and everything else works.  The
- * server's message becomes the detail of one error, with a hint what to do
- * about it.  The next call tries again.
+ * If the library or hiredis is missing, or either is not the one that was
+ * built, functions over Redis fail, and the rest works.  The server's message
+ * becomes the detail of one error, with a hint what to do about it.  The next
+ * call tries again.
  */
 #include "postgres.h"
 
@@ -26,9 +26,9 @@ raise_unavailable(const char *reason, const char *hint)
 }
 
 /*
- * Whether loading a library fails with such an error: one of the system's, a
- * missing symbol, or an invalid library.  A cancel, a shutdown, and lack of
- * memory or of file descriptors are not such errors.
+ * Whether an error is about the library itself: one of the system's, a missing
+ * symbol, or an invalid library; not a cancel, a shutdown, or lack of memory
+ * or of file descriptors.
  */
 static bool
 is_about_library(int sqlstate)

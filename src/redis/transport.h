@@ -2,10 +2,11 @@
  * transport.h
  *	  The interface between bloomext.so and bloomext_hiredis.so.
  *
- * The former encodes commands and evaluates replies; the latter, built from
- * src/hiredis/, contains all that needs hiredis: it connects, carries bytes,
- * with or without TLS, and parses replies.  It is loaded when a session first
- * connects to Redis, so that all else works where hiredis is not installed.
+ * bloomext.so encodes commands and evaluates replies; bloomext_hiredis.so,
+ * built from src/hiredis/, contains all that needs hiredis: it connects,
+ * carries bytes, with or without TLS, and parses replies.  It is loaded when a
+ * session first connects to Redis, so that the rest works where hiredis is not
+ * installed.
  *
  * Nothing in it waits, is interrupted or raises an error: a function that
  * fails returns so, and leaves the reason in the link.  It calls nothing of

@@ -7,22 +7,22 @@
  * a service, be replaced by an unrelated one, renamed or cut short, and still
  * match the description of its filter.  A lookup in it would then return a
  * false "no".  But bits of a filter are only ever set.  So the hash next to it
- * has a witness: its length, and some of the bits that were set when that was
- * written.  A description checks all of them; a lookup, an addition or a fetch
- * checks four words of them, at the moment of the operation.  A string that
- * has lost one of these bits is not the filter's.
+ * has a witness: the string's length, and some of the bits that were set when
+ * the witness was written.  A description checks all of them; a lookup, an
+ * addition or a fetch checks four words of them, at the moment of the
+ * operation.  A string that has lost one of these bits is not the filter's.
  *
  * A witness is written with a mirror, of words with many bits from all over
  * the string, the last one that is not zero among them; and with the first
  * elements that are added if there is none, of the words that contain their
- * bits.  Additions by others must not look like a change to every session: so
- * a witness is rewritten only while it has few bits, with a few of the
- * elements that are added, and if it has twice the bits then; and that of a
- * layer once more when the layer is full.
+ * bits.  A rewritten witness must not look like a change of the filter to
+ * every session.  So a witness is rewritten only while it has few bits, with a
+ * few of the elements that are added, and if it has twice the bits then; and
+ * that of a layer once more when the layer is full.
  *
  * As text it has a part for each string, separated by semicolons: the length,
- * and " WORD:BITS" for each word, in decimals.  BITFIELD GET u32 #WORD reads
- * it.
+ * and " WORD:BITS" for each word, in decimals, which BITFIELD GET u32 #WORD
+ * reads.
  */
 #include "postgres.h"
 
@@ -37,9 +37,7 @@
 #define FROM_END	8
 static const int eighths[BF_WITNESS_WORDS] = {FROM_END, 0, 3, 6, 1, 2, 4, 5};
 
-/*
- * Number of stored words, after the first, from which the fullest is chosen.
- */
+/* The fullest of this number of stored words, after the first, is chosen. */
 #define CHOICE		64
 
 /* Add a bit, by its offset for GETBIT, if there is room. */
@@ -72,10 +70,7 @@ has_bits(const uint8 *bits, uint64 word)
 	return value != 0;
 }
 
-/*
- * Set `fullest` to a word of the string with bits of a stored word, if it has
- * more.
- */
+/* Set `fullest` to a word of the string that a stored word fills more. */
 static void
 choose_fuller(BfWitness *fullest, const BfLayout *layout, const uint8 *bits,
 			  uint64 word)
@@ -151,8 +146,8 @@ bf_witness_count(const BfWitness *witness, int words)
 }
 
 /*
- * Whether the words that are checked in each lookup have enough bits: another
- * string, half of whose bits are set, will not have all of them by chance.
+ * Whether the words that are checked in each lookup have enough bits for
+ * another string, half of whose bits are set, not to have them by chance.
  */
 bool
 bf_witness_is_strong(const BfWitness *witness)
@@ -227,10 +222,7 @@ read_words(const char **text, BfWitness *witness)
 	return true;
 }
 
-/*
- * Read the witnesses of at most `count` strings from text; returns their
- * number, or -1 if the text is invalid.
- */
+/* Read up to `count` witnesses from text; returns how many, or -1. */
 int
 bf_witness_read(const char *text, BfWitness *witness, int count)
 {
