@@ -11,9 +11,9 @@
  * done when pages leave their buffers, or a filter gets another file.
  *
  * Only a lookup in the buffer table counts as a use, which keeps pages in
- * memory.  So there is one now and then, and one for each pin for a while
- * after a page had to be read, as pages that are used more often might be
- * evicted otherwise.
+ * memory.  So one pin in PINS_A_LOOKUP is such a lookup, and so are the next
+ * PINS_AFTER_READ pins after a page had to be read, as pages that are used
+ * more often might be evicted otherwise.
  *
  * Pages of temporary tables are not remembered: their files can have the same
  * number as those of other tables, and releases up to 14.4 would look for them
@@ -37,15 +37,13 @@
 /* The golden ratio times 2^32: multiplying by it spreads numbers evenly. */
 #define SPREAD			UINT32_C(0x9E3779B9)
 
-/* Every 32nd pin, on average, goes through the buffer table. */
+/* One pin in 32, on average, goes through the buffer table. */
 #define PINS_A_LOOKUP	32
 
 /* So do this many pins after a read from outside of shared buffers. */
 #define PINS_AFTER_READ	1024
 
-/*
- * The buffers, or InvalidBuffer; pages that share an entry replace each other.
- */
+/* The buffers, or InvalidBuffer; pages that share an entry replace it. */
 static Buffer hints[HINTED_PAGES];
 
 /* Number of next pins that go through the buffer table. */
@@ -60,7 +58,7 @@ hint_slot(RelFileLocator file, BlockNumber block)
 	return &hints[(number * SPREAD + block) % HINTED_PAGES];
 }
 
-/* Whether to use the buffer table, pseudo-randomly: callers may be periodic. */
+/* Whether to use the buffer table; pseudo-random, as calls may be periodic. */
 static bool
 lookup_is_due(void)
 {

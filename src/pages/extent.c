@@ -6,8 +6,6 @@
  * A filter in a file can have as many bits as its strategy has positions, as
  * it is never in memory as a whole.  Whether it fits into a value is checked
  * only where one is made of it (snapshot.c).
- *
- * The position of a layer follows from its bits and its first block.
  */
 #include "postgres.h"
 
@@ -25,9 +23,9 @@
 /*
  * Pending pages: none for small filters, whose 1 MB stays in memory, otherwise
  * a share of the data pages.  A pending page holds 509 elements and a flush
- * visits all data pages, so that is half a page per element.  The maximum of 2
- * MB limits the duration of a flush.  Beyond 2 GB, so few elements would set
- * less than one bit per page, and there are more pending pages.
+ * visits all data pages, so an element costs half a page.  The maximum of 2 MB
+ * limits the duration of a flush.  Filters beyond 2 GB have more, as otherwise
+ * a flush would set less than one bit per page.
  */
 #define PENDING_FROM_PAGES	128
 #define PENDING_SHARE		256
@@ -128,10 +126,7 @@ bf_live_parts(uint64 size, uint64 most)
 	return size / (most - most / 64) + 1;
 }
 
-/*
- * Append the options for the index of a part: its size, and the other options
- * of the original.
- */
+/* Append options for a part's index: its size, the rest as the original's. */
 static void
 append_options(Relation index, uint64 expected, double fpp, StringInfo text)
 {

@@ -2,8 +2,8 @@
  * fill_sample.c
  *	  Estimate how full a layer of a live filter is.
  *
- * The estimate is from some of its pages: as the bits of an element can be
- * anywhere, all pages are equally full apart from random variation.
+ * A few of its pages suffice: the bits of an element can be anywhere, so all
+ * pages are equally full apart from random variation.
  */
 #include "postgres.h"
 
@@ -31,8 +31,8 @@ count_page(Relation index, BfLive *live, BlockNumber block, uint64 bits)
 }
 
 /*
- * Estimate how many bits of a layer are set.  This has no vacuum delay point,
- * as VACUUM may hold the page lock on the metapage.
+ * Estimate how many bits of a layer are set, without vacuum delay points, as
+ * VACUUM may hold the page lock on the metapage.
  */
 uint64
 bf_layer_sample(Relation index, BfLive *live, const BfLiveLayer *layer)

@@ -68,7 +68,7 @@ bf_live_can_grow(const BfLive *live)
 	return next_layer(live, &next);
 }
 
-/* The number of elements that is too small to examine the newest layer for. */
+/* So few elements that the newest layer is not examined for them. */
 static double
 too_few(const BfLive *live)
 {
@@ -113,7 +113,7 @@ bf_live_is_full(const BfLive *live, uint64 set)
 
 /*
  * Flush and seal all layers but the newest.  The caller holds the page lock on
- * the metapage, and has read it since.
+ * the metapage, and has read the metapage since.
  */
 void
 bf_live_seal(Relation index, BfLive *live)
@@ -182,8 +182,8 @@ bf_live_room(Relation index, BfLive *live, size_t count)
 
 /*
  * Add the layer that is due for `count` elements, unless another backend has.
- * Where the lock may be held for long, it is not waited for, and the newest
- * layer is to take some of the elements nevertheless: returns how many.
+ * If another backend may hold the lock for long, do not wait: returns how many
+ * elements the newest layer is to take nevertheless, else 0.
  */
 size_t
 bf_live_extend(Relation index, BfLive *live, size_t count)

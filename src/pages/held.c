@@ -2,17 +2,16 @@
  * held.c
  *	  Find which of many hashes a layer of a live filter already holds.
  *
- * These are left out of what is stored.  So bits and pending hashes count only
- * as found under the lock of their page.  A backend that writes one keeps that
- * lock until the change is in WAL; so if we leave out what it wrote, and
- * commit, our commit record comes after it.
+ * Held hashes are left out of what is stored.  So bits and pending hashes
+ * count only as found under the lock of their page.  A backend that writes one
+ * keeps that lock until the change is in WAL; so if we leave out what it
+ * wrote, and commit, our commit record comes after the change.
  *
- * Pending pages are examined before the bits, as an element moves in that
- * direction (layers.h).  Bits are tested in rounds, each for the hashes that
- * had all bits of the rounds before: two bits, then as many as were tested so
- * far.  In a full layer, half of the bits of a hash that it does not hold are
- * set.  In each round the bits are sorted by position, so that each page is
- * locked once.
+ * Pending pages are examined before the bits (layers.h).  Bits are tested in
+ * rounds, each for the hashes that had all bits of the rounds before: two
+ * bits, then as many as were tested so far.  In a full layer, half of the bits
+ * of a hash that it does not hold are set.  In each round the bits are sorted
+ * by position, so that each page is locked once.
  *
  * For a single hash the cost is mostly waiting for memory.  So if there are
  * few, what the first round reads in each layer is prefetched.
@@ -24,10 +23,7 @@
 
 #include "pages/layers.h"
 
-/*
- * A key consists of the page of a bit, the bit on that page, and the number of
- * the hash.
- */
+/* A key is the page of a bit, the bit there, and the hash's number. */
 #define NUMBER_BITS		16
 #define MOST_HASHES		(1 << NUMBER_BITS)
 #define BIT_BITS		18
@@ -191,8 +187,8 @@ leave_out_layer(Search *search, const BfLiveLayer *layer, BfHashPair *pairs,
 
 /*
  * Leave out the hashes that one of some layers holds, or seems to.  The others
- * are moved to the front; returns how many.  Layers are examined from the
- * newest on, which is the largest and so the most likely one.
+ * are moved to the front; returns how many.  The newest layer comes first, as
+ * it is the largest and so the most likely one.
  */
 size_t
 bf_live_leave_out(Relation index, BfLive *live, uint32 first, uint32 end,

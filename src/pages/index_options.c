@@ -174,9 +174,7 @@ bf_live_absent(Relation index)
 	return options == NULL ? -1 : options->absent;
 }
 
-/*
- * The funnel in an index's options, or the default for its elements; or 22023.
- */
+/* The funnel in an index's options, or its elements' default; or 22023. */
 BfFunnel
 bf_live_funnel(Relation index, const BfStrategy *strategy,
 			   const BfElementType *element)

@@ -58,10 +58,7 @@ bf_keys_free(BfKeys *keys)
 	pfree(keys->keys);
 }
 
-/*
- * Sort keys up to a maximum.  Bits below `shift` are insignificant, or in
- * order already.
- */
+/* Sort keys up to a maximum; bits below `shift` do not count. */
 void
 bf_keys_sort(BfKeys *keys, int shift, uint64 maximum)
 {

@@ -2,9 +2,9 @@
  * layer.c
  *	  Look an element up in a layer of a live filter.
  *
- * The pending page is examined before the bits, as an element moves in that
- * direction (layers.h); the bits up to the first one that is not set.  Two
- * positions are derived first, the others only if both bits are set.
+ * The pending page is examined before the bits (layers.h), and the bits only
+ * up to the first one that is not set.  Two positions are derived first, the
+ * others only if both bits are set.
  *
  * Each bit is on a different page, and a lookup in a large filter mostly waits
  * for memory.  So memory is prefetched: for the first positions before the
@@ -149,10 +149,7 @@ bf_layer_note_asked(BfLastAsked *last, const BfLive *live)
 		};
 }
 
-/*
- * Prefetch what a lookup will probably examine first: the metapage, and the
- * page of the first bit.
- */
+/* Prefetch what is probably read first: metapage and first bit's page. */
 void
 bf_layer_look_ahead(const BfLastAsked *last, const BfHashPair *pair)
 {

@@ -10,9 +10,9 @@
  *	  pending.c		to append the hashes to a pending page, or
  *	  set_bits.c	to set their bits in ascending order of pages.
  *
- * A lookup reads the pending pages of a layer, then its bits (layer.c).  An
- * entry moves in that direction only, and arrives before it is removed from
- * where it was, so no lookup can miss one that moves.
+ * A lookup reads the pending pages of a layer, then its bits (layer.c).  A
+ * hash only moves from a pending page to bits, and its bits are set before it
+ * is removed from the page, so no lookup can miss one that moves.
  *
  * An element that no layer holds goes into the newest one, and stays in that
  * layer: if it is pending there, its bits are set there.  So a list of layers

@@ -11,22 +11,22 @@
  * Each backend reads it once and keeps it in the relation cache.  A rebuild
  * gives the index another file, and other changes invalidate the relation.
  *
- * Growth does not: invalidations are sent at commit, on a primary only if the
- * transaction does commit, but a layer is in use at once.  So where a filter
- * can grow, the cached copy is compared with the metapage at each lookup, by a
- * single number that only increases, and so slowly that one byte changes at a
- * time.  It is read without the lock of the page.  A lookup that must find an
- * element has learnt of it by something that became visible after the metapage
- * was written: a commit, in its snapshot, or the lock of a pending page.  If
- * the number is read while it changes, it differs, and the metapage is read
- * under its lock.
+ * Growth does not, as invalidations are sent at commit, on a primary only if
+ * the transaction does commit, but a layer is in use at once.  So where a
+ * filter can grow, each lookup compares the cached copy with the metapage, by
+ * a single number that only increases, and so slowly that one byte changes at
+ * a time.  It is read without the lock of the page.  A lookup that must find
+ * an element has learnt of it by something that became visible after the
+ * metapage was written: a commit, in its snapshot, or the lock of a pending
+ * page.  If the number is read while it changes, it differs, and the metapage
+ * is read under its lock.
  *
- * The other exception is an in-place build, by TRUNCATE of a table whose file
- * is new in the subtransaction, or by ON COMMIT DELETE ROWS: its rollback
- * sends no invalidation of the relation to other backends.  But it sends one
- * of the storage, as the file was truncated.  So the cached copy is valid as
- * long as the storage manager keeps a mark of ours, for which we use the
- * target block, which indexes do not use otherwise.
+ * Nor does the rollback of an in-place build (TRUNCATE of a table whose file
+ * is new in the subtransaction, or ON COMMIT DELETE ROWS) send other backends
+ * an invalidation of the relation.  But it sends one of the storage, as the
+ * file was truncated.  So the cached copy is valid as long as the storage
+ * manager keeps a mark of ours: the target block, which indexes do not use
+ * otherwise.
  *
  * Contents are checked before they are used, first by their CRC-32C.
  */
@@ -129,7 +129,7 @@ meta_crc(const Meta *meta)
 }
 
 /*
- * Read a layer from the metapage that is to start at a block; false if no
+ * Read a layer that is to start at a block from the metapage; false if no
  * filter can have such a layer.
  */
 static bool
@@ -172,17 +172,13 @@ layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
 		start = bf_live_end(live);
 	}
 	/*
-	 * Only the newest layer can have pending elements, if it has pages for
-	 * them.
+	 * Only the newest layer can have pending elements, if it has such pages.
 	 */
 	return bf_newest_layer(live)->sealed ==
 		(bf_newest_layer(live)->pending == 0);
 }
 
-/*
- * Read a filter from a metapage; false if no live filter of such elements can
- * have such a metapage.
- */
+/* Read a filter from a metapage; false if it cannot be a live filter's. */
 static bool
 live_of_meta(const Meta *meta, BfLive *live)
 {
@@ -305,7 +301,9 @@ bf_meta_prefetch(RelFileLocator file)
 							MAXALIGN(SizeOfPageHeaderData) + offsetof(Meta, growth));
 }
 
-/* Whether a filter, whose file is still the index's, has no further layers. */
+/*
+ * Whether a copy of a filter, whose file the index still has, has all layers.
+ */
 bool
 bf_live_is_current(Relation index, const BfLive *live)
 {
@@ -380,11 +378,11 @@ bf_live_open(Relation index, BfLive *live)
 }
 
 /*
- * Take the page lock on the metapage, and read what is to be written back: the
- * cached copy can lack layers; all other changes by others are known at their
- * commit.  While this lock is held, only buffers and the extension lock of the
- * file may be locked, so the catalogs must not be accessed.  If `wait` is
- * false, returns false when another backend holds the lock.
+ * Take the page lock on the metapage, and read what is to be written back, as
+ * the cached copy can lack layers; all other changes by others are known at
+ * their commit.  While this lock is held, only buffers and the extension lock
+ * of the file may be locked, so the catalogs must not be accessed.  Returns
+ * false if another backend holds the lock and `wait` is false.
  */
 bool
 bf_live_lock(Relation index, bool wait, BfLive *live)

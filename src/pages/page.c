@@ -59,10 +59,7 @@ bf_page_init(Page page, BfPageKind kind)
 	tail->page_id = BF_PAGE_ID;
 }
 
-/*
- * Whether the entries of a pending page end at pd_lower: what follows is
- * zeros, which all writers maintain.
- */
+/* Whether a pending page ends at pd_lower: all writers zero what follows. */
 static bool
 entries_end(Page page)
 {
@@ -133,8 +130,8 @@ bf_live_note_complete(Relation index, BfLive *live)
 }
 
 /*
- * The first block that the file does not have.  Once it was extended, this is
- * the block after the last one of the filter.
+ * The first block that the file does not have; once the file was extended, the
+ * block after the last one of the filter.
  */
 BlockNumber
 bf_file_end(Relation index, BfLive *live)
@@ -186,8 +183,7 @@ bf_file_extend(Relation index, BfLive *live)
 
 /*
  * Pin a page, and set *is_unseen if it is not in the buffer where it was last,
- * so that it has to be checked.  InvalidBuffer if it does not exist yet, so
- * that it is empty.
+ * and so has to be checked.  InvalidBuffer if it does not exist yet.
  */
 static Buffer
 pin_unchecked(Relation index, BfLive *live, BlockNumber block, bool *is_unseen)
@@ -226,10 +222,7 @@ bf_page_prefetch(RelFileLocator file, BlockNumber block, uint32 offset)
 	__builtin_prefetch(page + TAIL_OFFSET);
 }
 
-/*
- * Read and share-lock a page.  InvalidBuffer if it does not exist yet, so that
- * it is empty.
- */
+/* Read and share-lock a page; InvalidBuffer if it does not exist yet. */
 Buffer
 bf_page_for_read(Relation index, BfLive *live, BlockNumber block,
 				 BfPageKind kind)

@@ -1,8 +1,6 @@
 /*
  * pairset.c
- *	  A set of hashes that keeps the order of their insertion.
- *
- * See pairset.h.
+ *	  A set of hashes that keeps the order of their insertion: see pairset.h.
  */
 #include "postgres.h"
 

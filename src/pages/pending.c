@@ -12,7 +12,7 @@
  * sets about 25 bits on each page of the filter, where the hashes of one
  * pending page would set single bits here and there.
  *
- * A layer that is not the newest any more gets no new entries: a backend that
+ * A layer that is no longer the newest gets no new entries: a backend that
  * appends checks that with the pending page locked, and keeps what it could
  * not append.
  *
@@ -77,8 +77,8 @@ write_count(uint32 count)
 
 /*
  * Append hashes that all belong to one page, except those that it has.  Hashes
- * that do not fit are moved to the front; returns how many.  If a layer was
- * added meanwhile, these are all.
+ * that do not fit, or all if a layer was added meanwhile, are moved to the
+ * front; returns how many.
  */
 static size_t
 append_to_page(Relation index, const BfLive *live, BlockNumber block,
@@ -160,7 +160,7 @@ append_all(Relation index, BfLive *live, const BfLiveLayer *layer,
 
 /*
  * Add hashes to the pending pages, after a flush if there is no room for them.
- * Those that still do not fit, or that find another backend flushing, are
+ * Hashes that still do not fit, or that another backend's flush keeps out, are
  * moved to the front; returns how many.
  */
 size_t
@@ -271,10 +271,7 @@ cut_page(Relation index, const BfLive *live, BlockNumber block, uint32 count)
 	bf_record_finish();
 }
 
-/*
- * Set the bits of all pending hashes of a layer.  The caller holds the page
- * lock on the metapage.
- */
+/* Set a layer's pending bits; the caller has the metapage's page lock. */
 void
 bf_pending_flush(Relation index, BfLive *live, const BfLiveLayer *layer)
 {

@@ -10,9 +10,9 @@
  * The sort keys are bit numbers i with bits 3 to 5 of i inverted, which is 8
  * times the number of the byte with that bit, plus the bit within it.
  *
- * A page is tested under the exclusive lock that it is changed under.  A
- * backend that sets a bit keeps that lock until the change is in WAL; so if we
- * find the bit set, and commit, our commit record comes after it.
+ * A page is tested under the exclusive lock that it is changed under, which a
+ * backend that sets a bit keeps until the change is in WAL; so if we find the
+ * bit set, and commit, our commit record comes after the change.
  */
 #include "postgres.h"
 
@@ -32,7 +32,7 @@
 
 /*
  * Put the changes of a page into the record; false if there are none.  All
- * keys are of this page, whose first key is `first`.
+ * keys are of this page; `first` is the smallest that it can have.
  */
 static bool
 record_page_bits(Buffer buffer, const uint64 *keys, size_t count, uint64 first)

@@ -66,8 +66,8 @@ bf_spool_rewind(BfSpool *spool)
 }
 
 /*
- * Read positions of a part, relative to its first bit; 0 after the last, when
- * its file is closed.
+ * Read positions of a part, relative to its first bit; after the last, close
+ * the file and return 0.
  */
 size_t
 bf_spool_read(BfSpool *spool, uint32 part, uint32 *positions, size_t room)

@@ -5,8 +5,8 @@
  * To set the bits of an element changes k pages.  Where a batch is so small,
  * or the filter so large, that it would change most pages for a single bit
  * each, the elements are added to the pending pages.  A batch that sets
- * several bits per page goes to the data pages directly, and so does
- * everything in a small filter, which has no pending pages.
+ * several bits per page goes to the data pages directly, and so does any batch
+ * in a small filter, which has no pending pages.
  *
  * If a filter grows, a batch may exceed the room of its newest layer: it is
  * stored in pieces, each in the layer that is the newest at that time.
@@ -31,7 +31,7 @@ typedef struct Batch
 	uint32		layers;			/* the first layers, which hold none of them */
 } Batch;
 
-/* Leave out what the first layers hold, as far as not searched before. */
+/* Leave out what those of the first layers hold that were not searched yet. */
 static void
 leave_out(Batch *batch, uint32 layers)
 {

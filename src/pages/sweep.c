@@ -10,8 +10,8 @@
  * elements that the layer held at the beginning are on pages before.
  *
  * The buffers of the pages are not remembered (buffer_hints.c): pages read
- * through a ring do not stay there, and others are found again by the first
- * lookup that needs them.
+ * through a ring do not stay there, and the first lookup that needs one of the
+ * others finds it again.
  */
 #include "postgres.h"
 

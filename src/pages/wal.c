@@ -114,10 +114,7 @@ bf_record_page(Buffer buffer, BfPageKind kind)
 	page->length = 0;
 }
 
-/*
- * Change bytes of the page that was added last.  Offsets within the page must
- * be ascending.
- */
+/* Change bytes of the page added last, in ascending order. */
 void
 bf_record_write(uint32 offset, const void *bytes, uint32 length)
 {
@@ -243,7 +240,7 @@ change_and_log(void)
 
 /*
  * Make the changes, log them, and release the pages, which stay locked until
- * the record is in WAL: a backend that sees a bit set relies on that.
+ * the record is in WAL, as a backend that sees a bit set relies on that.
  */
 void
 bf_record_finish(void)
