@@ -4,18 +4,18 @@
  *
  * bf_agg(x, expected, ...) over no rows must return an empty filter of that
  * size, although no transition function is called that could see the size.
- * The final function (in a parallel plan, the serialization function) can still
- * reach the call's argument expressions, and evaluates those that do not depend
- * on a row.
+ * The final function (in a parallel plan, the serialization function) can
+ * still reach the call's argument expressions, and evaluates those that do not
+ * depend on a row.
  *
  * In a plan of two steps the final function's argument is a partial state, so
  * it cannot evaluate the expressions.  It need not: a partial state over no
  * rows was made by the serialization function, which could.
  *
  * Another aggregate may call the support functions of ours row by row, as that
- * of Citus does on its workers.  Then there is no expression, and the Aggref at
- * hand is that of the other aggregate.  So the element's type must come from the
- * function's declaration, and everything else that would follow from the
+ * of Citus does on its workers.  Then there is no expression, and the Aggref
+ * at hand is that of the other aggregate.  So the element's type must come
+ * from the function's declaration, and what else would follow from the
  * expressions is checked for each row.
  */
 #include "postgres.h"
@@ -98,9 +98,9 @@ is_served_by(Oid aggregate, Oid function)
 }
 
 /*
- * The Aggref that a function is called for: a final function, a transition
- * function or, which AggGetAggref() does not support, a serialization function.
- * NULL if it is called on behalf of another aggregate.
+ * The Aggref that a final, transition or serialization function (for which
+ * AggGetAggref() does not work) is called for; NULL if it is called on behalf
+ * of another aggregate.
  */
 static Aggref *
 called_aggref(FunctionCallInfo fcinfo)
@@ -191,10 +191,7 @@ aggref_arguments(const Aggref *aggref)
 	return arguments;
 }
 
-/*
- * The argument expressions of the aggregate call that a function serves; false
- * if they are not available.
- */
+/* The argument expressions of an aggregate call; false if not available. */
 bool
 bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments)
 {
@@ -219,7 +216,7 @@ bf_agg_arguments(FunctionCallInfo fcinfo, List **arguments)
 
 /*
  * The expressions that an argument of a transition function may be: one, or in
- * a window one for each candidate call; none if it is called without.
+ * a window one for each candidate call; none if there is no expression.
  */
 static List *
 argument_expressions(FunctionCallInfo fcinfo, int argument)
@@ -267,9 +264,9 @@ argument_type(FunctionCallInfo fcinfo, int argument)
 
 /*
  * A transition function's cache for its call site, in fn_extra or, without an
- * expression, in the state, which is its first argument.  It starts with the
- * type of its element argument, determined at the first row.  If the element
- * may be one of several expressions, the types of all of them must be accepted.
+ * expression, in the state, its first argument.  It starts with the type of
+ * the element argument, determined at the first row.  If the element may be
+ * one of several expressions, the types of all must be accepted.
  */
 BfElementType *
 bf_agg_site(FunctionCallInfo fcinfo, int argument, Size size)
@@ -360,8 +357,9 @@ evaluation_state(FunctionCallInfo fcinfo, const List *arguments, int argument)
 }
 
 /*
- * Evaluate one of bf_agg_arguments() that does not depend on a row: a constant,
- * a parameter, an uncorrelated subquery.  False if it does, or is NULL.
+ * Evaluate one of bf_agg_arguments() that does not depend on a row: a
+ * constant, a parameter, an uncorrelated subquery.  False if it depends on a
+ * row, or is NULL.
  */
 bool
 bf_agg_evaluate(FunctionCallInfo fcinfo, const List *arguments, int argument,

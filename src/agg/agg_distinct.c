@@ -1,7 +1,7 @@
 /*
  * agg_distinct.c
- *	  bf_agg(element) and bf_agg_distinct(element, fpp): a filter sized for
- *	  the number of distinct elements.
+ *	  bf_agg(element) and bf_agg_distinct(element, fpp): a filter sized for the
+ *	  number of distinct elements.
  *
  * The size is known only at the end, so the state keeps the 16-byte hash of
  * every element (strategy guava, whose filters cannot distinguish elements of
@@ -11,9 +11,9 @@
  *
  * Further hashes are written to a temporary file, unsorted, and counted by a
  * sketch of 64 kB (hashfile.c).  The filter is planned for the estimate and
- * filled from the file in one pass; then its bits are counted.  If the
- * probability by those is above the requested one, a larger filter is filled:
- * the promise is kept by the contents of the filter, not by the estimate.  A
+ * filled from the file in one pass; then its bits are counted.  If they make
+ * the probability higher than requested, a larger filter is filled: the
+ * promise is kept by the contents of the filter, not by the estimate.  A
  * margin above the estimate, nearly four times its standard error, makes that
  * rare; with it, n is at most 5 % too large, and 10 % for probabilities above
  * 0.3, for which Guava's size does not keep its promise.
@@ -42,8 +42,8 @@ PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 
 /*
- * Factor of the size over the estimate, and of its growth if that does not
- * suffice.  After that it doubles, which ends soon whatever the hashes are.
+ * The size over the estimate, and its growth if that does not suffice.  After
+ * that it doubles, which ends soon whatever the hashes are.
  */
 #define MARGIN		1.015
 #define GROWTH		1.03

@@ -3,17 +3,17 @@
  *	  bf_agg(element, expected, fpp, strategy, expansion): a filter of known
  *	  size over rows; and what bf_agg_into(filter, element) shares with it.
  *
- * Plan.  All rows of a group, and the partial states of several processes, must
- * have the same plan: the empty filter that the group starts from, a header and
- * a layer.  It is made from the parameters of bf_agg, or is the filter given to
- * bf_agg_into (agg_into.c).
+ * Plan.  All rows of a group, and the partial states of several processes,
+ * must have the same plan: the empty filter that the group starts from, a
+ * header and a layer.  It is made from the parameters of bf_agg, or is the
+ * filter given to bf_agg_into (agg_into.c).
  *
- * State.  A group starts as a short list of hashes, and becomes the filter that
- * it will return when the list would be larger than that: a hundred thousand
- * groups of few elements take memory for those, not for the expected number.
- * Once there is a filter, hashes are collected in a batch, whose cache lines
- * bf_filter_add() requests together.  Strategies that hash again for every
- * position have no hash to keep, and add immediately.
+ * State.  A group starts as a short list of hashes, and becomes the filter
+ * that it will return when the list would be larger than that: a hundred
+ * thousand groups of few elements take memory for those, not for the expected
+ * number.  Once there is a filter, hashes are collected in a batch, whose
+ * cache lines bf_filter_add() prefetches together.  Strategies that hash again
+ * for every position have no hash to keep, and add immediately.
  *
  * Parallel.  Each worker, or node, has a state; they are serialized as the
  * value (whole, or its prefix while there is only the list) plus the list (see
@@ -25,25 +25,25 @@
  * Few elements make a short message: a partial state lists hashes of two
  * words, (nearly) each once, up to half the length of the bits, so that a list
  * and the filter that is made of it take one and a half filters.  Sparse bits
- * are packed between nodes (between processes of one that would cost more than
- * it saves).  So an element takes at most 16 bytes; in filters with more than
- * 15 hashes, up to 20.  Counters count each occurrence: a list for them keeps
- * all, and is short.
+ * are packed between nodes (between processes of one node that would cost more
+ * than it saves).  So an element takes at most 16 bytes; in filters with more
+ * than 15 hashes, up to 20.  Counters count each occurrence: a list for them
+ * keeps all, and is short.
  *
- * If another aggregate calls (see agg.c), a state is assumed to be partial.  If
- * it turns out not to be, the final function removes the room.
+ * If another aggregate calls (see agg.c), a state is assumed to be partial.
+ * If it turns out not to be, the final function removes the room.
  *
  * Growing.  Filters that grew separately cannot be merged within their
  * promise: layers side by side would add up to p for each worker, and merged
- * layers would be overfull.  So the form with an expansion has no combine
+ * layers would be over-full.  So the form with an expansion has no combine
  * function, and bf_agg_into does not accept filters that grow: what a
  * statement does must not depend on whether its table is large enough for
  * workers.
  *
  * Counting elements.  RedisBloom counts the elements that were new when they
- * were added, so that the number depends on the order of the rows, by a few
- * false positives.  States that have bits do not know which elements they
- * share: their sum is limited to the estimate by the bits of both.
+ * were added, so the number depends on the order of the rows, by a few false
+ * positives.  States that have bits do not know which elements they share:
+ * their sum is limited to the estimate by the bits of both.
  *
  * Final functions return the state's own filter, if there is one, made in the
  * memory context that the executor expects, and do not change what the state
@@ -215,9 +215,9 @@ flush_batch(BfSizedState *state)
 }
 
 /*
- * Start the filter, empty or with the bits of another one of the plan, and move
- * the list there.  From then on elements are added by the batch, if they are
- * determined by their hashes.
+ * Start the filter, empty or with the bits of another one of the plan, and
+ * move the list there.  From then on elements are added by the batch, unless
+ * they have digests.
  */
 static void
 start_filter(BfSizedState *state, const BfFilter *other)
@@ -414,8 +414,8 @@ add_state(BfSizedState *into, const BfSizedState *from)
 }
 
 /*
- * Combine two partial states into the first.  One that saw no row is ignored,
- * and its plan, too: its expressions may be volatile.
+ * Combine two partial states into the first.  A state that saw no row is
+ * ignored, with its plan, whose expressions may be volatile.
  */
 Datum
 bloomext_agg_combine(PG_FUNCTION_ARGS)
@@ -562,10 +562,7 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/*
- * State -> bloomfilter: the state's own, or one made from its list, which is
- * kept.
- */
+/* State -> bloomfilter: its own, or one made of its list, which is kept. */
 Datum
 bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 {

@@ -3,12 +3,12 @@
  *	  Hashes in a temporary file, and the estimated number of distinct ones.
  *
  * Hashes are appended, and counted by a sketch.  Frequent hashes must not fill
- * the disk, however: a small direct-mapped table has hashes that are in the
- * file already, each replaced by the next one of its slot.  So a single value,
- * or the frequent ones of a skewed distribution, are written only now and
- * then, at little cost for distinct hashes: sorting them would cost more than
- * everything else.  The table is never empty, as it starts with hashes of the
- * list that overflowed: any hash in the file is valid in any slot.
+ * the disk: so a small direct-mapped table has hashes that are in the file
+ * already, each replaced by the next one of its slot.  A single value, or the
+ * frequent ones of a skewed distribution, are written only now and then, at
+ * little cost for distinct hashes, which sorting would raise above all other
+ * costs.  The table is never empty, as it starts with hashes of the list that
+ * overflowed: any hash in the file is valid in any slot.
  *
  * The file belongs to a memory context, by a reset callback, and not to a
  * resource owner: contexts are deleted at commit, at abort and for every
@@ -158,9 +158,9 @@ bf_hashfile_add(BfHashFile *file, const BfHash *hash)
 
 /*
  * The estimated number of distinct hashes: at most twice the number of hashes
- * in the file, as crafted elements could make the sketch return any number.
- * Twice, as the number in the file depends on the order of the elements, and a
- * correct estimate, which does not, may exceed it.
+ * in the file, as crafted elements could make the sketch return any number.  A
+ * correct estimate does not depend on the order of the elements, as the number
+ * in the file does, and so may exceed that number.
  */
 double
 bf_hashfile_count(BfHashFile *file)

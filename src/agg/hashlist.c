@@ -28,10 +28,7 @@
 /* One of this number of values is in the sample of a list. */
 #define SAMPLED			16
 
-/*
- * Append a hash; memory is allocated in the context, up to the list's limit if
- * it has one.
- */
+/* Append a hash; memory grows in the context, up to the list's limit. */
 void
 bf_hashlist_add(BfHashList *list, MemoryContext context, const BfHash *hash)
 {
@@ -193,10 +190,7 @@ bf_hashlist_deduplicate(BfHashList *list)
 	list->count = kept;
 }
 
-/*
- * The share of distinct hashes in a long list, by a sample: all hashes of one
- * value in sixteen.
- */
+/* The share of distinct hashes in a long list, by a sixteenth of values. */
 static double
 distinct_share(const BfHashList *list)
 {
@@ -224,8 +218,8 @@ distinct_share(const BfHashList *list)
 }
 
 /*
- * Deduplicate a list if that makes it shorter by more than a sixteenth: for a
- * long one, less would not be worth the sort.
+ * Deduplicate a list; a long one only if that makes it shorter by more than a
+ * sixteenth, as less would not be worth the sort.
  */
 void
 bf_hashlist_shorten(BfHashList *list)
@@ -237,8 +231,8 @@ bf_hashlist_shorten(BfHashList *list)
 /*
  * Keep a list of distinct hashes within its limit; to be called before one is
  * added.  A full list is deduplicated, and its limit doubles if more than half
- * of it remains, or would by a sample, which saves sorting a long one
- * repeatedly.  False if the limit would exceed the maximum.
+ * of it remains, or would by a sample, which saves repeated sorts of a long
+ * list.  False if the limit would exceed the maximum.
  */
 bool
 bf_hashlist_make_room(BfHashList *list, uint32 maximum)

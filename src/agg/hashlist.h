@@ -1,7 +1,6 @@
 /*
  * hashlist.h
- *	  Growable list of hashes; the state of an aggregate until the group is
- *	  large enough for a filter, or its size is known.
+ *	  Growable list of hashes.
  */
 #ifndef BLOOMEXT_HASHLIST_H
 #define BLOOMEXT_HASHLIST_H

@@ -36,8 +36,8 @@ bf_overfull_init(void)
 
 /*
  * Raise the notice if it applies to a filter.  It does not if the requested
- * probability is unknown, or if stricter and stricter layers keep it: only
- * equal ones add up.
+ * probability is unknown, or if stricter and stricter layers keep it: only the
+ * probabilities of equal layers add up.
  */
 void
 bf_overfull_notice(const BfFilter *filter)

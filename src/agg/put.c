@@ -7,8 +7,8 @@
  * The filter is made at a partition's first row, and freed with the partition.
  *
  * A window function is not called at the end of a partition, so whether its
- * filter is overfull is checked while it fills: once it has more new elements
- * than expected, and then after each further quarter of those.
+ * filter is over-full is checked while it fills: once it has more new elements
+ * than expected, and then after each further quarter of the expected number.
  */
 #include "postgres.h"
 
