@@ -3,7 +3,7 @@
  *	  Whole bit arrays: counting, combining, and the bit orders of others.
  *
  * Loops over bits run over 64-bit words: at -O2 compilers leave a loop over
- * bytes at a byte a cycle.  There is no build-dependent instruction set.
+ * bytes at a byte a cycle.  No instruction set depends on the build.
  */
 #include <string.h>
 
@@ -131,7 +131,7 @@ bf_bits_or(uint8_t *into, const uint8_t *from, size_t bytes)
 		bf_store_le64(into + i, bf_load_le64(into + i) | bf_load_le64(from + i));
 }
 
-/* Keep only the bits that another array of the same size has too; likewise. */
+/* Keep only the bits that another array, likewise, has too. */
 void
 bf_bits_and(uint8_t *into, const uint8_t *from, size_t bytes)
 {

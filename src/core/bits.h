@@ -11,10 +11,11 @@
  *	  bitset  bit i is mask 1 << (i & 7) of byte i >> 3	(java.util.BitSet)
  *
  * Whole arrays are words of 8 bytes; bits beyond the array's size are zero.
- * Loops over them pause (pause.h), but for those that look at an array's end.
+ * Loops over them pause (pause.h), except for loops that look at an array's
+ * end.
  *
- * Packed, each word is a byte that says which of its bytes are not zero, from the
- * lowest bit on, and those bytes: of few bits, a fraction of the array.
+ * In a packed array, each word is a byte that says which of the word's bytes
+ * are not zero, from the lowest bit on, followed by those bytes.
  */
 #ifndef BLOOMEXT_BITS_H
 #define BLOOMEXT_BITS_H
@@ -69,8 +70,8 @@ bf_bit_set(uint8_t *bits, uint64_t bit)
 }
 
 /*
- * A cell is one bit, or the four bits of a counter.  Cells of 4 bits lie in
- * the same order as bits do: cell i is bits 4i to 4i + 3, of one byte.
+ * A cell is one bit, or the four bits of a counter.  Cells of 4 bits have the
+ * same order as bits: cell i is bits 4i to 4i + 3, of one byte.
  */
 #define BF_CELL_BIT			1
 #define BF_CELL_COUNTER		4

@@ -2,8 +2,9 @@
  * bytes.h
  *	  Integers in bytes of a stated order, at any alignment, on any machine.
  *
- * Every multi-byte field of a format or hash input goes through these, so the
- * results never depend on the CPU.  Compilers turn each into one instruction.
+ * Every multi-byte field of a format or hash input is read or written by these
+ * functions, so the results never depend on the CPU.  Compilers turn each into
+ * one instruction.
  */
 #ifndef BLOOMEXT_BYTES_H
 #define BLOOMEXT_BYTES_H

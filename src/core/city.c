@@ -2,11 +2,11 @@
  * city.c
  *	  CityHash64 of version 1.1, without a seed.
  *
- * Own code after the published algorithm (Pike and Alakuijala, 2011).
- * Debian's libcityhash is C++ and not maintained upstream since 2013; this is
- * a dependency saved for a hundred and fifty lines.  Short inputs take one of
- * four ways by their length; long ones run over blocks of 64 bytes with 56
- * bytes of state, which starts from the last 64 bytes of the input.
+ * Written from the published algorithm (Pike and Alakuijala, 2011).  Debian's
+ * libcityhash is C++ and has not been maintained upstream since 2013; a
+ * hundred and fifty lines save that dependency.  Short inputs are hashed in
+ * one of four ways, by their length; long ones run over blocks of 64 bytes
+ * with 56 bytes of state, which starts from the last 64 bytes of the input.
  */
 #include "core/bytes.h"
 #include "core/city.h"
@@ -201,7 +201,9 @@ hash_long(const uint8_t *data, size_t length)
 	State		state;
 
 	start_long(&state, data, length);
-	/* But the last block of a multiple of 64: the start has seen it. */
+	/*
+	 * The last block of a multiple of 64 is left out: the start has seen it.
+	 */
 	city_take_blocks(&state, data, (length - 1) / BLOCK_SIZE * BLOCK_SIZE);
 	return finish_long(&state);
 }

@@ -1,11 +1,11 @@
 /*
  * error.h
- *	  How the code below the server reports what is wrong.
+ *	  How the code below the server reports errors.
  *
  * core/ and strategy/ know neither ereport nor palloc.  A function that can
- * fail returns false and fills a BfError; the datatype's code turns that into
- * an ereport: the message is its primary one, after "malformed bloom filter: "
- * if it is about bytes, and the code determines the SQLSTATE.
+ * fail returns false and fills a BfError, which type/value.c turns into an
+ * ereport: its message is the primary one, after "malformed bloom filter: " if
+ * it is about bytes, and its code determines the SQLSTATE.
  */
 #ifndef BLOOMEXT_ERROR_H
 #define BLOOMEXT_ERROR_H
@@ -30,10 +30,7 @@ typedef struct BfError
 	const char *hint;			/* what to do, or NULL */
 } BfError;
 
-/*
- * Record an error and return false, so that callers can
- * `return bf_fail(...)`.
- */
+/* Record an error; returns false, for `return bf_fail(...)`. */
 __attribute__((format(printf, 3, 4)))
 static inline bool
 bf_fail(BfError *error, BfErrorCode code, const char *format,...)

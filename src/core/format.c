@@ -1,12 +1,12 @@
 /*
  * format.c
- *	  Decode and encode the bytes of a bloomfilter value.  See format.h.
+ *	  Decode and encode the bytes of a bloomfilter value: see format.h.
  *
- * Everything that claims to be a value is checked here and nowhere else: the
- * strategy's own limits follow in bf_filter_open().  Sizes are compared
- * against the length at hand before any byte behind them is looked at, and
- * no sum or product of a field can wrap: bits are refused above BF_MAX_BITS
- * and layers above BF_MAX_LAYERS first.
+ * Bytes that claim to be a value are checked here and nowhere else; the
+ * strategy's own limits follow in bf_filter_open().  Sizes are compared with
+ * the length at hand before any byte behind them is looked at, and no sum or
+ * product of a field can wrap: bits above BF_MAX_BITS and layers above
+ * BF_MAX_LAYERS are refused first.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -51,9 +51,7 @@ bf_layer_bytes(uint64_t bits, uint8_t cell_bits)
 	return (bits * cell_bits + 63) / 64 * 8;
 }
 
-/*
- * The exponent of a number in (0,1), as by frexp() except for subnormal ones.
- */
+/* The exponent of a number in (0,1), as by frexp() if it is not subnormal. */
 static inline int
 exponent_of(double number)
 {
@@ -64,11 +62,11 @@ exponent_of(double number)
 }
 
 /*
- * n and p are both known, or both are zero; and there are at least half of the
- * bits that any implementation gives n elements at p.  A filter that grows is
- * sized by n, so that few bytes must not claim a large one.  The textbook's n
- * times -ln(p) / ln(2)^2 is more than twice the limit checked here, which
- * needs no logarithm, as every call of a function opens a filter.
+ * Whether n and p are both known, or both zero; and whether there are at least
+ * half of the bits that any implementation gives n elements at p, as a filter
+ * that grows is sized by n: few bytes must not claim a large n.  The
+ * textbook's n times -ln(p) / ln(2)^2 is more than twice the limit checked
+ * here, which needs no logarithm, as every call of a function opens a filter.
  */
 bool
 bf_sizing_is_valid(uint64_t expected, double fpp, uint64_t bits)
@@ -189,7 +187,7 @@ decode_header(const uint8_t *bytes, size_t available, BfHeader *header,
 
 /*
  * Check a value of `length` bytes of which the first `available` are at hand
- * (at least the prefix, or everything), and return its header and first layer.
+ * (at least the prefix), and return its header and first layer.
  */
 bool
 bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
@@ -237,10 +235,7 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 	return true;
 }
 
-/*
- * Advance to the layer after this one.  After the last one only its index is
- * set, to the number of layers.
- */
+/* Advance to the next layer; after the last one, only to its index. */
 void
 bf_format_next_layer(const uint8_t *bytes, const BfHeader *header,
 					 BfLayer *layer)

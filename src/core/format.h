@@ -21,8 +21,8 @@
  *
  * A layer of m cells takes m * cell bits, rounded up to 8 bytes.  The length
  * follows from header and descriptors and must be the value's length exactly.
- * The decoder reads nothing twice and allocates nothing: layers after the
- * first are decoded again, from checked bytes, whenever they are visited.
+ * The decoder allocates nothing: layers after the first are decoded again,
+ * from checked bytes, whenever they are visited.
  */
 #ifndef BLOOMEXT_FORMAT_H
 #define BLOOMEXT_FORMAT_H

@@ -1,12 +1,13 @@
 /*
  * modulo.h
- *	  Remainders of many numbers by one divisor, with one division for them all.
+ *	  Remainders of many numbers by one divisor, with one division for them
+ *	  all.
  *
  * The positions of an element are remainders by the number of bits, and a
- * division of 64 bits takes several times as long as a multiplication.  With
- * the reciprocal R = floor((2^64 - 1) / d), the high half of v * R is v / d
- * rounded down, or one less: R is (2^64 - 1 - e) / d for some e < d, so that
- * v * R / 2^64 falls short of v / d by v * (1 + e) / (d * 2^64), which is less
+ * 64-bit division takes several times as long as a multiplication.  With the
+ * reciprocal R = floor((2^64 - 1) / d), the high half of v * R is v / d
+ * rounded down, or one less: R is (2^64 - 1 - e) / d for some e < d, so that v
+ * * R / 2^64 falls short of v / d by v * (1 + e) / (d * 2^64), which is less
  * than 1.
  */
 #ifndef BLOOMEXT_MODULO_H

@@ -1,7 +1,6 @@
 /*
  * murmur2.h
- *	  MurmurHash2 as two other programs run it: 64 bits in RedisBloom, 32 bits
- *	  with a peculiar tail in early Cassandra.
+ *	  MurmurHash2 as two other programs use it.
  */
 #ifndef BLOOMEXT_MURMUR2_H
 #define BLOOMEXT_MURMUR2_H

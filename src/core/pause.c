@@ -1,12 +1,10 @@
 /*
  * pause.c
- *	  What long work calls every now and then.
- *
- * See pause.h.
+ *	  The pauses of long work: see pause.h.
  */
 #include "core/pause.h"
 
-/* Without a server there is nobody to be heard. */
+/* Without a server there is nothing to check for. */
 static void
 go_on(void)
 {

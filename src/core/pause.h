@@ -1,28 +1,29 @@
 /*
  * pause.h
- *	  What long work calls every now and then.
+ *	  The pauses of long work.
  *
- * A text may have 1 GB, and a filter as well: whoever waits for either must be
- * able to cancel it.  Code below the server cannot ask whether somebody wants
- * that, so it calls bf_pause, which does nothing by default; in the server,
- * _PG_init() has it check for interrupts.
+ * A text may have 1 GB, and a filter as well: users must be able to cancel
+ * what processes them.  Code below the server cannot check for interrupts, so
+ * it calls bf_pause, which does nothing by default; in the server, _PG_init()
+ * has it check for them.
  *
- * It may not return: an error goes past the caller and everybody above.  So it
- * is called only where that leaves nothing behind: in core/ and strategy/, which
- * allocate nothing, and where what is written to is the caller's own memory.
+ * It may not return: an error leaves the caller and all callers above it.  So
+ * it is called only where that leaves nothing behind: in core/ and strategy/,
+ * which allocate nothing, and where what is written to is the caller's own
+ * memory.
  *
  *	- bf_for_bytes(): before each piece of an array, or of data to hash, that has
- *	  BF_PIECE bytes.  What is shorter never calls it.  That includes a page of a
+ *	  BF_PIECE bytes.  Shorter data never calls it.  That includes a page of a
  *	  live filter, whose bits are counted under the lock of its buffer
  *	  (pages/fill_sample.c); a pause would do nothing there, as PostgreSQL holds
  *	  interrupts off under a lock.
  *	- bf_for_long(): after each piece of data to hash that has more.
  *	- strategy/filter.c: before each layer that is looked at, counted, written to
  *	  a stream or read from one, and before each digest.  Such filters are values
- *	  in memory: no live filter's pages are gone through there.
+ *	  in memory, never pages of a live filter.
  *	- advise/cover.c and real_fpp.c: in sums and simulations.
  *
- * What is one call of the C library stays one: memset, memcmp.
+ * A single call of the C library (memset, memcmp) is not interrupted.
  */
 #ifndef BLOOMEXT_PAUSE_H
 #define BLOOMEXT_PAUSE_H
@@ -52,17 +53,18 @@ bf_piece_end(size_t start, size_t bytes)
 
 /*
  * for (size_t i = 0; i < bytes; i += step), with pauses.  The step divides
- * BF_PIECE.  These are two loops: leave by return, not by break.
+ * BF_PIECE.  These are two loops: leave them by return, not by break.
  */
 #define bf_for_bytes(i, step, bytes) \
 	bf_for_pieces(i##_start, i##_end, bytes) \
 		for (size_t i = i##_start; i < i##_end; i += (step))
 
 /*
- * The same where a function keeps its state in registers, and calls no other: to
- * call one, be it once in a million, it would save registers each time (measured:
- * 5 % of the instructions of MurmurHash3 of a title).  So what is long goes by a
- * function that is set apart, piece by piece but for the last one.
+ * Likewise for a function that keeps its state in registers and calls no
+ * other.  To call one, even once in a million, it would save registers each
+ * time (measured: 5 % of the instructions of MurmurHash3 of a title).  So long
+ * data is hashed by a separate function, piece by piece except for the last
+ * one.
  */
 #define bf_is_long(length)	__builtin_expect((length) > BF_PIECE, 0)
 #define bf_apart			__attribute__((noinline))

@@ -19,9 +19,8 @@
 #include "core/sketch.h"
 
 /*
- * Ertl's sigma: what registers without a hash contribute to the sum, x being
- * their fraction: x + x^2 + 2 x^4 + 4 x^8 + ..., as far as it changes the
- * result.
+ * Ertl's sigma, what registers without a hash contribute to the sum: x + x^2 +
+ * 2 x^4 + 4 x^8 + ... for their fraction x, as far as it changes the result.
  */
 static double
 empty_share(double x)

@@ -1,6 +1,6 @@
 /*
  * sketch.h
- *	  About how many distinct hashes there were, without keeping them.
+ *	  Estimate the number of distinct hashes: a HyperLogLog sketch.
  */
 #ifndef BLOOMEXT_SKETCH_H
 #define BLOOMEXT_SKETCH_H
@@ -26,7 +26,7 @@ bf_sketch_add(BfSketch *sketch, uint64_t hash)
 {
 	uint8_t    *highest = &sketch->ranks[hash >> (64 - BF_SKETCH_WIDTH)];
 	uint64_t	rest = hash << BF_SKETCH_WIDTH;
-	/* The bit after the last one ends the zeros if there are no other bits. */
+	/* The bit after the last one ends the zeros if all other bits are zero. */
 	int			zeros = __builtin_clzll(rest | UINT64_C(1) << (BF_SKETCH_WIDTH - 1));
 
 	if (*highest < zeros + 1)
