@@ -3,7 +3,7 @@
  *	  Go's github.com/bits-and-blooms/bloom, version 3.
  *
  * All rules were measured on v3.7.1 with bitset v1.24.2.  The module's first
- * version, willf/bloom, had other hashes: not this.
+ * version, willf/bloom, had other hashes, and is not supported.
  *
  * Sizes are not rounded to words.  The original refuses nothing and goes on
  * with garbage; what others refuse is refused here.
@@ -15,10 +15,11 @@
  * An element has two hashes of 128 bits, the second of its bytes and one more;
  * neither follows from the other: hence four words, which no index keeps.
  *
- * The stream is WriteTo's, of big-endian numbers of 64 bits: m, k, the bits
- * of the bitset, which are m again, then its words.  MarshalBinary and
- * GobEncode write it, too.  bitset.LittleEndian() turns the third number and
- * the words, so that a stream with another third number is refused.
+ * The stream is WriteTo's, of big-endian numbers of 64 bits: m, k, the number
+ * of bits of the bitset, which is m again, then its words.  MarshalBinary and
+ * GobEncode write it, too.  bitset.LittleEndian() reverses the bytes of the
+ * third number and the words, so a stream whose third number is not m is
+ * refused.
  */
 #include <inttypes.h>
 
@@ -99,7 +100,7 @@ bitsandblooms_write_head(const BfFilter *filter, uint8_t *stream)
 	bf_store_be64(stream + AT_BITSET_BITS, filter->plan.first.bits);
 }
 
-/* What ReadFrom() accepts and makes sense, with nothing following it. */
+/* What ReadFrom() accepts, if it makes sense and nothing follows it. */
 static bool
 bitsandblooms_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 					  BfError *error)

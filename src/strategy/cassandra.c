@@ -3,21 +3,21 @@
  *	  The Bloom filter of Apache Cassandra 0.5 and 0.6.
  *
  * All rules were measured on Cassandra's own classes.  Later releases (from
- * 0.7 on) have other tables and 64-bit hashes: not this.
+ * 0.7 on) have other tables and 64-bit hashes, and are not supported.
  *
  * Sizes come from a table of probabilities by buckets (bits) per element and
- * hashes, so p below the table's last rate is refused, and so is what n
- * leaves no buckets for.  A quirk is kept: for p of 0.393 and more the
- * original passes two arguments in the wrong order, and has one bucket and two
- * hashes where it means two buckets and one hash.
+ * hashes; a p below the table's last rate is refused, and so is an n that
+ * leaves no buckets.  A quirk is kept: for p of 0.393 and more the original
+ * passes two arguments in the wrong order, and has one bucket and two hashes
+ * where it means two buckets and one hash.
  *
  * Bits are rounded up to words (java.util.BitSet.size()).  At 2^31 bits the
  * original's int overflows to -2147483648, and serves as the modulus all the
  * same: |h % -2^31| is |h| % 2^31 computed in 64 bits, as below.
  *
  * Text is hashed as Java's "UTF-16" bytes: a byte order mark and big-endian
- * code units, but no bytes at all for the empty string.  The empty element
- * has h1 = h2 = 0, and so position 0 only.
+ * code units, but no bytes at all for the empty string.  The empty element has
+ * h1 = h2 = 0, and so position 0 only.
  */
 #include <inttypes.h>
 

@@ -4,14 +4,14 @@
  *
  * A filter larger than the caches costs one cache miss per position, which
  * dominates: hashing and division are negligible.  So elements are processed
- * in batches, whose lines are all requested before the first is used.  Lookups
- * of a batch have two stages, as most absent elements fail at one of their
- * first three positions: the others are fetched for the remaining elements
- * only.  A single lookup must wait for its lines, and requests all of them
- * together: a second stage would be a second wait (measured at 24 MB: no gain
- * for absent elements, 3 % lost for others).  In a layer that fits into the
- * caches there is no wait, and two stages save an absent element the positions
- * of the second, a third of its lookup.
+ * in batches, whose lines are all prefetched before the first is used.
+ * Lookups of a batch have two stages, as most absent elements fail at one of
+ * their first three positions: the others are fetched for the remaining
+ * elements only.  A single lookup must wait for its lines, and prefetches all
+ * of them together: a second stage would be a second wait (measured at 24 MB:
+ * no gain for absent elements, 3 % lost for others).  In a layer that fits
+ * into the caches there is no wait, and two stages save an absent element the
+ * positions of the second, a third of its lookup.
  *
  * Loops over the layers, up to 1,024 of them, pause at each (core/pause.h):
  * between two pauses are BF_BATCH times BF_MAX_HASHES positions at most.
@@ -124,8 +124,8 @@ bf_hash_digest(const BfStrategy *strategy, BfHash *hash, uint32_t hashes)
 }
 
 /*
- * Prefetch the cache lines of positions.  Those to be written are prefetched
- * for reading, too: for writing was measured to be slightly slower.
+ * Prefetch the cache lines of positions: for reading even if they will be
+ * written, as prefetching for writing was measured to be slightly slower.
  */
 static inline void
 prefetch_for_read(const uint8_t *cells, const uint64_t *positions,
@@ -339,11 +339,11 @@ set_all(uint8_t *bits, const uint64_t *positions, uint32_t count)
 
 /*
  * Add elements to the newest layer of a plain, writable filter, one by one,
- * except for those that an older layer contains.  A new one takes room: for an
- * element if layers count, else for each bit that it sets.  Stops after the
+ * except for those that an older layer contains.  A new element takes room: of
+ * one element if layers count, else of each bit that it sets.  Stops after the
  * element that takes the last room or, if layers count, before the next new
- * one.  Returns the number of elements processed: maybe fewer than there is
- * room for, but 0 only if there is no room.
+ * one.  Returns the number of elements processed, which may be fewer than
+ * there is room for, but is 0 only if there is no room.
  */
 size_t
 bf_layer_add(BfFilter *filter, BfLayer *layer, const BfHash *hashes,
@@ -405,8 +405,7 @@ distinct_positions(const BfFilter *filter, const BfHash *hash,
 
 /*
  * Add 1 or -1 to the counters of an element in a counting, writable filter.  A
- * counter at its maximum is not changed: it may be shared by more elements than
- * it counts.
+ * counter at its maximum stays: more elements may share it than it counts.
  */
 void
 bf_filter_count(BfFilter *filter, const BfHash *hash, int by)

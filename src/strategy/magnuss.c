@@ -4,8 +4,8 @@
  *
  * All rules were measured on the repository's class.  Its Redis variant sizes
  * with wrapping 32-bit products, which differs only where it yields garbage;
- * the repository's own class saturates there.  Both are refused: m must fit
- * a positive Java int.
+ * the repository's own class saturates there.  Both are refused: m must fit a
+ * positive Java int.
  *
  * Each digest, MD5 of a salt byte and the element, gives four indexes, so the
  * hash of an element cannot be kept in two words.
@@ -34,7 +34,7 @@ magnuss_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 							INT32_MAX, bf_java_int(hashes), layer, error);
 }
 
-/* Remember the element: all else is digests. */
+/* Remember the element; digests are computed when they are needed. */
 static void
 magnuss_hash(const uint8_t *data, size_t length, BfHash *hash)
 {

@@ -4,9 +4,9 @@
  *	  exchange.
  *
  * A partial state is a header, then a value, or its prefix and packed bits, or
- * its prefix alone if there are none yet, then a list of hashes.  Bits or list
- * may be missing; an element may be in both.  All numbers are little-endian, so
- * that it can be sent from any node to any other:
+ * its prefix alone if there are no bits yet, then a list of hashes.  Bits or
+ * list may be missing; an element may be in both.  All numbers are
+ * little-endian, so that any node can send it to any other:
  *
  *	   0 1	version, 1
  *	   1 1	1: it saw rows; 0: its plan is by the call's expressions

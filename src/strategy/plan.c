@@ -1,17 +1,18 @@
 /*
  * plan.c
- *	  Plan filters: by what they are to hold, by their bits, and layer by layer.
+ *	  Plan filters: by what they are to hold, by their bits, and layer by
+ *	  layer.
  *
  * Expansion 1 is the growing Redis filter: layers are all alike, and a new one
  * follows when more than half of the newest one's bits are set.  Its false
  * positive probability grows with the layers: about p for each.
  *
  * Expansion 2 and more keeps the total below p: the first layer is made for
- * half of it, and each further one for half of the one before, so that no
+ * half of p, and each further one for half of the one before, so that no
  * number of layers adds up to p.  Each expects `expansion` times as many
  * elements as the one before.  A layer is full when its bits show that it
- * reached its share.  That is a statement about bits, not about how many
- * elements were put in, so that it holds for unions too.
+ * reached its share of p: its bits, not the number of elements put in, so that
+ * it holds for unions too.
  *
  * Strategies that count elements (RedisBloom) halve from expansion 1 on, and a
  * layer is full when it has counted as many as it expects.

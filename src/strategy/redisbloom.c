@@ -12,11 +12,11 @@
  *
  * The stream is SCANDUMP's header followed by its chunks, one after another,
  * which are the links' bits in java.util.BitSet's order.  All that RedisBloom
- * checks when it loads a header is checked, and everything against the
- * stream's length.  Old dumps with 32-bit hashes (without FORCE64) are refused:
- * their elements hash differently, which would be another strategy, for filters
- * that RedisBloom no longer makes.  Links of exactly 2^n2 bits, as older ones
- * are, are filters with that modulus like any other.
+ * checks when it loads a header is checked, and sizes against the stream's
+ * length.  Old dumps with 32-bit hashes (without FORCE64) are refused: their
+ * elements hash differently, which would be another strategy, for filters that
+ * RedisBloom no longer makes.  Links of exactly 2^n2 bits, as older ones are,
+ * are filters with that modulus like any other.
  *
  * The header contains bits per element (bpe), which a layer does not have: it
  * follows from the error rate, by the formula that RedisBloom sizes with.
@@ -133,10 +133,7 @@ redisbloom_positions(const BfHash *hash, uint64_t bits, uint32_t first,
 	}
 }
 
-/*
- * Refuse layers whose header RedisBloom would not load, or could not have
- * made.
- */
+/* Refuse layers that RedisBloom would not load, or could not have made. */
 static bool
 redisbloom_measure(const BfFilter *filter, uint64_t *length, BfError *error)
 {

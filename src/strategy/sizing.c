@@ -4,8 +4,8 @@
  *	  Guava's rule, which Spark has taken over.
  *
  * An original that computes a size beyond its limits fails, or (MagnusS, the
- * murmur3+city filter) goes on with garbage.  Here all of them fail, with
- * one message.
+ * murmur3+city filter) goes on with garbage.  Here all of them fail, with one
+ * message.
  */
 #include <inttypes.h>
 
@@ -68,7 +68,7 @@ bf_sizing_guava(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 /*
  * The bits and hashes that a strategy gives n expected insertions at
  * probability p.  Parameters that make no sense for any original are refused
- * here; those that only some refuse, by these.
+ * here; those that only some refuse, by their own size functions.
  */
 bool
 bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,

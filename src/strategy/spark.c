@@ -4,17 +4,17 @@
  *	  ("spark1") and version 2 ("spark2").
  *
  * All rules were measured on Spark 3.5.9, 4.0.0, 4.1.0, 4.1.1 and 4.3.0.
- * Version 1 is what every release makes and reads up to 4.0; version 2, what
- * 4.1 and later make.  Both share sizing (Guava's), hash and funnels: Spark
- * widens every integer to a long.  They differ in how positions follow from the
- * hash, and in the head of their streams.
+ * Releases up to 4.0 make and read version 1; 4.1 and later make version 2.
+ * Both share sizing (Guava's), hash and funnels: Spark widens every integer to
+ * a long.  They differ in how positions follow from the hash, and in the head
+ * of their streams.
  *
- * A filter of version 2 may have a seed, which no API of Spark sets.  A
- * value has no room for one, so streams with a seed other than 0 are refused.
+ * A filter of version 2 may have a seed, which no API of Spark sets.  A value
+ * has no room for one, so streams with a seed other than 0 are refused.
  *
  * The stream is BloomFilter.writeTo's, of big-endian integers: the version, k,
  * the seed (version 2), the number of words, then the words, as Guava's.  What
- * Spark reads and cannot mean is refused: k of 0 or less or beyond 255, no
+ * Spark reads but cannot mean is refused: k of 0 or less or beyond 255, no
  * words, bytes that follow.
  */
 #include <inttypes.h>
@@ -144,10 +144,7 @@ inspect_version(const BfStrategy *strategy, const uint8_t *stream,
 						BF_FUNNEL_UNBOUND, plan, error);
 }
 
-/*
- * What BloomFilter.readFrom checks, and more; the version determines the
- * strategy.
- */
+/* Check more than BloomFilter.readFrom; the version tells the strategy. */
 static bool
 spark_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 			  BfError *error)

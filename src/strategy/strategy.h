@@ -3,10 +3,10 @@
  *	  What the rest of the code knows about an implementation of Bloom filters.
  *
  * A strategy is the sizing rule, the hash and the index derivation of one
- * existing implementation.  Each implementation is one file: its struct or
- * structs, filled in, and a row for each in registry.c.  Code outside this
- * folder does not decide by the id of a strategy: whatever differs is a field
- * here, and a set of strategies is a mask.
+ * existing implementation.  Each implementation is one file with its struct or
+ * structs, each of which has a row in registry.c.  Code outside this folder
+ * does not decide by the id of a strategy: whatever differs is a field here,
+ * and a set of strategies is a mask.
  */
 #ifndef BLOOMEXT_STRATEGY_H
 #define BLOOMEXT_STRATEGY_H
@@ -40,8 +40,8 @@ typedef enum BfFunnel
 #define BF_FUNNEL_LAST	BF_FUNNEL_LONG
 
 /*
- * What elements mean, which their funnel does not record: a filter of dates is
- * one of integers to others.  Ids are part of the stored format.
+ * What elements mean, which their funnel does not record: other programs take
+ * a filter of dates for one of integers.  Ids are part of the stored format.
  */
 typedef enum BfMeaning
 {
@@ -91,11 +91,11 @@ typedef enum BfKind
 #define BF_MAX_WORDS	4
 
 /*
- * The hash of an element: the strategy's number of words, h1, h2 and so on in
- * descriptions of how positions derive.  A strategy that hashes again for
- * every few positions has digests instead, which are computed when they are
- * needed, once each: until then the caller keeps the bytes of the element, and
- * provides room for BF_MAX_DIGESTS of them.
+ * The hash of an element: the strategy's number of words, called h1, h2 and so
+ * on.  A strategy that hashes again for every few positions has digests
+ * instead, which are computed when they are needed, once each: until then the
+ * caller keeps the bytes of the element, and provides room for BF_MAX_DIGESTS
+ * digests.
  */
 typedef struct BfHash
 {
@@ -107,9 +107,9 @@ typedef struct BfHash
 } BfHash;
 
 /*
- * Make two words of two 32-bit hashes, h1 and h2 in word[0] and word[1]: code
- * that sorts, samples or spreads hashes relies on some bits of a word being
- * random, and so each word contains both.
+ * Make two words of two 32-bit hashes, h1 and h2 in word[0] and word[1].  Each
+ * word contains both, as code that sorts, samples or spreads hashes relies on
+ * some bits of a word being random.
  */
 static inline void
 bf_hash_join(BfHash *hash)
@@ -134,9 +134,9 @@ struct BfPlan;
 /*
  * A stream of another implementation that describes itself (it contains size
  * and number of hashes): a head, then the layers' bits, one after another in
- * an order.  Streams with one name, of several strategies, are variants of a
- * format that can be distinguished: any of them inspects all of these, and the
- * plan's strategy is the variant found.
+ * an order.  Streams of several strategies with one name are variants of a
+ * format: the inspect() of each takes all variants, and sets the plan's
+ * strategy to that of the variant found.
  */
 typedef struct BfStream
 {
@@ -197,10 +197,7 @@ typedef struct BfStrategy
 						 BfError *error);
 	/* Is n = 0 refused, rather than treated as another n? */
 	bool		needs_elements;
-	/*
-	 * Likewise from buckets (bits) for each element; NULL: it has no such
-	 * rule.
-	 */
+	/* Likewise from buckets (bits) per element; NULL: it has no such rule. */
 	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
 									BfLayer *layer, BfError *error);
 	/* The bits of a filter are a multiple of this, and limited. */
@@ -221,14 +218,9 @@ typedef struct BfStrategy
 	bool		utf16_is_marked;
 
 	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
-	/*
-	 * The number of words that replace the element, so that it can be
-	 * forgotten; 0: there are digests.
-	 */
+	/* The number of words that replace the element; 0: there are digests. */
 	uint32_t	words;
-	/*
-	 * For digests: the digest of a number, and the number of hashes in it.
-	 */
+	/* The digest of a number, and the number of hashes in it. */
 	void		(*digest) (uint32_t number, const uint8_t *data, size_t length,
 						   uint32_t digest[4]);
 	uint32_t	hashes_a_digest;
