@@ -22,7 +22,7 @@
  *
  * The filter in use is cached whatever its size.  A filter that is larger than
  * all of that memory is evicted as soon as another is used, and evicts no
- * other.
+ * other; so only the slices of its present period of use count for loading it.
  *
  * A toast pointer identifies a toast table and a value in it, which is never
  * changed: an update writes another one.  The number of a deleted value can be
