@@ -272,7 +272,7 @@ add_hash(BfSizedState *state, BfHash *hash)
 	}
 }
 
-/* bf_sized_add(), within both that need it */
+/* bf_sized_add(), inlined in both callers. */
 static pg_attribute_always_inline void
 take_element(BfSizedState *state, const BfElementType *element, Datum value)
 {

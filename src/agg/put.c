@@ -39,7 +39,7 @@ typedef struct PutState
 {
 	BfValue		value;			/* varlena is NULL at first */
 	uint64		added;			/* elements that were surely new */
-	uint64		look_at;		/* more of them are checked */
+	uint64		look_at;		/* checked when there are more */
 } PutState;
 
 /* The call site's cache. */

@@ -66,7 +66,7 @@ struct BfCachedLookup
 	uint64		epoch;			/* when locked, and permitted */
 	Oid			user;			/* who was permitted */
 	Seen		seen;			/* when the list of tables was complete */
-	Oid			table;			/* that rel is, or is an index of */
+	Oid			table;			/* rel, or the table of index rel */
 	List	   *leaves;
 	bool		alone;			/* the table is the only leaf */
 	bool		may_move;		/* an extension may put rows elsewhere */

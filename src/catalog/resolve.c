@@ -80,7 +80,9 @@ takes_element(Relation index, const BfElementType *element)
 	return bf_element_is_alike(&own, element);
 }
 
-/* Whether a filter matches a lookup, by the named column or by its type. */
+/*
+ * Whether a filter is on the named column or, without one, takes the element.
+ */
 static bool
 matches_question(Relation index, const BfQuestion *question)
 {

@@ -57,7 +57,7 @@ typedef struct BfGateLearnt
 	bool		asks;			/* has the last window paid? */
 	uint32		pause;			/* next scans, executed without a probe */
 	uint32		next_pause;
-	uint32		patience;		/* a statement tries again after as many */
+	uint32		patience;		/* scans until a statement tries again */
 	uint32		skipped;		/* since the last window */
 } BfGateLearnt;
 

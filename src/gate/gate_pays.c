@@ -71,10 +71,10 @@
 #define FIRST_PAUSE	1024
 #define LONGEST_PAUSE	65536
 
-/* The minimum number of these after which a statement tries again. */
+/* The minimum number of scans after which a statement tries again. */
 #define PATIENCE	256
 
-/* The share of their costs that trying again, or reading again, may lose. */
+/* The share of the scans' cost that trying, or reading, again may lose. */
 #define AGAIN		0.05
 
 /* Statistics by kind; NULL: none */

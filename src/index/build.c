@@ -91,7 +91,7 @@ typedef struct Build
 	BufFile    *spool;			/* NULL: bits are set as rows come */
 	BfSpool    *parts;			/* positions by range, or NULL */
 	uint64		elements;		/* spooled */
-	uint32		passes;			/* over them, to set all bits */
+	uint32		passes;			/* over the spooled elements */
 	uint32		passed;			/* passes that are done */
 	uint64		set;			/* bits that were written */
 	FullTransactionId horizon;	/* see BfLive */
@@ -133,7 +133,7 @@ range_add(const BfLive *live, Range *range, const BfHash *hash)
 	{
 		uint64		bit = positions[i] - first;
 
-		/* What lies before the range has wrapped around. */
+		/* Bits before the range have wrapped around. */
 		if (bit < bits)
 			range_set(range, bit);
 	}

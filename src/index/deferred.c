@@ -127,7 +127,7 @@ typedef struct SetEntry
 
 /* The sets of this transaction, all in TopTransactionContext. */
 static sets_hash *sets;
-static Deferred *last;			/* used */
+static Deferred *last;			/* the set used last */
 static Mark *marks;
 static uint32 nmarks;
 static uint32 marks_room;

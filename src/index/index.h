@@ -56,7 +56,7 @@ typedef struct BfAsked
 	const BfStrategy *strategy; /* NULL: not hashed yet */
 	BfFunnel	funnel;
 	bool		ignores_blanks;
-	bool		fits;			/* can it be in such a filter? */
+	bool		fits;			/* can a filter so hashed contain it? */
 	BfHashPair	pair;
 } BfAsked;
 

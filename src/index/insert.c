@@ -38,7 +38,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	return false;
 }
 
-/* aminsertcleanup: all rows of an insertion are there. */
+/* aminsertcleanup: an insertion is complete. */
 void
 bflive_insertcleanup(Relation index, IndexInfo *info)
 {

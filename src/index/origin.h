@@ -31,8 +31,8 @@ typedef struct BfOrigin
 
 	/* Determined from the catalogs, as of `definitions`. */
 	uint64		definitions;	/* 0: not yet */
-	bool		is_home;		/* has the index its file? */
-	Oid			owner;			/* the index that has it; or invalid */
+	bool		is_home;		/* does the index still have its file? */
+	Oid			owner;			/* the index that has that file, or invalid */
 	Oid			heir;			/* else the table with the file of the rows */
 } BfOrigin;
 

@@ -330,7 +330,9 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 #define OWN_FIELDS \
 	"bits", "hashes", "expected", "fpp", "strategy", "funnel", "elements"
 
-/* Notes the kind of elements; of a bare bit string, describes it, too. */
+/*
+ * The hash that notes the kind of elements, and describes a bare bit string.
+ */
 const BfHashShape bf_own_hash = {
 	.suffix = ":bloomext",
 	.fields = {OWN_FIELDS, "layout", "whole", "witness", "filled", "mirrored"},
@@ -448,7 +450,7 @@ bf_layout_kind_role(const BfLayout *layout)
 	return layout->hash[BF_NOTE] != NULL ? BF_NOTE : BF_CONFIG;
 }
 
-/* Whether a field of that hash records the kind. */
+/* Whether a field of a hash of that role records the kind. */
 bool
 bf_layout_is_kind_field(int field)
 {
@@ -478,7 +480,7 @@ bf_layout_whole(char *const *values)
 	return values[WHOLE];
 }
 
-/* Set that id. */
+/* Set the id of the filter that this was mirrored as a shard of. */
 void
 bf_layout_set_whole(char **values, const char *id)
 {

@@ -80,7 +80,7 @@ typedef struct BfLayout
 
 	/* The format of its string; NULL: bits in SETBIT's order. */
 	const BfStream *stream;
-	/* Others write it without the hash, for readers that know m and k. */
+	/* Others write the string without the hash; readers know m and k. */
 	bool		bare;
 	/* A string ends with its last set bit; without any, it does not exist. */
 	bool		trimmed;

@@ -160,7 +160,7 @@ static const BfDerivation mitz64_derivation = {
 	.word_bits = 63
 };
 
-/* Counting from 1, not 0, is another h1. */
+/* Counting from 1, not from 0, amounts to another h1. */
 static const BfDerivation mitz32_derivation = {
 	.word_bits = 32,
 	.fold = BF_FOLD_COMPLEMENT

@@ -194,7 +194,7 @@ static const BfStream spark2_stream = SPARK_STREAM(HEAD2_SIZE);
 	.has_counters = true, \
 	.order = BF_ORDER_BITSET
 
-/* Counting from 1, not 0, is another h1. */
+/* Counting from 1, not from 0, amounts to another h1. */
 static const BfDerivation spark1_derivation = {
 	.word_bits = 32,
 	.fold = BF_FOLD_COMPLEMENT

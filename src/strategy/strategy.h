@@ -142,8 +142,8 @@ typedef struct BfStream
 {
 	const char *name;
 	BfBitOrder	order;
-	size_t		head_size;		/* bytes before the bits: these, */
-	size_t		layer_head_size;	/* and these for each layer */
+	size_t		head_size;		/* bytes before the bits, */
+	size_t		layer_head_size;	/* and further ones for each layer */
 	/* Number of bytes of a filter's stream; false if it has none. */
 	bool		(*measure) (const struct BfFilter *filter, uint64_t *length,
 							BfError *error);
@@ -240,7 +240,7 @@ typedef struct BfStrategy
 	const struct BfStrategy *wide;
 	/* How positions derive; NULL: independently of each other. */
 	const BfDerivation *derivation;
-	/* Do they depend on each other in a way that no BfDerivation describes? */
+	/* Do positions derive in a way that no BfDerivation describes? */
 	bool		derivation_is_unknown;
 
 	/*

@@ -1,7 +1,7 @@
 /*
  * element_hash.h
- *	  Elements as arguments of functions: the cache of their call site, their
- *	  bytes and hashes, and arrays of answers.
+ *	  Elements as arguments of functions: their bytes and hashes, the cache of
+ *	  the call site, and arrays of answers.
  */
 #ifndef BLOOMEXT_ELEMENT_HASH_H
 #define BLOOMEXT_ELEMENT_HASH_H
@@ -68,7 +68,7 @@ bf_hash_room(BfHash *hash)
 	hash->digests = palloc(BF_MAX_DIGESTS * sizeof(hash->digests[0]));
 }
 
-/* Arrays of them */
+/* Arrays of elements */
 extern bool bf_elements_next(ArrayIterator iterator, Datum *value);
 extern uint32 bf_elements_take(ArrayIterator iterator, Datum *values,
 							   uint32 room);

@@ -108,7 +108,7 @@ bf_element_type(Oid type, Oid collation, BfElementType *element)
 	describe_type(type, collation, true, element);
 }
 
-/* The type of an element, or, of an array of them, of its elements. */
+/* The type of an element, or of the elements of an array. */
 static Oid
 type_of_elements(Oid type)
 {

@@ -64,7 +64,9 @@ decode_hexadecimal(const char *text, int length, char *bytes)
 	return (int) hex_decode(text, length, bytes);
 }
 
-/* These two take char * for bytes in some versions, uint8 * in others. */
+/*
+ * pg_b64_encode() takes char * for bytes in some versions, uint8 * in others.
+ */
 static void
 encode_base64(const char *bytes, int length, char *text)
 {

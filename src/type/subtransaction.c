@@ -63,7 +63,7 @@ typedef struct Look
 	void	   *state;
 } Look;
 
-/* Call it such that waiting for any lock is an error. */
+/* Call the function such that waiting for any lock is an error. */
 static void
 look_without_waiting(void *argument)
 {

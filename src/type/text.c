@@ -172,8 +172,8 @@ put_unit(unsigned char *out, uint32 unit, bool big_endian)
 }
 
 /*
- * Append the characters of UTF-8 that begin before `stop`, which must not
- * continue after `end`, as UTF-16; returns where the next one begins.
+ * Append as UTF-16 the characters of UTF-8 that begin before `stop`, the last
+ * of which must end by `end`; returns where the next one begins.
  */
 static const unsigned char *
 append_utf16(Output *output, const unsigned char *utf8,
