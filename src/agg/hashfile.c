@@ -6,8 +6,8 @@
  * the disk: so a small direct-mapped table has hashes that are in the file
  * already, each replaced by the next one of its slot.  A single value, or the
  * frequent ones of a skewed distribution, are written only now and then, at
- * little cost for distinct hashes, which sorting would raise above all other
- * costs.  The table is never empty, as it starts with hashes of the list that
+ * little cost for distinct hashes; sorting them would cost more than all other
+ * work.  The table is never empty, as it starts with hashes of the list that
  * overflowed: any hash in the file is valid in any slot.
  *
  * The file belongs to a memory context, by a reset callback, and not to a

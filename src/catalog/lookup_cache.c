@@ -16,8 +16,8 @@
  * from the catalogs again in each transaction, and for each snapshot that
  * differs from the last one in what it sees as finished.  A table without any
  * below it relies on the invalidation for the first one, as PostgreSQL's own
- * queries do.  If an extension that moves rows is installed, where the rows
- * are is checked at the same times (rows.c).
+ * queries do.  If an extension that moves rows is installed, the places of the
+ * rows are checked at the same times (rows.c).
  *
  * Privileges depend on transaction and user, and are checked again for each.
  * For users who may read only some columns, each leaf's filter is checked

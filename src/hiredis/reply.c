@@ -36,7 +36,7 @@ put_element(const redisReadTask *task, BfReply *reply)
 	return reply;
 }
 
-/* The type of a reply other than nil, for which hiredis has another type. */
+/* The type of a reply that is not nil; for a nil, task->type is another. */
 static BfReplyType
 reply_type(const redisReadTask *task)
 {

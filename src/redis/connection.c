@@ -212,7 +212,7 @@ at_catalog_change(Datum arg, int cache, uint32 hash)
 	changes++;
 }
 
-/* The number of such changes; what was learnt is valid until the next. */
+/* The number of these changes: what was learnt holds until it increases. */
 uint64
 bf_connection_changes(void)
 {

@@ -171,8 +171,8 @@ differ_in_size(const BfPlan *a, const BfPlan *b)
 }
 
 /*
- * Whether a filter may replace another: it covers that, or was rebuilt, for
- * which only another size counts, as another kind, or counters, may be a
+ * Whether a filter may replace another: it covers that, or differs in size or
+ * strategy, as a rebuilt one does.  Another kind, or counters, may be a
  * mistake.
  */
 static bool
