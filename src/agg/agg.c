@@ -131,8 +131,8 @@ bf_agg_name(FunctionCallInfo fcinfo)
 }
 
 /*
- * The calls of an aggregate over a window that a function may serve: PostgreSQL
- * does not provide which of them it is.
+ * The window calls of an aggregate that a function may be called for, as
+ * PostgreSQL does not say for which one it is.
  */
 static List *
 called_window_functions(FunctionCallInfo fcinfo)

@@ -42,8 +42,8 @@ PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_final);
 
 /*
- * The size over the estimate, and its growth if that does not suffice.  After
- * that it doubles, which ends soon whatever the hashes are.
+ * The size as a multiple of the estimate, and its growth if that does not
+ * suffice.  Then it doubles, which ends soon whatever the hashes are.
  */
 #define MARGIN		1.015
 #define GROWTH		1.03

@@ -235,7 +235,7 @@ bf_format_decode(const uint8_t *bytes, size_t available, uint64_t length,
 	return true;
 }
 
-/* Advance to the next layer; after the last one, only to its index. */
+/* Advance to the next layer; after the last one, only set the index. */
 void
 bf_format_next_layer(const uint8_t *bytes, const BfHeader *header,
 					 BfLayer *layer)

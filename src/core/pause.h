@@ -33,7 +33,7 @@
 
 extern void (*bf_pause) (void);
 
-/* Bytes that may be gone through without a pause: some 100 us to 2 ms. */
+/* Bytes that may be processed without a pause: some 100 us to 2 ms. */
 #define BF_PIECE	((size_t) 1024 * 1024)
 
 /* Where the piece ends that starts at byte `start` of `bytes`; pause before it. */
@@ -45,7 +45,7 @@ bf_piece_end(size_t start, size_t bytes)
 	return bytes - start > BF_PIECE ? start + BF_PIECE : bytes;
 }
 
-/* Go through bytes by pieces, from `start` to before `end`, with pauses. */
+/* Loop over pieces of bytes, from `start` to before `end`, with pauses. */
 #define bf_for_pieces(start, end, bytes) \
 	for (size_t start = 0, end; \
 		 start < (bytes) && (end = bf_piece_end(start, bytes), true); \

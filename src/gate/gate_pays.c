@@ -136,7 +136,9 @@ forget_changed(Datum arg, Oid rel)
 	}
 }
 
-/* Whether to scan without a probe; *skipped counts those of a statement. */
+/*
+ * Whether to scan without a probe; *skipped counts a statement's such scans.
+ */
 bool
 bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
 {

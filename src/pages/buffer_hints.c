@@ -43,7 +43,7 @@
 /* So do this many pins after a read from outside of shared buffers. */
 #define PINS_AFTER_READ	1024
 
-/* The buffers, or InvalidBuffer; pages that share an entry replace it. */
+/* Buffers, or InvalidBuffer; pages with one entry replace each other. */
 static Buffer hints[HINTED_PAGES];
 
 /* Number of next pins that go through the buffer table. */

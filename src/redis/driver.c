@@ -124,7 +124,7 @@ bf_remote_shapes(const BfRemote *remote)
 	return remote->plan.header.expansion == 1 ? 1 : remote->plan.header.layers;
 }
 
-/* Number of positions of an element in all of them. */
+/* Number of positions of an element in all shapes of layers. */
 uint32
 bf_remote_hashes(const BfRemote *remote)
 {

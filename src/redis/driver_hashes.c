@@ -19,7 +19,7 @@
 
 /* ---- Write ---- */
 
-/* Append the fields of a hash that have values, with these. */
+/* Append the fields of a hash that have values, with the values. */
 static void
 append_fields(BfUnit *unit, const BfHashShape *shape, char *const *values)
 {
@@ -248,7 +248,7 @@ bf_remote_append_note(BfUnit *unit, const BfRemote *remote, uint32 strings,
 	append_counted(unit, layout->hash[role], values);
 }
 
-/* Append the script that notes, if the filter is still it: lua/note.lua. */
+/* Append lua/note.lua, which notes if the filter is the one described. */
 void
 bf_remote_append_noting(BfUnit *unit, const BfRemote *remote, bool adding)
 {
