@@ -63,14 +63,15 @@ static bool
 recognize_string(BfRemote *remote, const BfFound *found)
 {
 	const BfLayout *layout = remote->layout;
+	uint64		whole;
 
 	if (layout->stream != NULL)
 		return recognize_stream(remote, layout->stream, found);
 	if (!bf_remote_read_config(remote, found))
 		return false;
-	if (layout->trimmed ||
-		(found->at.length == bf_layout_bytes(layout, &remote->plan.first) &&
-		 found->disproved[BF_CONFIG] == 0))
+	whole = bf_layout_bytes(layout, &remote->plan.first);
+	if (layout->trimmed ? found->at.length <= whole :
+		found->at.length == whole && found->disproved[BF_CONFIG] == 0)
 		return true;
 	remote->orphan = layout;
 	remote->lost = bf_remote_layer_key(remote, 0);

@@ -544,6 +544,14 @@ is(outcome("SELECT bf_redis_contains('cache', 'overlaid', 'x')"), '42704', 'a lo
 $redis->cli('EVAL', q{redis.call('RENAME', KEYS[1], KEYS[2])}, 2, '{other}:bloomext', '{overlaid}:bloomext');
 is(sql("SELECT bf_redis_contains('cache', 'overlaid', 't1')"), 't', 'which is asked where a note proves it');
 
+# A string that is longer than a filter of Redisson's is not asked as that filter,
+# whatever hashes are put next to it.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(filter('guava', 0), 'cache', 'long', 'guava'), bf_redis_create('cache', 'short', 10, 0.01, 'redisson', 'redisson')");
+$redis->cli('EVAL', q{for i = 1, 2 do redis.call('RENAME', KEYS[i], ARGV[i]) end}, 2, '{short}:config', '{short}:bloomext', '{long}:config', '{long}:bloomext');
+is(outcome("SELECT bf_redis_contains('cache', 'long', 't1')"), '42704', 'a string longer than the filter that is described');
+is(outcome("SELECT bf_redis_add('cache', 'long', 't1')"), '42704', 'is not added to');
+
 # What another filter has taken the place of is not dropped as it was described.
 $redis->cli('FLUSHALL');
 sql("SELECT bf_mirror(filter('redisson', 0), 'cache', 'swapped', 'bitmap')");
