@@ -135,12 +135,13 @@ check_bits(const BfHeader *header)
 				 errhint("Expect more elements, or choose a lower probability.")));
 }
 
-/* Create a filter by BF.RESERVE; or return the key, which exists. */
+/* Create a filter by BF.RESERVE; or return a key that is in the way. */
 static char *
 create_native(const BfRemote *remote, int64 ttl)
 {
 	bool		grows = remote->plan.header.expansion > 0;
 	BfUnit	   *unit = bf_unit_make();
+	int64		answer;
 
 	check_bits(&remote->plan.header);
 	unit->writes = true;
@@ -154,8 +155,8 @@ create_native(const BfRemote *remote, int64 ttl)
 	bf_command_text(unit, grows ? "EXPANSION" : "NONSCALING");
 	if (grows)
 		bf_command_number(unit, remote->plan.header.expansion);
-	return bf_ask_number(remote->server, remote->key, unit) < 0 ?
-		pstrdup(remote->key) : NULL;
+	answer = bf_ask_number(remote->server, remote->key, unit);
+	return answer < 0 ? bf_remote_key(remote, (uint32) -answer, 1) : NULL;
 }
 
 /* Append the bytes of items. */

@@ -147,7 +147,7 @@ check_old(const BfRemote *remote, const BfRemote *old)
 	int64		bytes = remote->layout->layer_suffix != NULL ? old->at_layer :
 		old->at_key;
 
-	bf_remote_check_twin(old, remote->layout);
+	bf_remote_check_hashes(old, remote);
 	if (old->shards > 0 ||
 		(old->layout != NULL && old->layout != remote->layout))
 		ereport(ERROR,

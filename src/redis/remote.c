@@ -130,14 +130,26 @@ bf_remote_kind(const BfRemote *remote)
 }
 
 /*
- * Raise an error if a filter would share its hash with another key's.  A
- * filter with layers has other names for its hashes, and one that exists
- * already has its hash.
+ * Raise an error if the key of a wanted filter's hash holds something else, or
+ * if the filter would share its hash with another key's.  A filter with layers
+ * has other names for its hashes, and one that exists already has its hash.
  */
 void
-bf_remote_check_twin(const BfRemote *found, const BfLayout *wanted)
+bf_remote_check_hashes(const BfRemote *found, const BfRemote *wanted)
 {
-	if (found->twin == NULL || wanted->layer_suffix != NULL ||
+	ListCell   *cell;
+
+	foreach(cell, found->foreign)
+	{
+		for (int role = 0; role < BF_HASHES && wanted->shards == 0; role++)
+		{
+			const char *key = wanted->hash[role].key;
+
+			if (key != NULL && strcmp(key, lfirst(cell)) == 0)
+				bf_remote_taken(wanted, key);
+		}
+	}
+	if (found->twin == NULL || wanted->layout->layer_suffix != NULL ||
 		(found->layout != NULL &&
 		 found->hash[bf_layout_kind_role(found->layout)].there))
 		return;

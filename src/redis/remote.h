@@ -35,6 +35,7 @@ typedef struct BfRemote
 	int64		at_layer;		/* likewise at the first layer's key */
 	char	   *twin;			/* an existing key whose hashes would have the
 								 * names of ours, or NULL */
+	List	   *foreign;		/* keys for hashes that hold something else */
 	int			shards;			/* number of shards; 0: none */
 	bool		is_shard;		/* its hash is compared together with its
 								 * bits */
@@ -101,8 +102,8 @@ extern bool bf_remote_read_config(BfRemote *remote, const BfFound *found);
 extern BfRemote bf_remote_at(Oid server, const char *key,
 							 const BfLayout *layout);
 extern void bf_remote_check_slots(const BfRemote *remote);
-extern void bf_remote_check_twin(const BfRemote *found,
-								 const BfLayout *wanted);
+extern void bf_remote_check_hashes(const BfRemote *found,
+								   const BfRemote *wanted);
 extern const char *bf_remote_whole(const BfRemote *remote);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
 extern bool bf_remote_is_proven(const BfRemote *remote);

@@ -52,6 +52,7 @@ typedef struct SideKey
 								 * 1; 0: none */
 	int64		length;			/* of the string; 0: it does not exist */
 	char	   *bytes;			/* its first bytes, or NULL */
+	bool		foreign;		/* it is to be a hash, and is not */
 } SideKey;
 
 typedef struct SideKeyList
@@ -263,6 +264,11 @@ read_side_key(BfConnection *connection, const BfReply *reply, SideKey *side)
 
 	if (reply->type == BF_REPLY_NIL)
 		return;
+	if (reply->type == BF_REPLY_INTEGER)
+	{
+		side->foreign = true;
+		return;
+	}
 	if (side->fields == NULL)
 	{
 		element = bf_reply_array(connection, reply, 2);
@@ -466,7 +472,10 @@ try_layout(BfRemote *remote, BfRemote *candidate, const BfFound *found)
 	{
 		if (layout->hash[BF_NOTE] != NULL &&
 			bf_layout_owns(layout, BF_NOTE, found->values[BF_NOTE]))
+		{
 			candidate->orphan = layout;
+			candidate->lost = bf_remote_layer_key(candidate, 0);
+		}
 		candidate->layout = NULL;
 		for (int role = 0; role < BF_HASHES; role++)
 			memcpy(candidate->hash[role].values, found->values[role],
@@ -577,6 +586,11 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 		strcmp(found.at.type, "string") == 0 ? (int64) found.at.length : -1;
 	remote->at_layer = at_layer;
 	remote->twin = at_twin && at_twin->length != 0 ? twin : NULL;
+	for (int i = 0; i < list.count; i++)
+	{
+		if (list.side[i].foreign)
+			remote->foreign = lappend(remote->foreign, list.side[i].key);
+	}
 	pfree(list.side);
 	pfree(places);
 	pfree(candidates);

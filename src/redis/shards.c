@@ -317,9 +317,26 @@ agree_on_kind(const BfRemote *wanted, BfRemote *found)
 }
 
 /*
- * Check that a key has the wanted filter, or nothing; otherwise 22023.  A
- * filter that lacks shards is the wanted one, unless it is to be created and
- * these shards are going to be mirrored.
+ * Whether a hash without its filter says that the filter had elements.  An
+ * empty filter in its place would return "no" for them.
+ */
+static bool
+had_elements(const BfRemote *found)
+{
+	const char *witness;
+
+	if (found->orphan == NULL)
+		return false;
+	witness = bf_layout_witness(found->hash[bf_layout_kind_role(found->orphan)].values);
+	return witness != NULL &&
+		(found->orphan->driver->disproves != NULL || strchr(witness, ':') != NULL);
+}
+
+/*
+ * Check that a key has the wanted filter, or nothing; otherwise 22023, or
+ * 42704 if there was a filter that had elements.  A filter that lacks shards
+ * is the wanted one, unless it is to be created and these shards are going to
+ * be mirrored.
  */
 static void
 look_for(const BfRemote *wanted, bool creating, BfRemote *found)
@@ -328,7 +345,7 @@ look_for(const BfRemote *wanted, bool creating, BfRemote *found)
 	if (found->layout == NULL && wanted->shards > 0 && is_same(found, wanted) &&
 		!(creating && found->hash[BF_CONFIG].values[BF_SPREAD_AWAITED]))
 		return;
-	bf_remote_check_twin(found, wanted->layout);
+	bf_remote_check_hashes(found, wanted);
 	if (found->layout != NULL)
 	{
 		if (found->shards == 0)
@@ -342,6 +359,8 @@ look_for(const BfRemote *wanted, bool creating, BfRemote *found)
 		bf_remote_is_left_over(found, wanted) ||
 		(wanted->layout->layer_suffix != NULL && found->at_layer != 0))
 		refuse_found(wanted, found);
+	if (had_elements(found))
+		bf_remote_missing(found);
 }
 
 /*

@@ -10,7 +10,11 @@ local c, ttl, a, replaced = redis.call, tonumber(ARGV[1]), 7, tonumber(ARGV[2])
 for i = 1, #KEYS do
   if i ~= replaced and c('EXISTS', KEYS[i]) == 1 then return -i end
 end
-if replaced > 0 then c('DEL', KEYS[replaced]) end
+if replaced > 0 then
+  local is = c('TYPE', KEYS[replaced]).ok
+  if is ~= 'hash' and is ~= 'none' then return -replaced end
+  c('DEL', KEYS[replaced])
+end
 if ARGV[3] ~= '' then
   c('SETBIT', KEYS[1], ARGV[3] * 8 - 1, 0)
   if ARGV[4] ~= '' then c('SETRANGE', KEYS[1], 0, ARGV[4]) end

@@ -6,8 +6,8 @@
 --   none), the number of its strings, and the numbers of their keys.
 -- Returns type, first bytes and length of the key; then for each side key the values
 --   of the fields, and the number of the string that the witness disproves (0: none);
---   or length (-1: not a string) and first bytes of the string; nil if it is missing,
---   or not a hash.
+--   or length (-1: not a string) and first bytes of the string; nil if it is missing;
+--   -1 if it is to be a hash, and is not.
 local c = redis.call
 -- The number of the first string, of those with these keys, that lacks bits or length
 -- of its part of a witness; or 0.
@@ -47,6 +47,8 @@ for i = 2, #KEYS do
     r[i + 2] = {c('STRLEN', KEYS[i]), c('GETRANGE', KEYS[i], 0, 19)}
   elseif n == 0 and t ~= 'none' then
     r[i + 2] = {-1, ''}
+  elseif n > 0 and t ~= 'hash' and t ~= 'none' then
+    r[i + 2] = -1
   elseif n > 0 and t == 'hash' then
     local values, keys, w = c('HMGET', KEYS[i], unpack(ARGV, a + 1, a + n)), {}, a + n + 1
     for j = 1, tonumber(ARGV[w + 1]) do keys[j] = KEYS[tonumber(ARGV[w + 1 + j])] end

@@ -552,6 +552,36 @@ $redis->cli('EVAL', q{for i = 1, 2 do redis.call('RENAME', KEYS[i], ARGV[i]) end
 is(outcome("SELECT bf_redis_contains('cache', 'long', 't1')"), '42704', 'a string longer than the filter that is described');
 is(outcome("SELECT bf_redis_add('cache', 'long', 't1')"), '42704', 'is not added to');
 
+# An empty filter does not take the place of one that had elements, of which a hash is
+# left, and maybe layers.
+foreach my $case ([ 'magnuss', 0, 'bitmap', '' ], [ 'guava', 0, 'guava', '' ], [ 'guava', 2, 'growing', '-0' ])
+{
+	my ($strategy, $expansion, $layout, $string) = @$case;
+	my $create = "SELECT bf_redis_create('cache', 'lost', 100, 0.01, '$strategy', '$layout', $expansion)";
+	$redis->cli('FLUSHALL');
+	is(sql($create), 't', "$layout: created");
+	$redis->cli('DEL', "lost$string");
+	is(sql($create), 't', "$layout: and again, as it had no elements") if $layout ne 'guava';
+	sql("SELECT bf_redis_create('cache', 'lost', 100, 0.01, '$strategy', '$layout', $expansion), bf_redis_add_each('cache', 'lost', array_agg('t' || i)) FROM generate_series(1, 300) AS i");
+	my $layers = $redis->cli('EXISTS', map { "lost-$_" } 1 .. 9);
+	$redis->cli('DEL', "lost$string");
+	is(outcome($create), '42704', "$layout: an empty filter in place of one that had elements");
+	is($redis->cli('EXISTS', map { "lost-$_" } 1 .. 9), $layers, "$layout: whose layers stay");
+	is(sql("SELECT bf_redis_drop('cache', 'lost')"), 't', "$layout: it is dropped");
+	is(sql($create), 't', "$layout: and created again");
+}
+
+# The key of a filter's hash may hold a filter of somebody else.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_redis_create('cache', '{of}:bloomext', 100, 0.01, 'magnuss'), bf_redis_add('cache', '{of}:bloomext', 'x')");
+foreach my $statement (
+	"bf_redis_create('cache', 'of', 100, 0.01, 'magnuss')", "bf_redis_create('cache', 'of', 100)",
+	"bf_mirror(filter('magnuss', 0), 'cache', 'of', 'bitmap')", "bf_mirror(filter('guava', 0), 'cache', 'of', 'guava')")
+{
+	is(outcome("SELECT $statement"), '22023', "$statement, over the filter of somebody else");
+}
+is(sql("SELECT bf_redis_contains('cache', '{of}:bloomext', 'x')"), 't', 'which is found');
+
 # What another filter has taken the place of is not dropped as it was described.
 $redis->cli('FLUSHALL');
 sql("SELECT bf_mirror(filter('redisson', 0), 'cache', 'swapped', 'bitmap')");
