@@ -998,6 +998,8 @@ sub move
 	my $server = $servers{ $f->{server} };
 	my ($to) = grep { $_ != $f && ($_->{key} =~ /\{/) == ($f->{key} =~ /\{/) } shuffle filters($server);
 	return if $server->{cluster} || !$to || $f->{state} ne 'whole' || $f->{expires} || touching($f) && touching($to);
+	# Shards have keys of filters whose names touch theirs.
+	delete_all($_) foreach grep { $_ != $to && ($f->{shards} || $to->{shards}) } touching($to);
 	my $alone = $f->{layout} eq 'guava' && !$f->{shards} && chance(0.6);
 	my @keys = $alone ? $f->{key} : keys_of($f);
 	my $verb = (grep { redis($server, $_, 'TYPE', $_) eq 'MBbloom--' } @keys) ? 'RENAME' : any('RENAME', 'COPY');
