@@ -125,7 +125,7 @@ is($redis->cli('PEXPIRETIME', 'ttl'), $moment, 'the time to live is what it was'
 # A server that allows only a part of it does none of it.
 for my $denied ('rename', 'rpush', 'bitfield')
 {
-	$redis->cli('DEL', 'titles');
+	$redis->cli('DEL', 'titles', '{titles}:bloomext');
 	sql("SELECT bf_redis_create('cache', 'titles', 1000), bf_redis_add('cache', 'titles', 'a')");
 	my $before = $redis->bytes('titles');
 	$redis->cli('ACL', 'SETUSER', 'default', "-$denied");

@@ -215,9 +215,7 @@ for my $layout (sort keys %layouts)
 			# All but a note must be there; without it text may be of either kind.
 			my $whole = @lost == 1 && $lost[0] eq '{lost}:bloomext' && $layout ne 'bitmap';
 			is($seen, $whole ? ($layout eq 'guava' ? '0 0 22023' : '0 f 0') : '42704 42704 42704', "$layout: without @lost");
-			is(outcome('SELECT ' . create($layout, 'lost')), $layout eq 'redisson' ? '42704' : 't',
-				"$layout: made anew, unless what is left is what an empty one has")
-			  if "@lost" eq $all[0];
+			is(outcome('SELECT ' . create($layout, 'lost')), '42704', "$layout: no empty one is made in its place") if "@lost" eq $all[0];
 		}
 	}
 }
@@ -328,7 +326,8 @@ for my $layout ('growing', 'redisson')
 	$redis->cli('COPY', "kept $_", $_) for qw(twice-0 twice-config twice-cursor {twice}:config);
 	is(state_of("SELECT bf_redis_contains('cache', 'twice', 'x')"), '22023', "$layout: and a stream at the same key");
 	$redis->cli('DEL', '{twice}:bloomext');
-	is(outcome("SELECT layout = '$layout' FROM bf_redis_info('cache', 'twice')"), 't', "$layout: and bytes that only look like one");
+	# These are longer than a filter of Redisson's.
+	is(outcome("SELECT layout = '$layout' FROM bf_redis_info('cache', 'twice')"), $layout eq 'redisson' ? '42704' : 't', "$layout: and bytes that only look like one");
 }
 
 # A filter that would not grow is not made as one that does.
