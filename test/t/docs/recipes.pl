@@ -33,7 +33,8 @@ my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
 my $fdw = $node->safe_psql('postgres', q(SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'));
 my $redis = RedisServer->available && RedisServer->new(port => RedisServer::free_port());
 
-my @blocks = grep { $_->{language} eq 'sql' } blocks('doc/recipes.md');
+# Those of loaders are in doc/ingest.md.
+my @blocks = grep { $_->{language} eq 'sql' } map { blocks("doc/$_.md") } 'recipes', 'ingest';
 
 # The first SQL of a recipe like the pattern.
 sub block
@@ -113,24 +114,24 @@ sub late
 is_deeply([ $head =~ /^\|[^|]*\| \[(.*?)\]\(#/mg ], [ map { /^(.*)\n/ } @recipes ], 'the table of contents');
 
 {
-	my $title = 'Load what is new: a live filter';
-	my $database = alone($title, 'feed');
-	my $block = block($title, 'pg_advisory');
+	my $database = empty('feed');
+	in($database, q(CREATE EXTENSION bloomext; CREATE TABLE articles (title text); CREATE INDEX ON articles USING bloomfilter (title) WITH (fpp = 0.000001)));
+	my $block = block('None may come twice', 'bf_live_new');
 	my $titles = sub { my ($script, @titles) = @_; return $script =~ s/ARRAY\[[^]]*\]/"ARRAY[" . join(', ', map { "'$_'" } @titles) . "]::text[]"/er };
 	my $one = $titles->($block, 'x', 'y', 'x');
 	side_by_side($database, open_ended($one), $one, 1);
-	is_in($database, 'two loaders, one lock: none twice', q(SELECT count(*) FROM feed WHERE title IN ('x', 'y')), 2);
+	is_in($database, 'two loaders, one lock: none twice', q(SELECT count(*) FROM articles WHERE title IN ('x', 'y')), 2);
 	$one = $titles->($block, 'z') =~ s/^SELECT pg_advisory[^;]*;//mr;
 	side_by_side($database, open_ended($one), $one, 0);
-	is_in($database, '... without it, twice', q(SELECT count(*) FROM feed WHERE title = 'z'), 2);
-	my $state = 'SELECT count(*) FROM feed';
-	is_in($database, 'an empty batch', "$state; " . $titles->($block) . $state, '8; ; 8');
+	is_in($database, '... without it, twice', q(SELECT count(*) FROM articles WHERE title = 'z'), 2);
+	my $state = 'SELECT count(*) FROM articles';
+	is_in($database, 'an empty batch', "$state; " . $titles->($block) . $state, '4; ; 4');
 	$one = open_ended($titles->($block, 'rolled'));
-	is_in($database, 'a load that was rolled back is loaded again', "${one}ROLLBACK; $one COMMIT; SELECT count(*) FROM feed WHERE title = 'rolled'", '; ; 1');
+	is_in($database, 'a load that was rolled back is loaded again', "${one}ROLLBACK; $one COMMIT; SELECT count(*) FROM articles WHERE title = 'rolled'", '; ; 1');
 }
 
 {
-	my $title = 'Load what is new: a filter in a row';
+	my $title = 'With a filter in a row';
 	my $database = alone($title, 'page');
 	my $block = block($title, 'FOR UPDATE');
 	my ($batch) = block($title, 'page_batch') =~ /^(CREATE TEMPORARY.*)/ms;

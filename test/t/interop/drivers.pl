@@ -1,5 +1,5 @@
-# doc/languages.md: its programs print what it shows, and drivers do what its table
-# says of parameters without a type.  Beyond that, each driver binds elements that
+# doc/languages.md: its program prints what it shows, and so do those of which it has what
+# differs; and drivers do what its table says of parameters without a type.  Beyond that, each driver binds elements that
 # need quotes, NULLs, NULL and empty arrays, numbers and Guava's bytes, and what is
 # prepared asks the filter that is there when it is executed.
 use strict;
@@ -18,7 +18,7 @@ use Languages qw(python node go rust java output_of);
 my $drivers = "$FindBin::RealBin/../../interop/drivers";
 my $page = 'doc/languages.md';
 
-# The page's programs, called titles, and ours, called ask, beside their lock files.
+# The page's programs, called titles, and ours, called ask, next to their lock files.
 my $built = PostgreSQL::Test::Utils::tempdir();
 my @drivers = (
 	[ 'psycopg 3', 'py', sub { python("$built/$_[0]-psycopg.py", 'psycopg') } ],
@@ -39,6 +39,7 @@ my $user = $node->safe_psql('postgres', 'SELECT current_user');
 # Each program has a database of its own, as the page makes it or as ours want it.
 my @programs = blocks($page);
 my ($set_up) = grep { $_->{language} eq 'sql' } @programs;
+my ($whole) = grep { $_->{language} eq 'python' && $_->{shown} } @programs;
 $node->safe_psql('postgres', "CREATE DATABASE $_") for 'titles', 'ask';
 $node->safe_psql('titles', $set_up->{text});
 $node->safe_psql('ask', q{
@@ -56,8 +57,11 @@ my @table = map { [ split / *\| */ ] } split /\n/, $rows;
 foreach my $i (0 .. $#drivers)
 {
 	my ($driver, $suffix, $command) = @{ $drivers[$i] };
-	my ($program) = grep { $_->{section} eq $driver && $_->{shown} } @programs or die "no program for $driver";
-	append_to_file("$built/titles-" . ($driver =~ s/ .*//r) . ".$suffix", $program->{text});
+	my $program = "$built/titles-" . ($driver =~ s/ .*//r) . ".$suffix";
+	my ($first, @parts) = map { $_->{text} } grep { $_->{section} eq $driver && !$_->{of} } @programs;
+	append_to_file($program, $first) if $whole->{section} eq $driver;
+	my $text = slurp_file($program) =~ s/\s+/ /gr;
+	ok(index($text, s/\s+/ /gr =~ s/^ | $//gr) >= 0, "$driver: the page has a part of the program") or diag $_ foreach $first, @parts;
 	my %run = map { $_ => [ $command->($_) ] } 'titles', 'ask';
   SKIP:
 	{
@@ -70,7 +74,7 @@ foreach my $i (0 .. $#drivers)
 			local $ENV{JDBC_URL} = "jdbc:postgresql://127.0.0.1:${\ $node->port}/$database?user=$user";
 			my ($out, $err) = output_of('/dev/null', @{ $run{$name} });
 			is($err, '', "$driver, $name: no errors");
-			my $expected = $name eq 'titles' ? ${ $program->{shown} }
+			my $expected = $name eq 'titles' ? ${ $whole->{shown} }
 			  : join "\n", ('t t t - f') x 3, 't f', 't f -', 't f', 't f', 't', 'f' . ' f' x 11, 't',
 			  (map { $_->[ $i + 2 ] =~ s/[`*]//gr } @table), '';
 			is($out, $expected, "$driver, $name: answers");

@@ -72,7 +72,7 @@ my @loaded = $module ? ('--loadmodule', $module) : ();
 my $node = start_postgres("fsync = off\nlog_statement = none\nbloomext.overfull_notice = off\n",
 	extra => [ '--encoding', 'UTF8', '--no-locale' ]);
 $node->safe_psql('postgres', 'CREATE EXTENSION bloomext');
-my $documented = join '|', map { /^\| (\w{5}(?:, \w{5})*) \| / ? split /, /, $1 : () } split /\n/, slurp_file("$FindBin::RealBin/../../../doc/redis.md");
+my $documented = join '|', map { /^\| `([0-9A-Z]{5})` \|[^|]*\| [^|]/ ? $1 : () } split /\n/, slurp_file("$FindBin::RealBin/../../../doc/reference.md");
 my $library = slurp_file(`pg_config --sharedir` =~ s/\n//r . '/extension/bloomext.lua') =~ s/^#!.*\n//r;
 
 # A server of the model: its processes, and what is at its keys.
