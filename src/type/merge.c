@@ -76,7 +76,7 @@ bf_value_compatible(const BfFilter *left, const BfFilter *right)
 	return bf_value_same_shape(left, right) && may_share(left, right);
 }
 
-/* Whether filters can be compared: merged but for the number of layers. */
+/* Whether filters can be compared: merged except for the number of layers. */
 bool
 bf_value_comparable(const BfFilter *left, const BfFilter *right)
 {

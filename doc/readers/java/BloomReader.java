@@ -40,7 +40,7 @@ public class BloomReader<T> {
 		return current == null || current.mightContain(element);
 	}
 
-	/** Reads the filter anew, whole, by one GET. */
+	/** Reads the filter again, whole, by one GET. */
 	public void refresh() {
 		BloomFilter<T> read = null;
 		try {
