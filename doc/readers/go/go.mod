@@ -1,4 +1,4 @@
-module bloomext.test/reader
+module bloomext/reader
 
 go 1.19
 

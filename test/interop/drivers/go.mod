@@ -1,4 +1,4 @@
-module bloomext.test/drivers
+module bloomext/drivers
 
 go 1.19
 

@@ -1,4 +1,4 @@
-module bloomext.test/roundtrip
+module bloomext/roundtrip
 
 go 1.16
 

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	bloomreader "bloomext.test/reader"
+	bloomreader "bloomext/reader"
 	"github.com/redis/go-redis/v9"
 )
 
