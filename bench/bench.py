@@ -1,8 +1,8 @@
-"""bench.py smoke|quick|full|choosing RESULTS PICTURES: what script/bench does once its servers are there.
+"""bench.py smoke|quick|full|choosing|pictures RESULTS PICTURES: what script/bench does once its servers are there.
 
 The server that psql finds is scratch, with the extension installed; pg_ctl, of the same release, may restart it with other
-shared buffers.  Writes the table to the file RESULTS, and the pictures to the folder PICTURES, once all of it is there, so that
-they are of one run; choosing draws none.  smoke is for testing this program; its figures say nothing."""
+shared buffers.  Writes the tables to the file RESULTS, and the pictures to the folder PICTURES, once all of it is there, so that
+they are of one run; full and choosing draw none.  smoke is for testing this program; its figures say nothing."""
 import collections
 import os
 import re
@@ -27,8 +27,9 @@ SCALES = {
     'smoke': Scale(20000, 5000, 1, 5000, 1, 20, 100, 2000000, (1000, 10000), (1000, 5000), 2000, 10000),
     'quick': Scale(10**6, 2 * 10**5, 3, 10**6, 1, 200, 10000, 75000000, (10**4, 10**5, 10**6), (10**4, 10**5), 100000, 200000),
     'choosing': Scale(10**6, 2 * 10**5, 3, 10**6, 1, 200, 10000, 75000000, (), (), 0, 0),
-    'full': Scale(10**7, 10**6, 5, 10**7, 10, 2000, 100000, 750000000, (10**4, 10**5, 10**6, 10**7, 10**8),
-                  (10**4, 10**5, 10**6, 10**7), 1000000, 5000000),
+    'full': Scale(10**7, 10**6, 5, 10**7, 10, 2000, 100000, 750000000, (), (), 0, 0),
+    'pictures': Scale(10**6, 10**5, 3, 10**7, 1, 200, 10000, 75000000, (10**4, 10**5, 10**6, 10**7),
+                      (10**5, 10**6, 10**7), 1000000, 5000000),
 }
 
 
@@ -120,29 +121,50 @@ def versions(setting):
         yield 'hiredis ' + output('pkg-config', '--modversion', 'hiredis').strip()
 
 
-def head(scale, setting):
+def where(setting):
     """Where the figures are from."""
     settings = sql("""SELECT string_agg(name || ' = ' || current_setting(name), ', ' ORDER BY name) FROM pg_settings
         WHERE name IN ('shared_buffers', 'work_mem', 'hash_mem_multiplier', 'maintenance_work_mem', 'max_wal_size', 'fsync', 'huge_pages')""")
     collation = sql('SELECT datcollate FROM pg_database WHERE datname = current_database()')
+    return f"""* Machine: {machine()}.
+* Memory: 64 bytes at random, one after the other: {memory_times(setting.work)}.
+* Versions: {", ".join(versions(setting))}.
+* Settings: {settings};
+  jit off, synchronous_commit off, no parallel workers but where said; collation {collation}"""
+
+
+def minutes(setting):
+    """The time that all took."""
+    return f'All in one run, of {(time.time() - setting.start) / 60:.0f} minutes'
+
+
+def head(scale, setting):
+    """What all tables have in common."""
     length, whose = (40, 'the titles') if scale == 'choosing' else (50, 'live filters and the btrees beside them')
     moves = '\n'.join(f'  * {word}: {what}.' for word, what in rows.MOVES.items())
     return f"""# Results of `script/bench {scale}`
 
 * n = {setting.rows:,} titles of some {length} bytes, cached; {setting.asked:,} are asked for. Goals are for ten million.
-* Machine: {machine()}.
-* Memory: 64 bytes at random, one after the other: {memory_times(setting.work)}.
-* Versions: {", ".join(versions(setting))}.
-* Settings: {settings};
-  jit off, synchronous_commit off, no parallel workers but where said; collation {collation},
+{where(setting)},
   of {whose} {rows.collation() or 'the same'}.
 * Times are the backend's own on the processor, where not said "by the clock", or of Java (its thread's own). Each ratio is of two figures
   taken one after the other; {setting.turns} turns (2 of what is counted, but for WAL), their median, [least .. most].
-  All in one run, of {(time.time() - setting.start) / 60:.0f} minutes.
+  {minutes(setting)}.
 * Two times of one kind move alike between machines; where they are of different kinds, the ratio moves, and a goal that was met on the
   machine where it was set (bench/PROFILE.md) may be missed. "Moves with" says what most of the time is of, the work's / its anchor's:
 {moves}
 """ + ''.join(f'* Not measured, as it is not there: {name}.\n' for name in setting.missing)
+
+
+def head_of_pictures(scale, setting):
+    """What all pictures have in common."""
+    return f"""# Pictures of `script/bench {scale}`
+
+* All are of the same titles, of some 40 bytes, cached except where the picture is about what is not. Filters are for p = 0.0001 except
+  where p is named. Figures are the median [least .. most] of {min(setting.turns, 3)} turns; what is counted is taken once.
+* Times are those of the backend on the processor, without waiting for the disk. {minutes(setting)}.
+{where(setting)}, of the titles {rows.collation() or 'the same'}.
+"""
 
 
 # What a section needs, and what most of its ratios move with (see rows.MOVES).
@@ -163,8 +185,8 @@ CHOOSING = {choosing.others: Section(None, 'memory / memory')}
 
 
 def sections(scale):
-    """What is measured."""
-    return {'choosing': CHOOSING, 'smoke': {**SECTIONS, **CHOOSING}}.get(scale, SECTIONS)
+    """What is measured for the tables."""
+    return {'choosing': CHOOSING, 'smoke': {**SECTIONS, **CHOOSING}, 'pictures': {}}.get(scale, SECTIONS)
 
 
 def unit(row):
@@ -204,14 +226,16 @@ def main():
         for section, (needs, moves) in sections(scale).items():
             if needs is None or getattr(setting, needs):
                 lines += table(section, moves, setting)
-        if scale != 'choosing':
+        if setting.ladder:
             say('Pictures', setting)
-            drawn = pictures.draw(setting)
-        lines += [pictures.shown(name, folder, os.path.dirname(os.path.abspath(results))) for name in drawn]
-        page = '\n'.join([head(scale, setting), *lines]).rstrip() + '\n'
+            drawn = pictures.measured(setting)
+        for picture in drawn:
+            picture.draw(setting.work)
+            lines += picture.shown(folder, os.path.dirname(os.path.abspath(results)))
+        page = '\n'.join([(head_of_pictures if scale == 'pictures' else head)(scale, setting), *lines]).rstrip() + '\n'
         say('Written', setting)
-        for name in drawn:
-            pictures.put(name, setting.work, folder)
+        for picture in drawn:
+            pictures.put(picture.name, setting.work, folder)
         with open(results, 'w', encoding='utf8') as file:
             file.write(page)
     finally:

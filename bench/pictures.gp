@@ -1,30 +1,29 @@
 # pictures.gp
 #	One picture of script/bench as SVG: picture names it, data is the file of its
-#	lines, so many, and out the picture's; dark is 1 for a dark page.  Colours are those
-#	of Okabe and Ito, which all can tell apart; each line has its own points besides,
-#	and those of a line that another may hide are larger.  Beyond seven lines, they
-#	come again, dashed.
+#	lines, lines their number, and out the picture's file; dark is 1 for a dark page.
+#	Colours are those of Okabe and Ito, which all can tell apart; each line has its own
+#	points besides, and those of a line that another may hide are larger.  Letters are as
+#	large as they are so that they can be read where a page shows the picture at 360
+#	pixels.
 
 ink = dark ? '#c9d1d9' : '#24292f'
 faint = dark ? '#30363d' : '#d0d7de'
-array colour[7]
+array colour[5]
 colour[1] = dark ? '#56b4e9' : '#0072b2'
 colour[2] = dark ? '#e69f00' : '#d55e00'
 colour[3] = dark ? '#2ec4a0' : '#009e73'
 colour[4] = dark ? '#e79ac6' : '#b5548c'
 colour[5] = dark ? '#f0e442' : '#8a7300'
-colour[6] = dark ? '#9aa4ff' : '#3d3d9e'
-colour[7] = dark ? '#c9d1d9' : '#57606a'
-array shape[10] = [7, 5, 9, 13, 11, 6, 4, 2, 3, 8]
+array shape[5] = [7, 5, 9, 13, 11]
 
-set terminal svg size 720,440 font 'sans-serif,14' background (dark ? '#0d1117' : '#ffffff') linewidth 1.5
+set terminal svg size 560,500 font 'sans-serif,17' background (dark ? '#0d1117' : '#ffffff') linewidth 1.7
 set output out
 set border 3 linecolor rgb ink
 set tics nomirror textcolor rgb ink
 set grid linecolor rgb faint linewidth 0.7 dashtype 1
-set key outside bottom center horizontal reverse Left noenhanced textcolor rgb ink autotitle columnhead
+set key outside bottom center vertical maxrows 5 reverse Left noenhanced textcolor rgb ink autotitle columnhead
 set key title ' ' font ',8' # a gap above
-set title textcolor rgb ink font ',15'
+set title textcolor rgb ink font ',19'
 set xlabel textcolor rgb ink
 set ylabel textcolor rgb ink
 set logscale x
@@ -33,36 +32,54 @@ set xrange [*:*] noextend
 set yrange [0:*]
 set format x '10^{%L}'
 
-if (picture eq 'build') {
-	set title 'Building a filter: time over count(title)'
-	set xlabel 'elements n, texts of 7 to 15 bytes'
-	set ylabel 'times as long as count(title)'
+if (picture eq 'new') {
+	set title '100,000 titles come, half are new: store those'
+	set xlabel 'titles in the table'
+	set ylabel 'seconds'
+	set logscale y
+	set yrange [*:*]
 }
 if (picture eq 'lookup') {
-	set title "Asking a filter: time over a btree's"
-	set xlabel 'elements n in the filter and in the btree, texts of 7 to 15 bytes'
-	set ylabel "a lookup, as a fraction of the btree's"
+	set title "Is this title there? Time, as a share of a btree's"
+	set xlabel 'titles in the table'
+	set ylabel 'btree = 1'
+	set logscale y
+	set yrange [*:1.5]
+}
+if (picture eq 'blocks') {
+	set title "Blocks read, buffers a fifth of the btree"
+	set xlabel '% of the titles asked for that are there'
+	set ylabel 'blocks read per title'
+	unset logscale x
+	set format x '%g'
+}
+if (picture eq 'build') {
+	set title 'Build a filter: time over count(title)'
+	set xlabel 'titles'
+	set ylabel 'count(title) = 1'
 }
 if (picture eq 'fpp') {
 	set title 'False positives: measured over promised'
-	set xlabel 'promised probability p'
-	set ylabel 'measured / p'
+	set xlabel 'promised probability'
+	set ylabel 'promised = 1'
 }
 if (picture eq 'insert') {
-	set title "What a new row costs a live filter, over a btree's"
-	set xlabel 'rows n in the table'
-	set ylabel "as a fraction of the btree's"
+	set title "A new row: cost, as a share of a btree's"
+	set yrange [0:1.05<*]
+	set xlabel 'rows in the table'
+	set ylabel 'btree = 1'
 }
 if (picture eq 'size') {
-	set title "Size over a btree's on the same titles of 50 bytes"
-	set xlabel 'promised probability p of a false positive'
+	set title "Size, as % of a btree on the same titles"
+	set xlabel 'promised probability of a false positive'
 	set ylabel "% of the btree's bytes"
 }
 
-if (picture ne 'size') {
-	set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb ink linewidth 0.8 dashtype 2
+# The line of what is compared with, where all is a multiple of it.
+if (picture eq 'lookup' || picture eq 'build' || picture eq 'fpp' || picture eq 'insert') {
+	set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb ink linewidth 1 dashtype 2
 }
 plot for [i = 0:lines - 1] data index i using 1:2:3:4 with yerrorbars \
-	linecolor rgb colour[i % 7 + 1] pointtype shape[i + 1] pointsize 0.5 notitle, \
+	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 0.5 notitle, \
 	for [i = 0:lines - 1] data index i using 1:2 with linespoints \
-	linecolor rgb colour[i % 7 + 1] dashtype 1 + (i > 6) pointtype shape[i + 1] pointsize 1.1 - 0.06 * i title columnheader(1)
+	linecolor rgb colour[i + 1] pointtype shape[i + 1] pointsize 1.2 - 0.1 * i title columnheader(1)

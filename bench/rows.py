@@ -146,7 +146,7 @@ class Live:
     def __init__(self, n):
         self.n = n
         sql('\n'.join(f"""DROP TABLE IF EXISTS t_{kind};
-            CREATE TABLE t_{kind} AS SELECT (md5(i::text) || ' ' || i) {collation()} AS title FROM generate_series(1, {n}) AS i;
+            CREATE TABLE t_{kind} AS SELECT {title('i')} AS title FROM generate_series(1, {n}) AS i;
             {self.ddl(kind, 't_' + kind, max(n + 500000, 1000000))};
             VACUUM ANALYZE t_{kind};
             CREATE OR REPLACE PROCEDURE single_{kind}(n int) LANGUAGE plpgsql AS $$
@@ -244,6 +244,11 @@ class Part:
         first = rows[self.kind] + 1
         rows[self.kind] += part
         return Sql(f'CALL grow_{self.kind}({first}, {rows[self.kind]})', part).take(metric)
+
+
+def title(i):
+    """The i-th of the titles that live filters, btrees and pictures are of: some 40 bytes."""
+    return f"(md5({i}::text) || ' ' || {i}) {collation()}"
 
 
 def collation():
@@ -389,11 +394,11 @@ class Gate:
 
     def __init__(self, n):
         self.rows = n // 10
-        sql(f"""CREATE TABLE g_titles AS SELECT (md5(i::text) || ' ' || i) {collation()} AS title FROM generate_series(1, {n}) AS i;
+        sql(f"""CREATE TABLE g_titles AS SELECT {title('i')} AS title FROM generate_series(1, {n}) AS i;
             CREATE INDEX g_titles_btree ON g_titles (title);
             CREATE INDEX g_titles_filter ON g_titles USING bloomfilter (title) WITH (fpp = 0.0001, plans = on);
             VACUUM ANALYZE g_titles;""" + ''.join(f"""
-            CREATE TABLE g_asked_{share} AS SELECT (md5(j::text) || ' ' || j) {collation()} AS title
+            CREATE TABLE g_asked_{share} AS SELECT {title('j')} AS title
             FROM (SELECT CASE WHEN random() * 100 < {share} THEN 1 ELSE {n} + 1 END + floor(random() * {n})::bigint AS j
                   FROM generate_series(1, {self.rows})) AS drawn;
             VACUUM ANALYZE g_asked_{share};""" for share in self.shares))

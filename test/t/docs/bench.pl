@@ -46,18 +46,22 @@ BAIL_OUT('PostgreSQL cannot be copied') unless in_bash(". '$project/script/lib.s
 }
 
 my $results = slurp_file("$folder/RESULTS.md");
-my @rows = $results =~ /^\|(?! work|-)(.*)\|$/mg;
+my ($tables) = $results =~ /\A(.*?)^<picture>/ms;
+my @rows = $tables =~ /^\|(?! work|-)(.*)\|$/mg;
 cmp_ok(scalar(@rows), '>=', 120, 'rows are there');
 my $number = qr/-?[0-9.]+(?:e[-+][0-9]+)?/;
 is_deeply([ grep { !/^ [^|]+ \| [^|]+ \| $number \[$number \.\. $number\] \|/ } @rows ], [], 'each with its ratio, least and most');
 my $kind = join '|', $results =~ /^  \* (\w+): /mg;
 is_deeply([ grep { !m{\| (?:(?:$kind)(?:, (?:$kind))*) / (?:(?:$kind)(?:, (?:$kind))*) \|[^|]+$} } @rows ], [], '... and of what times that is');
-is_deeply([ $results =~ m{<img src="\./(\w+)\.svg"}g ], [qw(build lookup fpp insert size)], 'all pictures are shown');
+my @pictures = qw(new blocks lookup build size insert fpp);
+is_deeply([ $results =~ m{<img src="\./(\w+)\.svg"}g ], \@pictures, 'all pictures are shown');
+my %says = $results =~ m{<img src="\./(\w+)\.svg" alt="([^"]{30,})"}g;
 
-for my $name (map { ($_, "$_-dark") } qw(build fpp insert lookup size))
+for my $name (map { ($_, "$_-dark") } @pictures)
 {
 	my $svg = slurp_file("$folder/$name.svg");
 	like($svg, qr{^<\?xml .*<svg .*</svg>\s*$}s, "$name.svg is whole");
+	like($svg, qr{<title>\Q$says{$name =~ s/-dark//r}\E</title>}, '... says what it shows');
 	cmp_ok(scalar(() = $svg =~ /<path /g), '>', 10, '... and shows something');
 	cmp_ok(length $svg, '<', 60000, '... in little space');
 }
