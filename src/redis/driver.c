@@ -191,15 +191,15 @@ bf_items_testify(const BfRemote *remote, uint32 layer, BfItem *item, int count)
 	return bits[0] % TESTIFIERS == 0 && !bf_witness_is_strong(&witness);
 }
 
-/* Make a witness of items: words of the string with bits of the last one. */
+/*
+ * Choose words for a witness of items: those of the string with bits of the
+ * last one.  Redis knows the string's length.
+ */
 BfWitness
 bf_items_witness(const BfRemote *remote, BfItem *item, int count)
 {
 	const BfLayer *first = &remote->plan.first;
-	BfWitness	witness = {
-		.length = remote->layout->trimmed ? 0 :
-		bf_layout_bytes(remote->layout, first)
-	};
+	BfWitness	witness = {0};
 
 	while (count > 0 && witness.words < BF_WITNESS_WORDS)
 	{

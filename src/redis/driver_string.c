@@ -109,7 +109,6 @@ append_attach(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 		return;
 	bf_command_number(unit, bf_witness_count(&witness, BF_WITNESS_WORDS));
 	witness = bf_items_witness(remote, item, count);
-	bf_command_number(unit, witness.length);
 	for (int i = 0; i < witness.words; i++)
 		bf_command_number(unit, witness.word[i]);
 }

@@ -1,8 +1,7 @@
 -- Give the string of a filter its own name back after detach.lua, and write a witness
 -- if a hash for it is given; after testify.lua.
 -- KEYS: the string; the temporary name; the hash for the witness, if any.
--- ARGV: number of bits of its present witness; length of the string; words for a new
---   witness.
+-- ARGV: number of bits of its present witness; words for a new witness.
 -- Returns 1.
 --
 -- A string that had a time to live and has none now has expired in between, and has
@@ -14,9 +13,9 @@ if c('TYPE', temporary).ok == 'list' then
 elseif c('EXISTS', bits) == 0 or c('PTTL', temporary) >= 0 then
   c('RENAME', temporary, bits)
   if KEYS[3] and c('EXISTS', KEYS[3]) == 1 then
-    local words = testimony(bits, tonumber(ARGV[1]), {unpack(ARGV, 3)})
+    local words = testimony(bits, tonumber(ARGV[1]), {unpack(ARGV, 2)})
     if words then
-      c('HSET', KEYS[3], 'witness', ARGV[2] .. words)
+      c('HSET', KEYS[3], 'witness', ('%.0f'):format(c('STRLEN', bits)) .. words)
       c('HDEL', KEYS[3], 'mirrored')
     end
   end

@@ -3,7 +3,8 @@
 --   field filled (0: none); the number of strings, which are the first keys; and the
 --   length of each (0: any).
 -- lost() returns the number of the first string that is gone, cut short or was created
--- again, as far as four words of its witness show; or nil.
+-- again, as far as four words of its witness show and, of a string without a length of
+-- its own, the length there; or nil.
 local function lost()
   local excuse, strings, parts = KEYS[tonumber(ARGV[a])], tonumber(ARGV[a + 1]), witness:gmatch('[^;]+')
   a = a + 2 + strings
@@ -13,6 +14,8 @@ local function lost()
     if length == 0 then
       if not excuse or c('HEXISTS', excuse, 'filled') == 1 then return i end
     elseif type(length) ~= 'number' or part and not has_four(KEYS[i], part) then
+      return i
+    elseif wanted == '0' and part and length < tonumber(part:match('^%d+')) then
       return i
     end
   end

@@ -10,7 +10,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../../perl";
 
-use List::Util qw(min);
+use List::Util qw(max min);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -167,6 +167,27 @@ for my $key ('b', 'r', 'g-' . int($#parts / 2))
 	$redis->cli('SETBIT', $key, 8 * 1198, 1);
 	is(sql("SELECT denied(left('$key', 1), 'each')"), '42704', "$key: made anew");
 }
+
+# A string of Redisson's has no length of its own.  What is left of one is not asked, even
+# if it has all words of the witness: it was longer when that was written.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_redis_create('cache', 'redisson', 2000, 0.01, 'redisson'),
+	bf_redis_add_each('cache', 'redisson', ARRAY(SELECT 't' || i FROM generate_series(1, 1000) AS i)) IS NULL");
+my $said = $redis->cli('HGET', '{redisson}:bloomext', 'witness');
+$redis->cli('HSET', '{redisson}:bloomext', 'witness', $said =~ s/^\d+/0/r);
+is(sql("SELECT denied('redisson', 'each')"), 0, 'a witness of an older release, which says no length');
+$redis->cli('HSET', '{redisson}:bloomext', 'witness', $said);
+my $left = 4 + 4 * max($said =~ /(\d+):/g);
+cmp_ok($left, '<', 0.97 * $redis->cli('STRLEN', 'redisson'), 'no word of the witness is at the end');
+my $warm = LiveTest->new($node)->session;
+is($warm->ask("SELECT denied('redisson', 'each')"), 0, 'all of the string');
+$redis->cli('EVAL', q{redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, ARGV[1] - 1))}, 1, 'redisson', $left);
+foreach my $way (@ways)
+{
+	is($warm->ask("SELECT denied('redisson', '$way')"), '42704', "cut behind the words of the witness, in a session that knew all of it: $way");
+	is(sql("SELECT denied('redisson', '$way')"), '42704', "... in a new one: $way");
+}
+$warm->quit;
 
 # As a filter fills its witness gets better, a few times: so what services make of its
 # first elements alone is not taken for it.
