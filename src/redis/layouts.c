@@ -108,7 +108,7 @@ enum
 	LAYOUT,
 	EXPANSION = LAYOUT,			/* of growing */
 	WHOLE,						/* the id of the filter that this is a shard
-								 * of */
+								 * of, and the shard's number */
 	WITNESS,					/* see witness.c */
 	FILLED,						/* of redisson: its string must exist */
 	LAYERS = FILLED,			/* of growing: lower bound of their number */
@@ -473,18 +473,29 @@ bf_layout_set_kind(char **values, BfBinding kind)
 		unconstify(char *, bf_meaning_name(kind.meaning));
 }
 
-/* The id of the filter that this was mirrored as a shard of, or NULL. */
+/* What is recorded of the filter that this is a shard of, or NULL. */
 const char *
 bf_layout_whole(char *const *values)
 {
 	return values[WHOLE];
 }
 
-/* Set the id of the filter that this was mirrored as a shard of. */
+/* Record the filter that this is a shard of, by its id, and the shard's number. */
 void
-bf_layout_set_whole(char **values, const char *id)
+bf_layout_set_whole(char **values, const char *id, int number)
 {
-	values[WHOLE] = unconstify(char *, id);
+	values[WHOLE] = psprintf("%s/%d", id, number);
+}
+
+/*
+ * Whether what is recorded is that id and number, or, as earlier releases
+ * wrote it, the id alone.
+ */
+bool
+bf_layout_is_whole(const char *whole, const char *id, int number)
+{
+	return strcmp(whole, psprintf("%s/%d", id, number)) == 0 ||
+		strcmp(whole, id) == 0;
 }
 
 /* The witness of the filter's strings, or NULL. */

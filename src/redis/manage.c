@@ -228,8 +228,9 @@ mirror_shard(const BfRemote *whole, const BfFilter *filter, int number,
 	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
 				   whole->layout, &whole->plan, &shard);
 	id = bf_shards_claim(whole, false, ttl, &found);
-	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values, id);
-	bf_shards_clear(whole, &found, shard.key);
+	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values,
+						id, number);
+	bf_shards_clear(whole, &found, number);
 	bytes = mirror_one(&shard, filter, ttl, refresh);
 	bf_shards_arrive(whole, id, number, &shard, ttl);
 	return bytes;

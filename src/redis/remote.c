@@ -79,7 +79,10 @@ bf_remote_check_slots(const BfRemote *remote)
 			 errhint("Enclose a part of the key in braces, as in \"{titles}\"; only that part determines the slot.")));
 }
 
-/* The id of the filter that this, or its remnants, is a shard of, or NULL. */
+/*
+ * What is recorded of the filter that this, or its remnants, is a shard of, or
+ * NULL.
+ */
 const char *
 bf_remote_whole(const BfRemote *remote)
 {

@@ -29,12 +29,14 @@
  * A shard that took long to write may arrive when the filter has been
  * replaced, perhaps by one with another number of shards, where a miss in it
  * means nothing.  So the shard's own hash contains, written together with its
- * bits, the id of the hash that it was made for.  The id is compared whenever
- * the bits are read: an unrelated filter at the key of a shard is not taken
- * for it.  Only filters of earlier releases, whose hash does not record the
- * strategy, have shards without an id.  A session that finds its own shard to
- * be late removes it, as a filter that lacks a shard, or has a wrong one, is
- * an error.
+ * bits, the id of the hash that it was made for, and its number: a shard that
+ * was renamed to the key of another one has the id, but other elements.  Both
+ * are compared whenever the bits are read: an unrelated filter at the key of a
+ * shard is not taken for it.  Only filters of earlier releases, whose hash
+ * does not record the strategy, have shards without an id; and shards that
+ * earlier releases wrote may have an id alone.  A session that finds its own
+ * shard to be late removes it, as a filter that lacks a shard, or has a wrong
+ * one, is an error.
  */
 #include "postgres.h"
 
@@ -49,26 +51,27 @@
 #define MAX_TRIES	2
 
 /*
- * Whether what is at the key of a shard was made for this filter: it has its
- * id, or the filter's hash has no strategy, and so is of a release without
- * ids.
+ * Whether what is at the key of the shard with a number was made for this
+ * filter as that shard: it has its id and number, or the filter's hash has no
+ * strategy, and so is of a release without ids.
  */
 static bool
-is_owned(const BfRemote *whole, const BfRemote *shard)
+is_owned(const BfRemote *whole, const BfRemote *shard, int number)
 {
 	const char *id = whole->hash[BF_CONFIG].values[BF_SPREAD_ID];
 	const char *recorded = bf_remote_whole(shard);
 
 	return recorded == NULL ? whole->plan.strategy == NULL :
-		strcmp(recorded, id ? id : "") == 0;
+		bf_layout_is_whole(recorded, id ? id : "", number);
 }
 
 /*
- * Whether what is at the key of a shard belongs to a filter that is gone: it
- * has another id than the present hash.
+ * Whether what is at the key of the shard with a number belongs to a filter
+ * that is gone, or is another shard: it is not what the present hash needs
+ * there.
  */
 static bool
-is_leftover(const BfRemote *whole, const BfRemote *shard)
+is_leftover(const BfRemote *whole, const BfRemote *shard, int number)
 {
 	const char *recorded = shard->layout || shard->orphan ?
 		bf_remote_whole(shard) : NULL;
@@ -80,7 +83,7 @@ is_leftover(const BfRemote *whole, const BfRemote *shard)
 	/* The hash must be read after the shard. */
 	bf_remote_describe(whole->server, whole->key, &now);
 	id = now.shards > 0 ? now.hash[BF_CONFIG].values[BF_SPREAD_ID] : NULL;
-	return id == NULL || strcmp(recorded, id) != 0;
+	return id == NULL || !bf_layout_is_whole(recorded, id, number);
 }
 
 /* The layout of a filter, complete or not. */
@@ -116,19 +119,20 @@ drop_keys(const BfRemote *remote)
 }
 
 /*
- * Remove what a filter that is gone has left at the key of a shard; 22023 if
- * it holds an unrelated filter.  A stream without a hash is a shard that has
- * lost the hash, if all shards have been made.
+ * Remove what a filter that is gone, or another shard, has left at the key of
+ * a shard; 22023 if it holds an unrelated filter.  A stream without a hash is
+ * a shard that has lost the hash, if all shards have been made.
  */
 void
-bf_shards_clear(const BfRemote *whole, const BfRemote *found, const char *key)
+bf_shards_clear(const BfRemote *whole, const BfRemote *found, int number)
 {
+	char	   *key = bf_shard_key(whole->key, number);
 	BfRemote	there;
 
 	bf_remote_describe(whole->server, key, &there);
-	if (is_leftover(found, &there))
+	if (is_leftover(found, &there, number))
 		(void) drop_keys(&there);
-	else if (layout_of(&there) != NULL && !is_owned(found, &there) &&
+	else if (layout_of(&there) != NULL && !is_owned(found, &there, number) &&
 			 (found->layout == NULL || there.layout == NULL ||
 			  there.hash[bf_layout_kind_role(there.layout)].there))
 		bf_remote_taken(whole, key);
@@ -136,15 +140,15 @@ bf_shards_clear(const BfRemote *whole, const BfRemote *found, const char *key)
 
 /* Raise an error if a shard does not belong to this filter. */
 static void
-check_owner(const BfRemote *whole, const BfRemote *shard)
+check_owner(const BfRemote *whole, const BfRemote *shard, int number)
 {
-	if (is_owned(whole, shard))
+	if (is_owned(whole, shard, number))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("filter at key \"%s\" in Redis is incomplete", whole->key),
-			 errdetail("The filter at key \"%s\" is not a shard of this filter.",
-					   shard->key),
+			 errdetail("The filter at key \"%s\" is not shard %d of this filter.",
+					   shard->key, number),
 			 errhint("Mirror that shard again, or drop the filter with bf_redis_drop and create it again.")));
 }
 
@@ -158,7 +162,7 @@ bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
 	bf_remote_describe(whole->server, bf_shard_key(whole->key, number), shard);
 	if (shard->layout != whole->layout || shard->shards > 0)
 		bf_remote_missing(shard);
-	check_owner(whole, shard);
+	check_owner(whole, shard, number);
 	shard->is_shard = true;
 }
 
@@ -452,14 +456,14 @@ bf_shards_claim(const BfRemote *whole, bool creating, int64 ttl,
 
 /* Remove a shard that was mirrored too late, if it is still there. */
 static void
-remove_late(const BfRemote *late, const char *id)
+remove_late(const BfRemote *late)
 {
 	BfRemote	found;
 	const char *recorded;
 
 	bf_remote_describe(late->server, late->key, &found);
 	recorded = found.layout ? bf_remote_whole(&found) : NULL;
-	if (recorded != NULL && strcmp(recorded, id) == 0)
+	if (recorded != NULL && strcmp(recorded, bf_remote_whole(late)) == 0)
 		(void) drop_keys(&found);
 }
 
@@ -490,7 +494,7 @@ bf_shards_arrive(const BfRemote *whole, const char *id, int number,
 	answer = bf_ask_number(whole->server, whole->key, unit);
 	if (answer != 0)
 		return answer == 2;
-	remove_late(shard, id);
+	remove_late(shard);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("filter at key \"%s\" was dropped or replaced while its shard %d was being written",
@@ -513,7 +517,8 @@ create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
 
 	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
 				   whole->layout, &whole->plan, &shard);
-	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values, id);
+	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values,
+						id, number);
 	if (found->layout != NULL)
 	{
 		bf_shards_describe_one(found, number, &there);
@@ -522,11 +527,11 @@ create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
 			bf_remote_keeps_changing(whole->key);
 		return false;
 	}
-	bf_shards_clear(whole, found, shard.key);
+	bf_shards_clear(whole, found, number);
 	if (!create_one(&shard, ttl))
 	{
 		bf_remote_describe(whole->server, shard.key, &there);
-		if (there.layout == NULL || !is_owned(found, &there))
+		if (there.layout == NULL || !is_owned(found, &there, number))
 			bf_remote_taken(whole, shard.key);
 	}
 	return bf_shards_arrive(whole, id, number, &shard, ttl);
@@ -643,7 +648,7 @@ bf_shards_drop(Oid server, const char *key)
 		if (shard.shards > 0 || layout_of(&shard) == NULL ||
 			layout_of(&shard) != layout_of(&whole))
 			continue;
-		if (is_owned(&whole, &shard) || is_leftover(&whole, &shard))
+		if (is_owned(&whole, &shard, i) || is_leftover(&whole, &shard, i))
 			dropped |= drop_keys(&shard) > 0;
 	}
 	MemoryContextSwitchTo(old);

@@ -33,7 +33,7 @@ extern bool bf_shards_are_same(const BfRemote *whole);
 extern const char *bf_shards_claim(const BfRemote *whole, bool creating,
 								   int64 ttl, BfRemote *found);
 extern void bf_shards_clear(const BfRemote *whole, const BfRemote *found,
-							const char *key);
+							int number);
 extern bool bf_shards_arrive(const BfRemote *whole, const char *id,
 							 int number, const BfRemote *shard, int64 ttl);
 extern bool bf_shards_create(const BfRemote *whole, int64 ttl);

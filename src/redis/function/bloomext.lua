@@ -29,6 +29,9 @@
 -- string, or the bits are too few to prove its identity, elements passed without a kind
 -- are looked up as both int and long, or both utf8 and utf16.
 --
+-- A shard is a filter, at its own key KEY:NUMBER.  Its hash records the number: at
+-- another key, it is an error.
+--
 -- Keys read: KEY, {KEY}:bloomext and {KEY}:bloomext-shards (without the braces
 -- if KEY has one), KEY-config; of a growing filter also KEY-cursor, KEY-0,
 -- KEY-1, ...  An account needs the right to read them.  They may follow KEY in
@@ -291,6 +294,14 @@ local function make_layer(key, strategy, bits, hashes, part)
   return {key = key, positions = positions[strategy], bits = bits, hashes = hashes}
 end
 
+-- A shard was renamed if its hash does not record the number that its key ends with.
+local function check_number(key, whole)
+  local recorded = (whole or ''):match('/(%d+)$')
+  if recorded and key:match(':(%d+)$') ~= recorded then
+    refuse('the filter at "%s" is shard %s of another one', key, recorded)
+  end
+end
+
 -- Strategy, bits and hashes, from a hash.
 local function read_shape(fields)
   if not positions[fields.strategy or ''] then
@@ -312,6 +323,7 @@ local function read_guava(key, note)
   local proven = note.mirrored and is_strong(part)
   local fits = note.layout == 'guava' and note.strategy == strategy and
     note.bits == tostring(bits) and note.hashes == tostring(hashes) and has_bits(key, part)
+  if fits then check_number(key, note.whole) end
   return {{key = key, positions = positions[strategy], bits = bits, hashes = hashes, stream = true}},
     fits and note.funnel or nil, not (fits and proven)
 end
@@ -325,6 +337,7 @@ end
 -- Layout growing: layers of one size, or each for more elements at half the fpp.
 local function read_growing(key, fields)
   local strategy, bits, hashes = read_shape(fields)
+  check_number(key, fields.whole)
   local expansion = number(fields.expansion, 1, 32768, 'expansion')
   local least = number(fields.layers or '1', 1, MAX_LAYERS, 'layers')
   local cursor = call('GET', key .. '-cursor')
@@ -351,9 +364,9 @@ end
 -- whether that may be another filter's hash.
 local function read_filter(key)
   local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel',
-    'witness', 'mirrored')
+    'whole', 'witness', 'mirrored')
   local growing = read_hash(key .. '-config', 'strategy', 'bits', 'hashes', 'funnel', 'expected', 'fpp', 'expansion',
-    'layers', 'witness')
+    'layers', 'whole', 'witness')
   local key_type = call('TYPE', key).ok
   if next(read_hash(own_key(key, ':bloomext-shards'), 'layout', 'shards')) then
     refuse('the filter at "%s" has shards', key)
@@ -366,6 +379,7 @@ local function read_filter(key)
   if key_type ~= 'string' then refuse('key "%s" holds a %s, not a string', key, key_type) end
   if own.layout == 'bitmap' then
     local strategy, bits, hashes = read_shape(own)
+    check_number(key, own.whole)
     return {make_layer(key, strategy, bits, hashes, parts_of(own.witness)[1])}, own.funnel
   end
   return read_guava(key, own)

@@ -13,10 +13,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
+use LiveTest;
 use RedisRelay;
 use RedisTest qw(:DEFAULT outcome state_of);
 
 my ($redis, $node) = start_servers([ RedisServer->bloom ]);
+my $has_functions = $redis->cli('COMMAND', 'INFO', 'FCALL_RO') =~ /fcall/i;
+$redis->cli('FUNCTION', 'LOAD', 'REPLACE', slurp_file("$FindBin::RealBin/../../../src/redis/function/bloomext.lua")) if $has_functions;
 my $seed = $ENV{BLOOMEXT_SEED} // time;
 srand $seed;
 note "BLOOMEXT_SEED=$seed";
@@ -299,7 +302,7 @@ sql("SELECT bf_redis_drop('cache', 'late')");
 mirror('late', 'guava', 3, 0 .. 2);
 is(sql("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE query LIKE '%''relay'', ''late''%' AND pid <> pg_backend_pid()"), 't', 'a backend dies');
 $late->();
-sleep 0.05 until $redis->cli('HGET', '{late:1}:bloomext', 'whole') eq $id;
+sleep 0.05 until $redis->cli('HGET', '{late:1}:bloomext', 'whole') eq "$id/1";
 is("@{[ missed('late', $titles), mirror('late', 'guava', 3, 1), missed('late', $titles) ]}", '42704 t 0', 'what it wrote is refused, until it is mirrored again');
 
 # In any layout such a shard is refused, by who learns of it and by who knew the one
@@ -313,6 +316,23 @@ sub make_three
 	sql("SELECT bf_redis_create('cache', 'late', 1500, 0.001, '$strategy', '$layout;shards=3', $expansion);
 		 SELECT count(*) FROM unnest(bf_redis_add_each('cache', 'late', ARRAY(SELECT $element FROM generate_series(1, 300) i)))");
 }
+# Rename two shards to each other's keys, with all that they have.
+sub swap_shards
+{
+	$redis->cli('EVAL', q{
+		local function rename(from, to)
+			for _, k in ipairs(redis.call('KEYS', '*' .. from .. '*')) do redis.call('RENAME', k, (k:gsub(from, to, 1))) end
+		end
+		rename('late:0', 'away') rename('late:1', 'late:0') rename('away', 'late:1')}, 0);
+}
+sql(q{
+	-- How many elements are denied, or what error that is.
+	CREATE FUNCTION denied(elements anyarray) RETURNS text LANGUAGE plpgsql AS $$
+	BEGIN
+		RETURN (SELECT count(*) FROM unnest(bf_redis_contains_each('cache', 'late', elements)) AS f WHERE NOT f);
+	EXCEPTION WHEN OTHERS THEN
+		RETURN sqlstate;
+	END $$});
 for my $case ([ 'guava', 'guava', 0 ], [ 'bitmap', 'guava', 0 ], [ 'growing', 'guava', 1 ], [ 'redisson', 'redisson', 0 ], RedisServer->bloom ? [ 'redisbloom', 'redisbloom', 0 ] : ())
 {
 	my ($layout, $strategy, $expansion) = @$case;
@@ -333,6 +353,34 @@ for my $case ([ 'guava', 'guava', 0 ], [ 'bitmap', 'guava', 0 ], [ 'growing', 'g
 		is(state_of("SELECT $_"), '42704', "$layout, $how: $_") for "bf_redis_contains('cache', 'late', 'x'::text)", "bf_redis_add('cache', 'late', 'x'::text)",
 		  "bf_redis_info('cache', 'late')", "bf_fetch('cache', 'late', '$layout;shards=3/1')";
 		is("@{[ mirror('late', $layout, 3, 1), missed('late', $element) ]}", 't 0', "$layout, $how: mirrored again");
+
+		# So is one at the key of another shard, which has the same id.
+		my $session = LiveTest->new($node)->session;
+		my $question = "SELECT denied(ARRAY(SELECT $element FROM generate_series(1, 300) i))";
+		is($session->ask($question), 0, "$layout, $how: all, to a session");
+		swap_shards();
+		is($session->ask($question), '42704', "$layout, $how: two shards at each other's keys, to the same session");
+		is(state_of("SELECT $_"), '42704', "$layout, $how: two shards at each other's keys: $_") for "bf_redis_contains('cache', 'late', 'x'::text)", "bf_redis_add('cache', 'late', 'x'::text)",
+		  "bf_redis_info('cache', 'late')", "bf_fetch('cache', 'late', '$layout;shards=3/1')", "bf_redis_create('cache', 'late', 1500, 0.001, '$strategy', '$layout;shards=3', $expansion)";
+		$redis->cli('ACL', 'SETUSER', 'default', '+fcall_ro') if $has_functions;
+		like($redis->cli('FCALL_RO', 'bloomext_contains_as', 1, 'late:1', 'utf8', 'Title 1'), qr/is shard 0 of another one/, "$layout, $how: a function, too")
+		  if $has_functions && $strategy eq 'guava';
+		is("@{[ mirror('late', $layout, 3, 1), missed('late', $element) ]}", 't 42704', "$layout, $how: one is mirrored again");
+		is("@{[ mirror('late', $layout, 3, 0), missed('late', $element) ]}", 't 0', "$layout, $how: both are");
+		$session->quit;
+
+		# A release before wrote no number.
+		for my $shard (0 .. 2)
+		{
+			my $hash = $layout eq 'growing' ? "late:$shard-config" : "{late:$shard}:bloomext";
+			is($redis->cli('HGET', $hash, 'whole'), $redis->cli('HGET', '{late}:bloomext-shards', 'id') . "/$shard", "$layout, $how: shard $shard says whose it is, and which");
+			$redis->cli('HSET', $hash, 'whole', $redis->cli('HGET', '{late}:bloomext-shards', 'id'));
+		}
+		is(missed('late', $element), 0, "$layout, $how: shards of a release before");
+		is("@{[ mirror('late', $layout, 3, 1), missed('late', $element) ]}", 't 0', "$layout, $how: one of them is mirrored again");
+		swap_shards();
+		sql("SELECT bf_redis_drop('cache', 'late')");
+		is($redis->cli('DBSIZE'), 0, "$layout, $how: all are dropped, wherever they are");
 	}
 }
 
