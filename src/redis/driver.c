@@ -524,8 +524,35 @@ ask_about(const BfRemote *remote, const char *verb, char *key, uint32 head)
 	return bf_ask_number(remote->server, remote->key, unit);
 }
 
-/* BfDriver.measure */
-void
+/*
+ * Whether a filter is the one described, by a lookup of nothing; raises 42704
+ * if it is, but has lost a string.
+ */
+static bool
+is_unchanged(const BfRemote *remote)
+{
+	BfItemRun	run = {.remote = remote};
+	BfUnit	   *unit = bf_unit_make();
+	BfConnection *connection;
+	const BfReply *reply;
+	bool		same;
+
+	append_lookup(unit, &run, NULL, 0);
+	reply = bf_ask(remote->server, remote->key, unit, 0, &connection);
+	same = bf_reply_is_same(connection, remote, reply);
+	bf_connection_done(connection);
+	bf_unit_free(unit);
+	return same;
+}
+
+/*
+ * BfDriver.measure: bits are counted layer by layer, as that takes Redis long.
+ * Whether they were the filter's is found out afterwards: what is missing then,
+ * or has come in the place of something else, may have been so before.  A
+ * string that describes itself has its length checked: the script would read
+ * its hash as well, which may be elsewhere while a slot of a cluster moves.
+ */
+bool
 bf_strings_measure(const BfRemote *remote, BfMeasure *measure)
 {
 	const BfLayout *layout = remote->layout;
@@ -544,4 +571,7 @@ bf_strings_measure(const BfRemote *remote, BfMeasure *measure)
 	measure->ttl = ask_about(remote, "PTTL", remote->hash[BF_CONFIG].there ?
 							 pstrdup(remote->hash[BF_CONFIG].key) :
 							 bf_remote_layer_key(remote, 0), 0);
+	return bf_layout_head(layout) > 0 && !remote->is_shard ?
+		measure->bytes == bf_layout_bytes(layout, &remote->plan.first) :
+		is_unchanged(remote);
 }

@@ -79,8 +79,8 @@ typedef struct BfDriver
 	 */
 	uint64		(*mirror) (const BfRemote *remote, const BfRemote *old,
 						   const BfFilter *filter, int64 ttl, bool refresh);
-	/* Measure a described filter. */
-	void		(*measure) (const BfRemote *remote, BfMeasure *measure);
+	/* Measure a described filter; false if it has changed. */
+	bool		(*measure) (const BfRemote *remote, BfMeasure *measure);
 	/*
 	 * Whether a filter described does not match the witness in its hash; NULL:
 	 * the script that describes filters has checked the bits.
@@ -133,7 +133,7 @@ extern char *bf_strings_create(const BfRemote *remote, int64 ttl);
 extern bool bf_strings_contains(const BfRemote *remote, BfItems *items);
 extern struct varlena *bf_strings_fetch(const BfRemote *remote,
 										BfBinding kind);
-extern void bf_strings_measure(const BfRemote *remote, BfMeasure *measure);
+extern bool bf_strings_measure(const BfRemote *remote, BfMeasure *measure);
 
 /* redis_ops.c */
 extern void bf_items_forget(void);

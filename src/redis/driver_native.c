@@ -416,7 +416,7 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
  * BfDriver.measure: elements, bytes and time to live, by
  * lua/native_measure.lua; the number of bits that are set is not available.
  */
-static void
+static bool
 measure_native(const BfRemote *remote, BfMeasure *measure)
 {
 	BfUnit	   *unit = bf_unit_make();
@@ -442,6 +442,7 @@ measure_native(const BfRemote *remote, BfMeasure *measure)
 	measure->ttl = bf_reply_integer(connection, number[2]);
 	bf_connection_done(connection);
 	bf_unit_free(unit);
+	return true;
 }
 
 const BfDriver bf_driver_native = {

@@ -77,6 +77,19 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(bf_shards_create(&remote, ttl));
 }
 
+/* Describe and measure a filter, again if it was changed in between. */
+static void
+measure_remote(Oid server, const char *key, BfShards *shards, BfMeasure *sum)
+{
+	for (int changes = 0; changes < BF_MAX_CHANGES; changes++)
+	{
+		bf_shards_describe(server, key, shards);
+		if (bf_shards_measure(shards, sum))
+			return;
+	}
+	bf_remote_keeps_changing(key);
+}
+
 /* bf_redis_info(server, key): a filter's parameters and fill */
 Datum
 bloomext_redis_info(PG_FUNCTION_ARGS)
@@ -91,9 +104,8 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	const char *funnel;
 	const char *elements;
 
-	bf_shards_describe(bf_server_argument(fcinfo, 0),
-					   bf_key_argument(fcinfo, 1), &shards);
-	bf_shards_measure(&shards, &sum);
+	measure_remote(bf_server_argument(fcinfo, 0), bf_key_argument(fcinfo, 1),
+				   &shards, &sum);
 	first = &shards.remote[0];
 	header = &first->plan.header;
 	funnel = bf_funnel_name(header->funnel);

@@ -554,8 +554,8 @@ bf_shards_create(const BfRemote *whole, int64 ttl)
 	return created;
 }
 
-/* Measure a filter: the sum of its shards. */
-void
+/* Measure a filter: the sum of its shards; false if one has changed. */
+bool
 bf_shards_measure(BfShards *shards, BfMeasure *sum)
 {
 	*sum = (BfMeasure) {.ttl = -1};
@@ -566,7 +566,8 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 
 		CHECK_FOR_INTERRUPTS();
 		bf_remote_describe_fully(shard);
-		shard->layout->driver->measure(shard, &measure);
+		if (!shard->layout->driver->measure(shard, &measure))
+			return false;
 		sum->only_counted |= measure.only_counted;
 		sum->fill.bits += measure.fill.bits;
 		sum->fill.bits_set += measure.fill.bits_set;
@@ -576,6 +577,7 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 		if (i == 0)
 			sum->ttl = measure.ttl;
 	}
+	return true;
 }
 
 /* Remove the hash that lists the shards, as drop_keys() would. */

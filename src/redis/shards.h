@@ -37,7 +37,7 @@ extern void bf_shards_clear(const BfRemote *whole, const BfRemote *found,
 extern bool bf_shards_arrive(const BfRemote *whole, const char *id,
 							 int number, const BfRemote *shard, int64 ttl);
 extern bool bf_shards_create(const BfRemote *whole, int64 ttl);
-extern void bf_shards_measure(BfShards *shards, BfMeasure *sum);
+extern bool bf_shards_measure(BfShards *shards, BfMeasure *sum);
 extern bool bf_shards_drop(Oid server, const char *key);
 
 #endif							/* BLOOMEXT_SHARDS_H */

@@ -40,28 +40,28 @@ for my $key ("repeat('k', 1025)", "repeat('é', 513)", "''")
 my $grown = growth("bf_redis_create('cache', 'key', 10)", "bf_redis_contains('cache', repeat('k', 20000000), 'x'); EXCEPTION WHEN OTHERS THEN NULL");
 takes_below($grown, 64, "a key of 20 MB takes $grown MB");
 
-# Many shards of many layers, as whoever writes to Redis can make them.
+# Many shards of many layers, as whoever writes to Redis can make them, with as many strings
+# or fewer.
 my $layers = 1024;
 sub deepen
 {
-	my ($shards) = @_;
+	my ($shards, $strings) = @_;
 	$redis->cli('EVAL', qq{
 		redis.call('HSET', '{deep}:bloomext-shards', 'layout', 'growing', 'shards', '$shards')
 		for i = 0, $shards - 1 do
 			local key = 'deep:' .. i
 			redis.call('HSET', key .. '-config', 'bits', '64', 'hashes', '1', 'strategy', 'guava', 'funnel', '', 'expected', '', 'fpp', '', 'expansion', '1')
 			redis.call('SET', key .. '-cursor', $layers - 1)
-			redis.call('SET', key .. '-0', '12345678')
-			redis.call('SET', key .. '-1', '12345678')
+			for j = 0, $strings - 1 do redis.call('SET', key .. '-' .. j, '12345678') end
 		end}, 0);
 	return $shards;
 }
-my $shards = deepen(24);
+my $shards = deepen(24, $layers);
 is(sql("SELECT shards, layers, bits, bytes FROM bf_redis_info('cache', 'deep')"),
-	"$shards|$layers|" . $shards * $layers * 64 . '|' . $shards * 16, 'many layers are counted');
+	"$shards|$layers|" . $shards * $layers * 64 . '|' . $shards * $layers * 8, 'many layers are counted');
 $grown = growth("bf_redis_info('cache', 'key')", "bf_redis_info('cache', 'deep')");
 takes_below($grown, 16, "and take $grown MB");
-deepen(1024);
+deepen(1024, 2);
 $grown = growth("bf_redis_info('cache', 'key')", "bf_redis_drop('cache', 'deep')");
 takes_below($grown, 16, "to drop them takes $grown MB");
 is($redis->cli('KEYS', '*deep*'), '', 'and none is left');

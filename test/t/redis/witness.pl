@@ -234,6 +234,11 @@ $redis->cli('HDEL', 'chain-config', 'funnel', 'elements');
 is(sql("SELECT bf_redis_create($chain, funnel => 'utf8')") . sql("SELECT layers > 3, funnel FROM bf_redis_info('cache', 'chain')"), 'ft|utf8', 'of what kind many layers are, is noted');
 $redis->cli('DEL', 'chain-2');
 is(outcome("SELECT bf_redis_create($chain)"), '42704', 'created where the third layer is lost');
+is(outcome("SELECT bf_redis_info('cache', 'chain')"), '42704', '... and asked how full it is');
+$redis->cli('FLUSHALL');
+sql("SELECT bf_redis_create($chain), bf_redis_add_each('cache', 'chain', ARRAY(SELECT 't' || i FROM generate_series(1, 300) AS i)) IS NULL");
+$events{'zeros in its place'}->('chain-2');
+is(outcome("SELECT bf_redis_info('cache', 'chain')"), '42704', 'where the third layer was made anew, too');
 
 # What has no witness is asked as it was: a release without them, or a service, made it.
 for my $layout (qw(bitmap redisson guava growing))
