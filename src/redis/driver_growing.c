@@ -58,7 +58,9 @@ count_layers(BfRemote *remote, const BfFound *found)
 	uint64		newest;
 
 	remote->cursor = found->cursor;
-	if (!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest))
+	remote->cursor_length = found->cursor_length;
+	if (!bf_read_number(found->cursor, 0, BF_MAX_LAYERS - 1, &newest) ||
+		strlen(found->cursor) < (size_t) found->cursor_length)
 	{
 		newest = 0;
 		if (!original)

@@ -163,6 +163,7 @@ bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
 						bool noting)
 {
 	int			hashes = 0;
+	StringInfoData cursor;
 
 	for (int role = 0; role < BF_HASHES; role++)
 		hashes += remote->hash[role].key != NULL;
@@ -176,8 +177,14 @@ bf_remote_append_guards(BfUnit *unit, const BfRemote *remote, uint32 strings,
 		return;
 	bf_command_number(unit, strings + hashes + 1);
 	bf_command_number(unit, 0);
-	bf_command_key(unit, remote->cursor ? psprintf("=%s", remote->cursor) :
-				   pstrdup(""));
+	initStringInfo(&cursor);
+	if (remote->cursor != NULL)
+	{
+		appendStringInfoChar(&cursor, '=');
+		appendBinaryStringInfo(&cursor, remote->cursor, remote->cursor_length);
+	}
+	bf_command_bytes(unit, cursor.data, cursor.len);
+	pfree(cursor.data);
 }
 
 /*

@@ -44,7 +44,8 @@ typedef struct BfRemote
 	uint32		witnesses;		/* number of these */
 	char	   *cursor_key;		/* of the string that says which layer is the
 								 * newest, or NULL */
-	char	   *cursor;			/* its contents; NULL: missing */
+	char	   *cursor;			/* its first bytes; NULL: missing */
+	int			cursor_length;	/* number of these bytes, which may be zeros */
 	BfPlan		plan;			/* of a sharded filter without layers; of one
 								 * that was found, at most the strategy */
 	uint8		head[BF_MAX_HEAD];	/* the first bytes of its one string */
@@ -75,7 +76,8 @@ typedef struct BfFound
 	uint32		disproved[BF_HASHES];	/* number of the string, from 1, that
 										 * lacks bits of the hash's witness; 0:
 										 * none */
-	char	   *cursor;			/* NULL: none */
+	char	   *cursor;			/* first bytes; NULL: none */
+	int			cursor_length;
 	int64		layer[BF_FOUND_LAYERS]; /* lengths of the first strings; 0:
 										 * missing */
 } BfFound;

@@ -52,6 +52,7 @@ typedef struct SideKey
 								 * 1; 0: none */
 	int64		length;			/* of the string; 0: it does not exist */
 	char	   *bytes;			/* its first bytes, or NULL */
+	int			bytes_length;	/* number of these bytes */
 	bool		foreign;		/* it is to be a hash, and is not */
 } SideKey;
 
@@ -186,6 +187,7 @@ find_places(const Places *places, BfFound *found)
 		found->disproved[role] = hash ? hash->disproved : 0;
 	}
 	found->cursor = places->cursor ? places->cursor->bytes : NULL;
+	found->cursor_length = places->cursor ? places->cursor->bytes_length : 0;
 	for (int i = 0; i < BF_FOUND_LAYERS; i++)
 		found->layer[i] = places->layer[i] ? places->layer[i]->length : 0;
 }
@@ -274,6 +276,7 @@ read_side_key(BfConnection *connection, const BfReply *reply, SideKey *side)
 		element = bf_reply_array(connection, reply, 2);
 		side->length = bf_reply_integer(connection, element[0]);
 		side->bytes = reply_text(connection, element[1]);
+		side->bytes_length = (int) element[1]->len;
 		return;
 	}
 	element = bf_reply_array(connection, reply, side->count + 1);

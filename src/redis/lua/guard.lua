@@ -1,11 +1,11 @@
 -- Precedes other scripts: is a filter still the one described?
 -- ARGV starts with the number of things that must not have changed.  For each of them,
 --   the number of its key and the number of fields of a hash follow.  For a string (0
---   fields) this is followed by its value, with = before it, or nothing if it did not
---   exist; for a hash by the names of the fields, the number, from 1, of the one that
---   is the strings' witness (0: none), and the SHA-1 of their values, each written
---   like that of a string, separated by zero bytes, which described values do not
---   contain.
+--   fields) this is followed by its first 20 bytes, with = before them, or nothing if it
+--   did not exist; for a hash by the names of the fields, the number, from 1, of the one
+--   that is the strings' witness (0: none), and the SHA-1 of their values, each with =
+--   before it, or nothing if it did not exist, separated by zero bytes, which described
+--   values do not contain.
 local c, a, witness = redis.call, 2, ''
 local function changed()
   for _ = 1, tonumber(ARGV[1]) do
@@ -13,7 +13,7 @@ local function changed()
     a = a + 2
     if n == 0 then
       is = c('GET', key)
-      is = is and '=' .. is or ''
+      is = is and '=' .. is:sub(1, 20) or ''
     else
       local found = redis.pcall('HMGET', key, unpack(ARGV, a, a + n - 1))
       -- Anything but a hash has no fields; other errors are raised.

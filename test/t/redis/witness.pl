@@ -217,7 +217,8 @@ for my $layout (qw(bitmap redisson growing))
 
 # What is no number of a layer, or of none that is there, says as little as no cursor; and
 # who creates a filter that is there is told where a layer of it is lost.
-for my $loss (map { my $cursor = $_; sub { $redis->cli('SET', 'growing-cursor', $cursor) } } 'x', '', '1 ', '64', '99999999999999999999')
+for my $loss (map { my $cursor = $_; sub { $redis->cli('EVAL', "return redis.call('SET', KEYS[1], '$cursor')", 1, 'growing-cursor') } }
+	'x', '', '1 ', '64', '99999999999999999999', '1\\0', '\\0', '1' . ' ' x 30)
 {
 	for my $mends ("SELECT bf_mirror(filter('guava', 2), 'cache', 'growing', 'growing') > 0", "SELECT bf_redis_drop('cache', 'growing')")
 	{
