@@ -487,7 +487,7 @@ bf_strings_fetch(const BfRemote *remote, BfBinding kind)
 	struct varlena *value = NULL;
 	BfReply **string;
 
-	if (stream != NULL && !remote->is_shard)
+	if (stream != NULL && remote->shard_of == NULL)
 		return fetch_stream(remote, kind);
 	unit = bf_unit_make();
 	bf_script_begin(unit, BF_SCRIPT_WITNESS BF_SCRIPT_GUARD BF_SCRIPT_STRINGS BF_SCRIPT_FETCH);
@@ -571,7 +571,7 @@ bf_strings_measure(const BfRemote *remote, BfMeasure *measure)
 	measure->ttl = ask_about(remote, "PTTL", remote->hash[BF_CONFIG].there ?
 							 pstrdup(remote->hash[BF_CONFIG].key) :
 							 bf_remote_layer_key(remote, 0), 0);
-	return bf_layout_head(layout) > 0 && !remote->is_shard ?
+	return bf_layout_head(layout) > 0 && remote->shard_of == NULL ?
 		measure->bytes == bf_layout_bytes(layout, &remote->plan.first) :
 		is_unchanged(remote);
 }

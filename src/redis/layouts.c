@@ -210,13 +210,13 @@ read_shape(char *const *values, BfPlan *plan, BfError *error)
 		bf_strategy_by_name(values[STRATEGY]) : NULL;
 	if (plan->strategy == NULL || !read_kind(values, plan))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "unknown strategy, funnel or elements in Redis");
+					   "unknown strategy, funnel or elements");
 	plan->header.strategy = plan->strategy->id;
 	if (!read_layer(values, plan) ||
 		(plan->header.fpp == 0 &&
 		 !(is_empty(values[EXPECTED]) && is_empty(values[FPP]))))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "invalid bits, hashes, expected or fpp in Redis");
+					   "invalid bits, hashes, expected or fpp");
 	return bf_strategy_accepts(plan->strategy, plan->first.bits, error);
 }
 
@@ -248,17 +248,17 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 	Assert(plan->strategy != NULL);
 	if (plan->strategy->counts_elements)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "strategy in Redis grows in another way");
+					   "its strategy grows in another way");
 	if (!bf_read_number(values[EXPANSION], 1, BF_MAX_EXPANSION, &expansion))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "invalid expansion in Redis");
+					   "invalid expansion");
 	header->expansion = (uint32) expansion;
 	if (header->fpp == 0)
 	{
 		if (expansion == 1)
 			return true;
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "expansion %u without expected and fpp in Redis",
+					   "expansion %u without expected and fpp",
 					   header->expansion);
 	}
 	if (!bf_plan_sized(plan->strategy, (int64) header->expected, header->fpp,
@@ -268,7 +268,7 @@ read_growing(char *const *values, BfPlan *plan, BfError *error)
 		(sized.first.bits != first->bits ||
 		 sized.first.hashes != first->hashes))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "bits and hashes do not follow from expected and fpp in Redis");
+					   "bits and hashes do not follow from expected and fpp");
 	first->expected = sized.first.expected;
 	first->fpp = sized.first.fpp;
 	return true;
@@ -323,7 +323,7 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 	plan->header.strategy = bf_redisson.id;
 	if (!read_layer(values, plan))
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "invalid size or hashIterations in Redis");
+					   "invalid size or hashIterations");
 	return bf_strategy_accepts(&bf_redisson, plan->first.bits, error);
 }
 

@@ -397,7 +397,7 @@ kind_is_unchanged(const BfRemote *remote)
 {
 	BfRemote	now;
 
-	if (bf_layout_head(remote->layout) == 0 || remote->is_shard)
+	if (bf_layout_head(remote->layout) == 0 || remote->shard_of != NULL)
 		return true;
 	bf_remote_describe(remote->server, remote->key, &now);
 	return now.plan.header.funnel == remote->plan.header.funnel &&
@@ -483,6 +483,8 @@ bloomext_fetch_sized(PG_FUNCTION_ARGS)
 	bf_remote_describe(remote.server, remote.key, &described);
 	if (described.lost != NULL && described.orphan == remote.layout)
 		bf_remote_missing(&described);
+	if (described.at_key <= 0)
+		check_found(&described, remote.layout, &spread);
 	/* The parameters replace the hash that describes the filter. */
 	remote.hash[BF_CONFIG].key = NULL;
 	funnel = requested_funnel(fcinfo, 6, strategy);

@@ -492,7 +492,7 @@ hash_elements(CallSite *call, ElementBatch *elements, int batch)
 	{
 		const BfRemote *remote = &known->shards.remote[i];
 
-		items[i].guarded = bf_layout_head(remote->layout) == 0 || remote->is_shard ||
+		items[i].guarded = bf_layout_head(remote->layout) == 0 || remote->shard_of != NULL ||
 			call->compared != known->number || batch > FEW;
 	}
 	for (int i = 0; i < elements->count && batch > 0; i++)

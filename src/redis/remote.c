@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "redis/remote.h"
-#include "type/value.h"
 
 /* Read a plan from the hash that describes it; false if there is none. */
 bool
@@ -27,7 +26,7 @@ bf_remote_read_config(BfRemote *remote, const BfFound *found)
 	memcpy(config->values, values, sizeof(config->values));
 	remote->plan.header = (BfHeader) {.layers = 1,.cell_bits = BF_CELL_BIT};
 	if (!layout->hash[BF_CONFIG]->read(values, &remote->plan, &error))
-		bf_raise(&error);
+		bf_remote_malformed(config->key, error.message);
 	return true;
 }
 
@@ -164,10 +163,41 @@ bf_remote_check_hashes(const BfRemote *found, const BfRemote *wanted)
 			 errhint("Choose another key.")));
 }
 
+/* Raise that a hash in Redis does not describe a filter, and why. */
+void
+bf_remote_malformed(const char *hash, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("hash \"%s\" in Redis does not describe a filter: %s",
+					hash, reason),
+			 errhint("Delete this hash and the other keys of the filter with DEL in Redis; then mirror the filter again, or create it and add its elements.")));
+}
+
+/*
+ * Raise that a shard, or what is at its key, is not what the filter needs
+ * there, and why.
+ */
+void
+bf_remote_lacks_shard(const BfRemote *shard, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("filter at key \"%s\" in Redis is incomplete",
+					shard->shard_of),
+			 errdetail("%s", detail),
+			 errhint("Mirror that shard again, or drop the filter with bf_redis_drop and create it again.")));
+}
+
 /* Raise that there is no filter at a key: that is never a "no". */
 void
 bf_remote_missing(const BfRemote *remote)
 {
+	if (remote->shard_of != NULL)
+		bf_remote_lacks_shard(remote,
+							  psprintf("%s \"%s\" was evicted, deleted or replaced.",
+									   remote->lost ? "Key" : "The shard at key",
+									   remote->lost ? remote->lost : remote->key));
 	if (remote->lost != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -198,7 +228,8 @@ bf_remote_keeps_changing(const char *key)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("filter at key \"%s\" is being changed concurrently", key)));
+			 errmsg("filter at key \"%s\" is being changed concurrently", key),
+			 errhint("Try again.")));
 }
 
 /* What is known of a layer's string, at least its length. */
@@ -292,7 +323,7 @@ bf_reply_is_same(BfConnection *connection, const BfRemote *remote,
 		bf_connection_raise(connection, reply->str);
 	if (reply->type != BF_REPLY_INTEGER || reply->integer >= 0)
 		return reply->type != BF_REPLY_NIL;
-	if (bf_layout_head(remote->layout) > 0 && !remote->is_shard)
+	if (bf_layout_head(remote->layout) > 0 && remote->shard_of == NULL)
 		return false;
 	lost.lost = bf_remote_layer_key(remote, (uint32) (-reply->integer - 1));
 	bf_remote_missing(&lost);

@@ -37,8 +37,9 @@ typedef struct BfRemote
 								 * names of ours, or NULL */
 	List	   *foreign;		/* keys for hashes that hold something else */
 	int			shards;			/* number of shards; 0: none */
-	bool		is_shard;		/* its hash is compared together with its
-								 * bits */
+	const char *shard_of;		/* key of the filter that it is a shard of, whose
+								 * hash is compared together with its bits; or
+								 * NULL */
 	BfRemoteHash hash[BF_HASHES];
 	BfWitness  *witness;		/* of the first strings */
 	uint32		witnesses;		/* number of these */
@@ -59,7 +60,6 @@ typedef struct BfRemote
 /* What was found at a key. */
 typedef struct BfFoundString
 {
-	BfConnection *connection;	/* that has returned it */
 	const char *type;			/* "none" if there is nothing */
 	uint64		length;			/* of the string */
 	const uint8 *head;			/* its first bytes, or the header of a native
@@ -110,6 +110,10 @@ extern const char *bf_remote_whole(const BfRemote *remote);
 extern bool bf_remote_is_unbound(const BfRemote *remote);
 extern bool bf_remote_is_proven(const BfRemote *remote);
 extern BfBinding bf_remote_kind(const BfRemote *remote);
+pg_noreturn extern void bf_remote_malformed(const char *hash,
+											const char *reason);
+pg_noreturn extern void bf_remote_lacks_shard(const BfRemote *shard,
+											  const char *detail);
 pg_noreturn extern void bf_remote_missing(const BfRemote *remote);
 pg_noreturn extern void bf_remote_keeps_changing(const char *key);
 pg_noreturn extern void bf_remote_taken(const BfRemote *remote,

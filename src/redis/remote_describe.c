@@ -301,8 +301,9 @@ read_side_key(BfConnection *connection, const BfReply *reply, SideKey *side)
  * description but no filter yet.
  */
 static void
-read_shards(BfConnection *connection, char **values, BfRemote *remote)
+read_shards(char **values, BfRemote *remote)
 {
+	char	   *key = bf_suffixed_key(remote->key, BF_SHARDS_SUFFIX);
 	bool		whole = values[SPREAD_SHARDS] != NULL;
 	const char *number = whole ? values[SPREAD_SHARDS] :
 		values[SPREAD_AWAITED] ? values[SPREAD_AWAITED] :
@@ -316,8 +317,7 @@ read_shards(BfConnection *connection, char **values, BfRemote *remote)
 		bf_layout_by_name(values[SPREAD_LAYOUT]) : NULL;
 	if (layout == NULL ||
 		!bf_read_number(number, 1, BF_MAX_SHARDS, &shards))
-		bf_connection_protocol_error(connection,
-									 "The hash that describes the shards of a filter is invalid.");
+		bf_remote_malformed(key, "unknown layout, or invalid number of shards");
 	remote->layout = whole ? layout : NULL;
 	remote->orphan = whole ? NULL : layout;
 	remote->plan.strategy = values[SPREAD_STRATEGY] ?
@@ -325,8 +325,7 @@ read_shards(BfConnection *connection, char **values, BfRemote *remote)
 	remote->shards = (int) shards;
 	memcpy(remote->hash[BF_CONFIG].values, values,
 		   sizeof(char *) * lengthof(shards_fields));
-	remote->hash[BF_CONFIG].key = bf_suffixed_key(remote->key,
-												  BF_SHARDS_SUFFIX);
+	remote->hash[BF_CONFIG].key = key;
 }
 
 /* Whether a filter does not match the witness in its note. */
@@ -503,8 +502,6 @@ read_description(BfConnection *connection, const BfReply *reply,
 	BfReply **element = bf_reply_array(connection, reply,
 										  FIRST_SIDE_KEY + list->count);
 
-	/* After a redirection this is not the connection that was tried first. */
-	at->connection = connection;
 	at->type = reply_text(connection, element[0]);
 	at->head = (const uint8 *) reply_text(connection, element[1]);
 	at->head_length = element[1]->len;
@@ -574,7 +571,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 	}
 	read_keys(server, key, &list, &found.at);
 	if (shards != NULL)
-		read_shards(found.at.connection, shards->values, remote);
+		read_shards(shards->values, remote);
 	for (int i = bf_layout_count - 1; i >= 0; i--)
 	{
 		find_places(&places[i], &found);

@@ -142,14 +142,10 @@ bf_shards_clear(const BfRemote *whole, const BfRemote *found, int number)
 static void
 check_owner(const BfRemote *whole, const BfRemote *shard, int number)
 {
-	if (is_owned(whole, shard, number))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("filter at key \"%s\" in Redis is incomplete", whole->key),
-			 errdetail("The filter at key \"%s\" is not shard %d of this filter.",
-					   shard->key, number),
-			 errhint("Mirror that shard again, or drop the filter with bf_redis_drop and create it again.")));
+	if (!is_owned(whole, shard, number))
+		bf_remote_lacks_shard(shard,
+							  psprintf("The filter at key \"%s\" is not shard %d of this filter.",
+									   shard->key, number));
 }
 
 /* Describe the filter itself or a shard; it must be a single filter. */
@@ -160,10 +156,10 @@ bf_shards_describe_one(const BfRemote *whole, int number, BfRemote *shard)
 	if (whole->shards == 0)
 		return;
 	bf_remote_describe(whole->server, bf_shard_key(whole->key, number), shard);
+	shard->shard_of = whole->key;
 	if (shard->layout != whole->layout || shard->shards > 0)
 		bf_remote_missing(shard);
 	check_owner(whole, shard, number);
-	shard->is_shard = true;
 }
 
 /* Refuse a shard of another strategy, which assigns elements differently. */
@@ -394,6 +390,7 @@ create_one(const BfRemote *remote, int64 ttl)
 		if (taken == NULL)
 			return true;
 	}
+	found.shard_of = remote->shard_of;
 	if (found.lost != NULL)
 		bf_remote_missing(&found);
 	if (taken != NULL)
@@ -517,6 +514,7 @@ create_shard(const BfRemote *whole, const BfRemote *found, const char *id,
 
 	bf_remote_plan(whole->server, bf_shard_key(whole->key, number),
 				   whole->layout, &whole->plan, &shard);
+	shard.shard_of = whole->key;
 	bf_layout_set_whole(shard.hash[bf_layout_kind_role(shard.layout)].values,
 						id, number);
 	if (found->layout != NULL)

@@ -117,6 +117,8 @@ my $elements = "(SELECT array_agg(i::text) FROM generate_series(1, 200) i)";
 said();
 is(session("SELECT bf_redis_contains_each('wire', 'never:', $elements)"), '55006', 'a filter that never stays the same');
 cmp_ok(said() =~ tr/\n//, '<=', 22, 'is given up, however many elements there are');
+like(($node->psql('postgres', "SELECT bf_redis_contains_each('wire', 'never:', $elements)"))[2],
+	qr/ERROR:  filter at key "never:" is being changed concurrently\nHINT:  Try again\.$/m, 'and says what to do');
 is(session("SELECT bf_redis_contains('wire', 'never:', 'x')"), '55006', 'nor is it believed by the bits that came with its head');
 
 # Filters that grow while they are added to: traffic and memory do not grow with
