@@ -64,7 +64,7 @@ CREATE FUNCTION bf_create(
 	AS 'MODULE_PATHNAME', 'bloomext_create'
 	LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bf_create(bigint, float8, text, text, int, boolean) IS
-	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom, spark1, spark2, bitsandblooms; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that each expect that many times as many; counting (guava, guava32, spark1, spark2): elements can be removed again, at four times the size';
+	'empty filter for that many elements (>= 0) at that false positive probability (between 0 and 1); strategy: guava, guava32, redisson, magnuss, tale2009, cassandra, redisbloom, spark1, spark2, bitsandblooms, parquet; funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; expansion: 0 does not grow, 1 adds equal layers, 2 to 32768 adds layers that each expect that many times as many; counting (guava, guava32, spark1, spark2): elements can be removed again, at four times the size';
 
 CREATE FUNCTION bf_create_buckets(
 	expected bigint,
@@ -202,7 +202,7 @@ CREATE FUNCTION bf_compatible(bloomfilter, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_compatible'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION bf_compatible(bloomfilter, bloomfilter) IS
-	'whether bf_union of the two works: same strategy, funnel, layers, bits and hashes, and both counting or neither';
+	'whether bf_union of the two works: same strategy, funnel, layers, bits and hashes, and both counting or neither; of parquet, bits that divide the other''s';
 
 CREATE FUNCTION bf_covers(bloomfilter, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_covers'
@@ -332,7 +332,7 @@ CREATE FUNCTION bf_export(bloomfilter, format text DEFAULT NULL) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_export'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_export(bloomfilter, text) IS
-	'the filter in the format guava (writeTo stream), redisbloom (dump), spark or bitsandblooms (their streams), redis or bitset (bit strings); NULL: the own format of its strategy';
+	'the filter in the format guava (writeTo stream), redisbloom (dump), spark, bitsandblooms or parquet (their streams), redis or bitset (bit strings); NULL: the own format of its strategy';
 
 CREATE FUNCTION bf_export_layer(bloomfilter, layer int, format text DEFAULT NULL) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_export_layer'
@@ -348,7 +348,7 @@ CREATE FUNCTION bf_import(
 	AS 'MODULE_PATHNAME', 'bloomext_import'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bf_import(bytea, text, text) IS
-	'filter of a stream that describes itself: guava, redisbloom, spark or bitsandblooms';
+	'filter of a stream that describes itself: guava, redisbloom, spark, bitsandblooms or parquet';
 
 CREATE FUNCTION bf_import(
 	data bytea,

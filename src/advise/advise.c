@@ -17,6 +17,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -70,8 +71,13 @@ typedef struct Expectation
 static double
 real_fpp(const Advice *advice, const BfLayer *shape)
 {
+	const BfBlocks *blocks = advice->strategy->blocks;
+	int64		elements = Max(advice->expected, 1);
+
+	if (blocks != NULL)
+		return blocks->real_fpp((double) elements, shape->bits);
 	return bf_real_fpp(advice->strategy->derivation, shape->bits, shape->hashes,
-					   (uint64) Max(advice->expected, 1), advice->work);
+					   (uint64) elements, advice->work);
 }
 
 /* The actual fpp of a filter sized for another number; 1 if none exists. */
@@ -141,6 +147,30 @@ sufficient_expectation(const Advice *advice)
 	return high.expected;
 }
 
+/*
+ * Say what the original would make, and the next power of two, which is all
+ * that some programs read.
+ */
+static void
+say_usual_bits(const Advice *advice, StringInfo text)
+{
+	const BfStrategy *strategy = advice->strategy;
+	uint64		usual = strategy->usual_bits(advice->expected, advice->fpp);
+	BfLayer		shape = {.bits = usual,.hashes = advice->shape.hashes};
+
+	appendStringInfo(text,
+					 "Other programs make %llu bits for that, with %.3g times the false positives asked for: bf_create_bits(%llu, %u, '%s'). ",
+					 (unsigned long long) usual,
+					 real_fpp(advice, &shape) / advice->fpp,
+					 (unsigned long long) usual, shape.hashes, strategy->name);
+	shape.bits = pg_nextpower2_64(advice->shape.bits);
+	if (shape.bits != advice->shape.bits && shape.bits != usual)
+		appendStringInfo(text,
+						 "Arrow C++ reads powers of two alone: bf_create_bits(%llu, %u, '%s'). ",
+						 (unsigned long long) shape.bits, shape.hashes,
+						 strategy->name);
+}
+
 /* Say what to pass instead, or that it is fine. */
 static text *
 advice_text(const Advice *advice)
@@ -186,6 +216,8 @@ advice_text(const Advice *advice)
 	}
 	if (text.len == 0)
 		appendStringInfoString(&text, "Fine as it is. ");
+	if (strategy->usual_bits != NULL)
+		say_usual_bits(advice, &text);
 	return cstring_to_text_with_len(text.data, text.len - 1);
 }
 

@@ -35,7 +35,7 @@
 
 #include "agg/agg.h"
 #include "agg/hashfile.h"
-#include "core/estimate.h"
+#include "strategy/fpp.h"
 #include "type/arguments.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_distinct_add);
@@ -163,8 +163,7 @@ keeping_size(const DistinctState *state, double distinct)
 	double		capacity;
 
 	plan_distinct(state, (uint64) ceil(distinct), &plan);
-	capacity = bf_estimate_capacity(state->fpp, plan.first.bits,
-									plan.first.hashes);
+	capacity = bf_layer_capacity(plan.strategy, &plan.first, state->fpp);
 	return (uint64) ceil(distinct * Max(1, distinct / capacity));
 }
 

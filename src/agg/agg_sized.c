@@ -68,6 +68,7 @@
 #include "agg/agg_sized.h"
 #include "agg/hashlist.h"
 #include "agg/overfull.h"
+#include "core/estimate.h"
 #include "strategy/filter.h"
 #include "strategy/partial.h"
 #include "type/add.h"

@@ -51,16 +51,3 @@ bf_estimate_capacity(double fpp, uint64_t bits, uint32_t hashes)
 {
 	return -log1p(-pow(fpp, 1.0 / hashes)) * (double) bits / hashes;
 }
-
-/* Add a layer, which is searched for what the others lack. */
-void
-bf_fill_add(BfFill *fill, const BfLayer *layer, uint64_t bits_set)
-{
-	double		fpp = bf_estimate_fpp(bits_set, layer->bits, layer->hashes);
-
-	fill->bits += layer->bits;
-	fill->bits_set += bits_set;
-	fill->count += (int64_t) bf_estimate_count(bits_set, layer->bits,
-											   layer->hashes);
-	fill->fpp += (1 - fill->fpp) * fpp;
-}

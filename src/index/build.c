@@ -647,7 +647,7 @@ warn_over_full(const Build *build)
 		.at_least = build->set >= shape->bits
 	};
 
-	bf_fill_add(&fill.all, shape, build->set);
+	bf_fill_add(&fill.all, build->strategy, shape, build->set);
 	if (bf_live_due(&fill, (double) build->elements) == BF_DUE_OVER_FULL)
 		bf_live_warn_over_full(build->index, &build->live, &fill,
 							   (double) build->elements);

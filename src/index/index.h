@@ -25,8 +25,8 @@
 #include "nodes/pathnodes.h"
 
 #include "catalog/filters.h"
-#include "core/estimate.h"
 #include "pages/index_options.h"
+#include "strategy/fill.h"
 #include "type/element_hash.h"
 
 /* Phases of a build, as pg_stat_progress_create_index shows them. */

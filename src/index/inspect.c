@@ -21,9 +21,9 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "core/estimate.h"
 #include "index/index.h"
 #include "index/snapshot.h"
+#include "strategy/fill.h"
 #include "type/arguments.h"
 #include "type/element_type.h"
 #include "type/value.h"
@@ -154,7 +154,8 @@ fill_columns(Oid index, Datum *values)
 	blocks = RelationGetNumberOfBlocks(snapshot.index);
 	for (uint32 i = 0; i < plan->header.layers; i++)
 	{
-		bf_fill_add(&fill, &plan->layers[i], measured[i].bits_set);
+		bf_fill_add(&fill, plan->strategy, &plan->layers[i],
+					measured[i].bits_set);
 		pending += measured[i].pending;
 	}
 
@@ -257,6 +258,7 @@ typedef struct LayerRow
 {
 	Oid			index;
 	uint32		number;
+	const BfStrategy *strategy;
 	Measured	measured;
 } LayerRow;
 
@@ -274,7 +276,8 @@ append_rows(Oid index, List *rows)
 		LayerRow   *row = palloc(sizeof(LayerRow));
 
 		*row = (LayerRow) {
-			.index = index,.number = i,.measured = measured[i]
+			.index = index,.number = i,
+			.strategy = snapshot.plan.strategy,.measured = measured[i]
 		};
 		rows = lappend(rows, row);
 	}
@@ -321,7 +324,7 @@ bloomext_live_layers(PG_FUNCTION_ARGS)
 
 	row = list_nth(calls->user_fctx, (int) calls->call_cntr);
 	shape = &row->measured.layer.shape;
-	bf_fill_add(&fill, shape, row->measured.bits_set);
+	bf_fill_add(&fill, row->strategy, shape, row->measured.bits_set);
 	values[0] = ObjectIdGetDatum(row->index);
 	values[1] = Int32GetDatum(row->number);
 	values[2] = Int64GetDatum((int64) shape->expected);

@@ -63,7 +63,7 @@ bf_live_measure(Relation index, BfLive *live, BfLiveFill *fill)
 
 		compat_vacuum_delay_point();
 		set = bf_layer_sample(index, live, layer);
-		bf_fill_add(&fill->all, &layer->shape, set);
+		bf_fill_add(&fill->all, live->plan.strategy, &layer->shape, set);
 		fill->all.count += (int64) estimate_pending(index, live, layer);
 		fill->expected += layer->shape.expected;
 		made_for += (1 - made_for) * layer->shape.fpp;

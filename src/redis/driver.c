@@ -564,7 +564,8 @@ bf_strings_measure(const BfRemote *remote, BfMeasure *measure)
 									bf_remote_layer_key(remote, i),
 									bf_layout_head(layout));
 
-		bf_fill_add(&measure->fill, layer, Min(set, layer->bits));
+		bf_fill_add(&measure->fill, remote->plan.strategy, layer,
+					Min(set, layer->bits));
 		measure->bytes += ask_about(remote, "STRLEN",
 									bf_remote_layer_key(remote, i), 0);
 	}

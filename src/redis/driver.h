@@ -9,8 +9,8 @@
 #ifndef BLOOMEXT_DRIVER_H
 #define BLOOMEXT_DRIVER_H
 
-#include "core/estimate.h"
 #include "redis/remote.h"
+#include "strategy/fill.h"
 
 /*
  * Bits that a command gets or sets: enough to make its overhead small.  With

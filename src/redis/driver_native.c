@@ -383,7 +383,7 @@ mirror_native(const BfRemote *remote, const BfRemote *old,
 			  const BfFilter *filter, int64 ttl, bool refresh)
 {
 	const BfStream *stream = bf_redisbloom.stream;
-	size_t		head_size = bf_stream_head_size(stream, remote->plan.header.layers);
+	size_t		head_size = bf_stream_head_size(stream, &remote->plan);
 	BfRemote	written = *remote;
 	BfImage		image = {
 		.remote = &written,

@@ -217,7 +217,8 @@ read_shape(char *const *values, BfPlan *plan, BfError *error)
 		 !(is_empty(values[EXPECTED]) && is_empty(values[FPP]))))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid bits, hashes, expected or fpp");
-	return bf_strategy_accepts(plan->strategy, plan->first.bits, error);
+	return bf_strategy_accepts(plan->strategy, plan->first.bits,
+							   plan->first.hashes, error);
 }
 
 /* ---- growing ---- */
@@ -324,7 +325,8 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 	if (!read_layer(values, plan))
 		return bf_fail(error, BF_ERROR_MALFORMED,
 					   "invalid size or hashIterations");
-	return bf_strategy_accepts(&bf_redisson, plan->first.bits, error);
+	return bf_strategy_accepts(&bf_redisson, plan->first.bits,
+							   plan->first.hashes, error);
 }
 
 #define OWN_FIELDS \

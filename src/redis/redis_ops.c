@@ -203,7 +203,7 @@ takes_elements(const CallSite *call, const KnownFilter *known)
 	const BfElementType *element = &call->element;
 	BfFunnel	funnel = (BfFunnel) plan->header.funnel;
 
-	if (!bf_element_has_meaning(element, &plan->header) ||
+	if (!bf_element_has_meaning(element, plan) ||
 		(!call->lookup && remote->layout->layer_suffix != NULL))
 		return false;
 	if (funnel == BF_FUNNEL_UNBOUND)

@@ -13,6 +13,10 @@
  * into the caches there is no wait, and two stages save an absent element the
  * positions of the second, a third of its lookup.
  *
+ * Where all positions of an element are in one block, there is nothing to do in
+ * stages, and no position to compute: a block is fetched, which may have two
+ * lines, and added to or tested as a whole.
+ *
  * Loops over the layers, up to 1,024 of them, pause at each (core/pause.h):
  * between two pauses are BF_BATCH times BF_MAX_HASHES positions at most.
  */
@@ -68,7 +72,7 @@ bf_filter_open(const uint8_t *bytes, size_t available, uint64_t length,
 					   strategy->name);
 	bf_foreach_layer(layer, filter)
 	{
-		if (!bf_strategy_accepts(strategy, layer.bits, error))
+		if (!bf_strategy_accepts(strategy, layer.bits, layer.hashes, error))
 		{
 			error->code = BF_ERROR_MALFORMED;
 			return false;
@@ -144,6 +148,30 @@ prefetch_for_write(const uint8_t *bits, const uint64_t *positions,
 		__builtin_prefetch(bits + bf_bit_byte(positions[i]), 0);
 }
 
+/* Prefetch a block, which may be in two cache lines. */
+static inline void
+prefetch_block(const uint8_t *block, uint32_t bytes)
+{
+	__builtin_prefetch(block, 0);
+	__builtin_prefetch(block + bytes - 1, 0);
+}
+
+/* Find and prefetch the blocks of at most BF_BATCH elements. */
+static void
+find_blocks(const BfFilter *filter, const BfLayer *layer,
+			const BfHash *hashes, size_t count,
+			const uint8_t *blocks[BF_BATCH])
+{
+	const BfBlocks *rules = filter->plan.strategy->blocks;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		blocks[i] = filter->bytes + layer->offset +
+			rules->find(&hashes[i], layer->bits);
+		prefetch_block(blocks[i], rules->bytes);
+	}
+}
+
 /* Whether all cells at some positions are set. */
 static inline bool
 all_set(const uint8_t *cells, const uint64_t *positions, uint32_t count,
@@ -197,6 +225,11 @@ layer_contains(const BfFilter *filter, const BfLayer *layer,
 static inline bool
 is_in_layer(const BfFilter *filter, const BfLayer *layer, BfHash *hash)
 {
+	const BfBlocks *blocks = filter->plan.strategy->blocks;
+
+	if (blocks != NULL)
+		return blocks->test(filter->bytes + layer->offset +
+							blocks->find(hash, layer->bits), hash);
 	bf_hash_reach(filter->plan.strategy, hash, layer->hashes);
 	if (filter->plan.header.cell_bits == BF_CELL_BIT)
 		return layer_contains(filter, layer, hash, BF_CELL_BIT);
@@ -265,6 +298,19 @@ layer_contains_batch(const BfFilter *filter, const BfLayer *layer,
 	}
 }
 
+/* layer_contains_batch() where all positions of an element are in a block. */
+static void
+blocks_contain_batch(const BfFilter *filter, const BfLayer *layer,
+					 const BfHash *hashes, size_t count, bool *found)
+{
+	const BfBlocks *rules = filter->plan.strategy->blocks;
+	const uint8_t *blocks[BF_BATCH];
+
+	find_blocks(filter, layer, hashes, count, blocks);
+	for (size_t i = 0; i < count; i++)
+		found[i] |= rules->test(blocks[i], &hashes[i]);
+}
+
 /*
  * Look up at most BF_BATCH elements in the layers from one to before another,
  * except for those that are found already.
@@ -278,6 +324,11 @@ bf_layers_contain_batch(const BfFilter *filter, uint32_t from, uint32_t until,
 	for (; layer.index < until; bf_filter_next_layer(filter, &layer))
 	{
 		bf_pause();
+		if (filter->plan.strategy->blocks != NULL)
+		{
+			blocks_contain_batch(filter, &layer, hashes, count, found);
+			continue;
+		}
 		bf_hashes_reach(filter->plan.strategy, hashes, count, layer.hashes,
 						found);
 		layer_contains_batch(filter, &layer, hashes, count, found);
@@ -297,6 +348,18 @@ bf_filter_contains_batch(const BfFilter *filter, BfHash *hashes, size_t count,
 								found + start);
 }
 
+/* bf_filter_add() where all positions of an element are in a block. */
+static void
+add_to_blocks(BfFilter *filter, const BfHash *hashes, size_t count)
+{
+	const BfBlocks *rules = filter->plan.strategy->blocks;
+	const uint8_t *blocks[BF_BATCH];
+
+	find_blocks(filter, &filter->plan.first, hashes, count, blocks);
+	for (size_t i = 0; i < count; i++)
+		rules->add((uint8_t *) blocks[i], &hashes[i]);
+}
+
 /*
  * Add at most BF_BATCH elements to a plain filter of one layer, whose bytes
  * must be writable.
@@ -310,6 +373,11 @@ bf_filter_add(BfFilter *filter, const BfHash *hashes, size_t count)
 	uint64_t	positions[POSITIONS];
 	uint32_t	filled = 0;
 
+	if (strategy->blocks != NULL)
+	{
+		add_to_blocks(filter, hashes, count);
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 	{
 		strategy->positions(&hashes[i], layer->bits, 0, layer->hashes,
@@ -423,6 +491,24 @@ bf_filter_count(BfFilter *filter, const BfHash *hash, int by)
 	}
 }
 
+/*
+ * Add the bits of a filter of one layer, whose strategy has blocks, to a writable
+ * one of a q-th of its size.  A block is selected by a fraction of the hashes, so
+ * that q adjacent blocks, OR-ed, are the block that the same elements have there.
+ */
+void
+bf_filter_fold(const BfFilter *filter, BfFilter *smaller)
+{
+	const BfLayer *layer = &filter->plan.first;
+	uint32_t	block = filter->plan.strategy->blocks->bytes;
+	uint64_t	together = layer->bytes / smaller->plan.first.bytes;
+	uint8_t    *into = (uint8_t *) smaller->bytes + smaller->plan.first.offset;
+
+	bf_for_bytes(i, block, layer->bytes)
+		bf_bits_or(into + i / block / together * block,
+				   filter->bytes + layer->offset + i, block);
+}
+
 /* The number of cells of a layer that are not zero. */
 uint64_t
 bf_layer_count(const BfFilter *filter, const BfLayer *layer)
@@ -437,7 +523,7 @@ void
 bf_stream_write(const BfFilter *filter, uint8_t *bytes)
 {
 	const BfStream *stream = filter->plan.strategy->stream;
-	uint8_t    *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
+	uint8_t    *bits = bytes + bf_stream_head_size(stream, &filter->plan);
 
 	stream->write_head(filter, bytes);
 	bf_foreach_layer(layer, filter)
@@ -454,7 +540,7 @@ void
 bf_stream_read(const uint8_t *bytes, const BfFilter *filter, uint8_t *value)
 {
 	const BfStream *stream = filter->plan.strategy->stream;
-	const uint8_t *bits = bytes + bf_stream_head_size(stream, filter->plan.header.layers);
+	const uint8_t *bits = bytes + bf_stream_head_size(stream, &filter->plan);
 
 	bf_foreach_layer(layer, filter)
 	{

@@ -80,6 +80,7 @@ extern size_t bf_layer_add(BfFilter *filter, BfLayer *layer,
 						   const BfHash *hashes, size_t count,
 						   const bool *held, uint64_t *room);
 extern void bf_filter_count(BfFilter *filter, const BfHash *hash, int by);
+extern void bf_filter_fold(const BfFilter *filter, BfFilter *smaller);
 extern uint64_t bf_layer_count(const BfFilter *filter, const BfLayer *layer);
 
 extern void bf_stream_write(const BfFilter *filter, uint8_t *bytes);

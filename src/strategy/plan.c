@@ -4,8 +4,9 @@
  *	  layer.
  *
  * Expansion 1 is the growing Redis filter: layers are all alike, and a new one
- * follows when more than half of the newest one's bits are set.  Its false
- * positive probability grows with the layers: about p for each.
+ * follows when more than half of the newest one's bits are set; of a strategy
+ * with blocks, when the bits show that it reached p.  Its false positive
+ * probability grows with the layers: about p for each.
  *
  * Expansion 2 and more keeps the total below p: the first layer is made for
  * half of p, and each further one for half of the one before, so that no
@@ -20,6 +21,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "strategy/fpp.h"
 #include "strategy/plan.h"
 
 /* Whether all layers of a filter have the bits and hashes of the first. */
@@ -103,7 +105,8 @@ bf_plan_bits(const BfStrategy *strategy, int64_t bits, int32_t hashes,
 	*plan = plan_of(strategy, funnel);
 	plan->first.bits = ((uint64_t) bits + multiple - 1) / multiple * multiple;
 	plan->first.hashes = (uint32_t) hashes;
-	return bf_strategy_accepts(strategy, plan->first.bits, error);
+	return bf_strategy_accepts(strategy, plan->first.bits, plan->first.hashes,
+							   error);
 }
 
 /* Size the layer after the newest one. */
@@ -139,10 +142,12 @@ bf_plan_capacity(const BfPlan *plan, const BfLayer *newest)
 {
 	if (plan->strategy->counts_elements)
 		return newest->expected;
-	if (plan->header.expansion == 1)
+	/* Half of the bits make p where k is best for p, not where it is fixed. */
+	if (plan->header.expansion == 1 &&
+		(plan->strategy->blocks == NULL || newest->fpp == 0))
 		return newest->bits / 2 + 1;
 	return (uint64_t) ceil((double) newest->bits *
-						   pow(newest->fpp, 1.0 / newest->hashes));
+						   bf_layer_fraction(plan->strategy, newest));
 }
 
 /* Compute the value's length, and where in it the layers' bits are. */

@@ -20,6 +20,15 @@ typedef struct BfPlan
 	BfLayer    *layers;			/* all, including the first; NULL: not here */
 } BfPlan;
 
+/* Where the bits of the stream of a planned filter start. */
+static inline size_t
+bf_stream_head_size(const BfStream *stream, const BfPlan *plan)
+{
+	if (stream->measure_head != NULL)
+		return stream->measure_head(plan);
+	return stream->head_size + plan->header.layers * stream->layer_head_size;
+}
+
 extern bool bf_plan_sized(const BfStrategy *strategy, int64_t expected,
 						  double fpp, BfFunnel funnel, int32_t expansion,
 						  BfPlan *plan, BfError *error);

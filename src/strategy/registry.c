@@ -16,7 +16,8 @@ static const BfStrategy *const strategies[] = {
 	&bf_redisbloom,
 	&bf_spark1,
 	&bf_spark2,
-	&bf_bitsandblooms
+	&bf_bitsandblooms,
+	&bf_parquet
 };
 
 #define STRATEGIES	(sizeof(strategies) / sizeof(strategies[0]))

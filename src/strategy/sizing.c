@@ -90,10 +90,19 @@ bf_strategy_size(const BfStrategy *strategy, int64_t expected, double fpp,
 	return strategy->size(expected, fpp, layer, error);
 }
 
-/* Whether an original can have a filter of this number of bits. */
+/*
+ * Whether an original can have a filter of these numbers of bits and hashes.
+ * All that reads or makes filters of known bits asks this: what else a strategy
+ * does relies on it.
+ */
 bool
-bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits, BfError *error)
+bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits, uint32_t hashes,
+					BfError *error)
 {
+	if (strategy->fixed_hashes != 0 && hashes != strategy->fixed_hashes)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "number of hash functions must be %" PRIu32 " for strategy \"%s\", but is %" PRIu32,
+					   strategy->fixed_hashes, strategy->name, hashes);
 	if (bits % strategy->bits_multiple != 0)
 		return bf_fail(error, BF_ERROR_LIMIT,
 					   "number of bits must be a multiple of %" PRIu32 " for strategy \"%s\", but is %" PRIu64,

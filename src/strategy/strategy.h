@@ -25,6 +25,7 @@
 #define BF_STRATEGY_SPARK1		8
 #define BF_STRATEGY_SPARK2		9
 #define BF_STRATEGY_BITSANDBLOOMS	10
+#define BF_STRATEGY_PARQUET		11
 
 /* How an element becomes bytes. */
 typedef enum BfFunnel
@@ -143,7 +144,9 @@ typedef struct BfStream
 	const char *name;
 	BfBitOrder	order;
 	size_t		head_size;		/* bytes before the bits, */
-	size_t		layer_head_size;	/* and further ones for each layer */
+	size_t		layer_head_size;	/* and further ones for each layer; */
+	/* or, where they depend on the size, these: head_size is the least. */
+	size_t		(*measure_head) (const struct BfPlan *plan);
 	/* Number of bytes of a filter's stream; false if it has none. */
 	bool		(*measure) (const struct BfFilter *filter, uint64_t *length,
 							BfError *error);
@@ -155,13 +158,6 @@ typedef struct BfStream
 	bool		(*inspect) (const uint8_t *stream, size_t length,
 							struct BfPlan *plan, BfError *error);
 } BfStream;
-
-/* Where the bits of a stream start. */
-static inline size_t
-bf_stream_head_size(const BfStream *stream, uint32_t layers)
-{
-	return stream->head_size + layers * stream->layer_head_size;
-}
 
 /* How a derivation removes the sign of a word. */
 typedef enum BfFold
@@ -184,6 +180,31 @@ typedef struct BfDerivation
 	bool		never_wraps;	/* sums are exact: the words might be those modulo m */
 } BfDerivation;
 
+/*
+ * A strategy whose elements have all of their positions in one block each, of
+ * the bits as they are stored.  Probabilities are those of blocks that fill
+ * unevenly, which a fill to the power of k is not.
+ */
+typedef struct BfBlocks
+{
+	uint32_t	bytes;			/* of a block */
+	/* Where the block of an element starts, in bytes. */
+	uint64_t	(*find) (const BfHash *hash, uint64_t bits);
+	void		(*add) (uint8_t *block, const BfHash *hash);
+	bool		(*test) (const uint8_t *block, const BfHash *hash);
+	/*
+	 * The probability that some other element is found when there are this
+	 * many, as filters are sized by it; and what it is with what coincides
+	 * by the hash.
+	 */
+	double		(*fpp) (double elements, uint64_t bits);
+	double		(*real_fpp) (double elements, uint64_t bits);
+	/* The number of elements up to which `fpp` is kept. */
+	double		(*capacity) (double fpp, uint64_t bits);
+	/* The probability by the bits themselves. */
+	double		(*fill_fpp) (const uint8_t *bits, size_t bytes);
+} BfBlocks;
+
 typedef struct BfStrategy
 {
 	uint8_t		id;
@@ -197,12 +218,19 @@ typedef struct BfStrategy
 						 BfError *error);
 	/* Is n = 0 refused, rather than treated as another n? */
 	bool		needs_elements;
+	/*
+	 * The bits that the originals give them by default, where `size` is not
+	 * that rule because it does not keep p; NULL: it is.
+	 */
+	uint64_t	(*usual_bits) (int64_t expected, double fpp);
 	/* Likewise from buckets (bits) per element; NULL: it has no such rule. */
 	bool		(*size_by_buckets) (int64_t expected, int32_t buckets,
 									BfLayer *layer, BfError *error);
 	/* The bits of a filter are a multiple of this, and limited. */
 	uint32_t	bits_multiple;
 	uint64_t	max_bits;
+	/* The hashes that every filter has; 0: any number. */
+	uint32_t	fixed_hashes;
 
 	/*
 	 * The funnel that an element of each kind binds; unbound: not supported.
@@ -216,6 +244,18 @@ typedef struct BfStrategy
 	 * bytes at all), not little-endian without one.
 	 */
 	bool		utf16_is_marked;
+	/*
+	 * Meanings, as masks of 1 << meaning: those that no element may have; and,
+	 * by funnel, those of elements that others write in several ways, so that
+	 * only a filter that is known to have such elements takes them.
+	 */
+	uint32_t	refused_meanings;
+	uint32_t	ambiguous_meanings[BF_FUNNEL_LAST + 1];
+	/*
+	 * Funnel int takes integers up to 2^32 - 1, by their low 32 bits, as others
+	 * have filters of unsigned ones that do not tell.
+	 */
+	bool		int_may_be_unsigned;
 
 	void		(*hash) (const uint8_t *data, size_t length, BfHash *hash);
 	/* The number of words that replace the element; 0: there are digests. */
@@ -242,6 +282,8 @@ typedef struct BfStrategy
 	const BfDerivation *derivation;
 	/* Do positions derive in a way that no BfDerivation describes? */
 	bool		derivation_is_unknown;
+	/* Positions are in a block an element; NULL: anywhere. */
+	const BfBlocks *blocks;
 
 	/*
 	 * Can an index keep such a filter up to date?  That takes hashes of two
@@ -275,6 +317,7 @@ extern const BfStrategy bf_redisbloom;
 extern const BfStrategy bf_spark1;
 extern const BfStrategy bf_spark2;
 extern const BfStrategy bf_bitsandblooms;
+extern const BfStrategy bf_parquet;
 
 extern double bf_redisbloom_bits(uint64_t entries, double error_rate);
 
@@ -287,7 +330,7 @@ extern bool bf_strategy_takes_funnel(const BfStrategy *strategy,
 extern bool bf_strategy_size(const BfStrategy *strategy, int64_t expected,
 							 double fpp, BfLayer *layer, BfError *error);
 extern bool bf_strategy_accepts(const BfStrategy *strategy, uint64_t bits,
-								BfError *error);
+								uint32_t hashes, BfError *error);
 extern const char *bf_funnel_name(BfFunnel funnel);
 extern bool bf_funnel_by_name(const char *name, BfFunnel *funnel);
 extern const char *bf_meaning_name(BfMeaning meaning);

@@ -172,13 +172,21 @@ replace_bytes(BfElementBytes *bytes, const unsigned char *text)
 	set_bytes(bytes, text, bytes->length, (void *) text);
 }
 
-/* The bytes of an integer, little-endian; false if 4 are too few. */
-static inline bool
+/* The low bytes of an integer, little-endian. */
+static inline void
 integer_bytes(int64 integer, Size length, BfElementBytes *bytes)
 {
 	bf_store_le64(bytes->integer, (uint64) integer);
 	set_bytes(bytes, bytes->integer, length, NULL);
-	return length == 8 || (integer >= PG_INT32_MIN && integer <= PG_INT32_MAX);
+}
+
+/* Whether a filter of integers of 4 bytes can contain one. */
+static inline bool
+fits_int(const BfStrategy *strategy, int64 integer)
+{
+	return integer >= PG_INT32_MIN &&
+		integer <= (strategy->int_may_be_unsigned ?
+					(int64) PG_UINT32_MAX : PG_INT32_MAX);
 }
 
 /* bf_element_bytes(), inlined in both callers. */
@@ -186,6 +194,8 @@ static pg_attribute_always_inline bool
 element_bytes(const BfStrategy *strategy, BfFunnel funnel,
 			  const BfElementType *element, Datum value, BfElementBytes *bytes)
 {
+	int64		integer;
+
 	switch (funnel)
 	{
 		case BF_FUNNEL_UTF8:
@@ -199,9 +209,12 @@ element_bytes(const BfStrategy *strategy, BfFunnel funnel,
 													  strategy->utf16_is_marked));
 			return true;
 		case BF_FUNNEL_INT:
-			return integer_bytes(integer_value(element->form, value), 4, bytes);
+			integer = integer_value(element->form, value);
+			integer_bytes(integer, 4, bytes);
+			return fits_int(strategy, integer);
 		case BF_FUNNEL_LONG:
-			return integer_bytes(integer_value(element->form, value), 8, bytes);
+			integer_bytes(integer_value(element->form, value), 8, bytes);
+			return true;
 		case BF_FUNNEL_UNBOUND:
 			break;
 	}

@@ -211,22 +211,40 @@ funnel_takes(const BfStrategy *strategy, BfFunnel funnel, BfKind kind)
 	return false;
 }
 
+/* Whether a meaning is in a mask. */
+static inline bool
+is_one_of(BfMeaning meaning, uint32 mask)
+{
+	return (mask & (UINT32_C(1) << meaning)) != 0;
+}
+
 /* Whether a filter of a strategy may be bound to a funnel of such elements. */
 bool
 bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 				const BfElementType *element)
 {
 	return bf_strategy_takes_funnel(strategy, funnel) &&
-		funnel_takes(strategy, funnel, element->kind);
+		funnel_takes(strategy, funnel, element->kind) &&
+		!is_one_of(element->meaning, strategy->refused_meanings);
+}
+
+/* Whether others write elements in several ways, and a filter is theirs. */
+static bool
+is_ambiguous(const BfElementType *element, const BfPlan *plan)
+{
+	return plan->header.meaning == BF_MEANING_UNKNOWN &&
+		is_one_of(element->meaning,
+				  plan->strategy->ambiguous_meanings[plan->header.funnel]);
 }
 
 /* Whether the meaning of a filter, if it is known, admits elements. */
 bool
-bf_element_has_meaning(const BfElementType *element, const BfHeader *header)
+bf_element_has_meaning(const BfElementType *element, const BfPlan *plan)
 {
-	return header->meaning == BF_MEANING_UNKNOWN ||
-		header->meaning == BF_MEANING_OPEN ||
-		goes_with((BfMeaning) header->meaning, element->meaning);
+	BfMeaning	meaning = (BfMeaning) plan->header.meaning;
+
+	return meaning == BF_MEANING_UNKNOWN ? !is_ambiguous(element, plan) :
+		meaning == BF_MEANING_OPEN || goes_with(meaning, element->meaning);
 }
 
 /*
@@ -261,15 +279,43 @@ refuse_kind(const char *held, const BfElementType *element)
 			 errhint("Cast the element, or build a filter of elements of its type.")));
 }
 
+/* Raise that others write such elements in several ways. */
+pg_noreturn static void
+refuse_ambiguous(const BfPlan *plan, const BfElementType *element)
+{
+	const char *type = format_type_be(getBaseType(element->type));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s elements of an imported filter of strategy \"%s\" are ambiguous",
+					type, plan->strategy->name),
+			 errdetail("Other programs write them as integers of several units, and the filter does not tell which."),
+			 errhint("Look up the integer that the other program writes, for example microseconds since 1970 as a bigint.")));
+}
+
+/* Raise that a strategy has no elements of a type. */
+pg_noreturn static void
+refuse_meaning(const BfStrategy *strategy, const BfElementType *element)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("strategy \"%s\" does not support %s elements",
+					strategy->name, format_type_be(getBaseType(element->type))),
+			 errhint("Cast the element to integer, if the other program does so.")));
+}
+
 /*
  * The funnel by which elements of a type are added to, or looked up in, a
  * filter: the filter's own, or if it is unbound, the one for the kind.  Raises
- * 22023 if the filter holds another kind.
+ * 22023 if the filter holds another kind, and 0A000 if the strategy has no such
+ * elements.
  */
 BfFunnel
 bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 				const BfElementType *element)
 {
+	if (is_one_of(element->meaning, strategy->refused_meanings))
+		refuse_meaning(strategy, element);
 	if (funnel == BF_FUNNEL_UNBOUND)
 	{
 		funnel = strategy->funnels[element->kind];
@@ -294,7 +340,9 @@ bf_element_bind_to(const BfPlan *plan, BfElementType *element)
 {
 	const BfHeader *header = &plan->header;
 
-	if (!bf_element_has_meaning(element, header))
+	if (is_ambiguous(element, plan))
+		refuse_ambiguous(plan, element);
+	if (!bf_element_has_meaning(element, plan))
 		refuse_kind(bf_meaning_name(header->meaning), element);
 	bf_element_go_into(element, (BfMeaning) header->meaning);
 	return bf_element_bind(plan->strategy, (BfFunnel) header->funnel, element);

@@ -72,7 +72,7 @@ extern bool bf_element_is_alike(const BfElementType *left,
 extern bool bf_element_fits(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element);
 extern bool bf_element_has_meaning(const BfElementType *element,
-								   const BfHeader *header);
+								   const BfPlan *plan);
 extern BfMeaning bf_element_meaning_in(const BfElementType *element,
 									   const BfHeader *header);
 extern void bf_element_go_into(BfElementType *element, BfMeaning meaning);

@@ -18,7 +18,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "core/estimate.h"
 #include "type/arguments.h"
 #include "type/element_hash.h"
 #include "type/value.h"
@@ -39,7 +38,7 @@ bf_value_fill(const BfFilter *filter)
 	BfFill		fill = {0};
 
 	bf_foreach_layer(layer, filter)
-		bf_fill_add(&fill, &layer, bf_layer_count(filter, &layer));
+		bf_fill_measure(&fill, filter, &layer);
 	return fill;
 }
 
@@ -80,7 +79,7 @@ bf_value_sample(const BfFilter *filter)
 	BfFill		fill = {0};
 
 	bf_foreach_layer(layer, filter)
-		bf_fill_add(&fill, &layer,
+		bf_fill_add(&fill, filter->plan.strategy, &layer,
 					sample_layer(filter, &layer, Min(layer.bytes, share)));
 	return fill;
 }

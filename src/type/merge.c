@@ -7,10 +7,17 @@
  * compatible with any funnel; one of unknown meaning is compatible with any
  * meaning for its funnel, and so is the result.
  *
+ * Of a strategy with blocks, the larger of two filters is folded (bf_filter_fold)
+ * where its number of blocks is a multiple of the smaller one's, and both have
+ * one layer and do not grow.  That loses no element of either, whether they are
+ * united or intersected.
+ *
  * A stored filter is merged piece by piece as it is read, so that only the
  * result's bits are in memory.
  */
 #include "postgres.h"
+
+#include "utils/memutils.h"
 
 #include "type/merge.h"
 #include "type/toast_slices.h"
@@ -69,11 +76,28 @@ may_share(const BfFilter *left, const BfFilter *right)
 		same_kind(&left->plan.header, &right->plan.header);
 }
 
+/* Whether a filter can be folded to the size of another. */
+static bool
+folds_to(const BfFilter *larger, const BfFilter *smaller)
+{
+	const BfHeader *a = &larger->plan.header;
+	const BfHeader *b = &smaller->plan.header;
+
+	return larger->plan.strategy == smaller->plan.strategy &&
+		larger->plan.strategy->blocks != NULL &&
+		a->layers == 1 && b->layers == 1 &&
+		a->expansion == 0 && b->expansion == 0 &&
+		larger->plan.first.bytes > smaller->plan.first.bytes &&
+		larger->plan.first.bytes % smaller->plan.first.bytes == 0;
+}
+
 /* Whether two filters can be merged. */
 bool
 bf_value_compatible(const BfFilter *left, const BfFilter *right)
 {
-	return bf_value_same_shape(left, right) && may_share(left, right);
+	return may_share(left, right) &&
+		(bf_value_same_shape(left, right) || folds_to(left, right) ||
+		 folds_to(right, left));
 }
 
 /* Whether filters can be compared: merged except for the number of layers. */
@@ -186,6 +210,37 @@ merge_cells(BfValue *into, const BfFilter *from, Datum stored,
 						  from->length);
 }
 
+/*
+ * Make the filter of fewer blocks that a filter folds to, for the elements that
+ * another one is sized for, in the current memory context.
+ */
+static void
+fold_like(const BfFilter *filter, const BfFilter *smaller, BfValue *folded)
+{
+	BfPlan		plan = filter->plan;
+
+	plan.first = smaller->plan.first;
+	plan.header.expected = smaller->plan.header.expected;
+	plan.header.fpp = smaller->plan.header.fpp;
+	bf_value_make(&plan, folded);
+	bf_filter_fold(filter, &folded->filter);
+}
+
+/* Replace a value by what it folds to, where its varlena is. */
+static void
+fold_value(BfValue *value, const BfFilter *smaller)
+{
+	struct varlena *old = value->varlena;
+	BfFilter	larger = value->filter;
+	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(old));
+
+	/* What has a head before its bytes is merged with its own shape only. */
+	Assert(value->bytes == (uint8 *) VARDATA(old));
+	fold_like(&larger, smaller, value);
+	MemoryContextSwitchTo(caller);
+	pfree(old);
+}
+
 /* Bind a value to the funnel and meaning of a filter, if that is bound. */
 static void
 bind_value_like(BfValue *into, const BfFilter *from)
@@ -210,13 +265,28 @@ merge_compatible(BfValue *into, const BfFilter *from, Datum stored,
 	into->newest.known = false;
 }
 
-/* Merge a compatible filter into a value; 22023 if it is not. */
+/*
+ * Merge a compatible filter into a value; 22023 if it is not.  The value may be
+ * replaced by a smaller one, within its memory context: afterwards it is at
+ * into->varlena.
+ */
 void
 bf_value_merge(BfValue *into, const BfFilter *from, const BfMerge *merge)
 {
 	check_compatible(into, from);
 	check_layers(into, from, merge);
-	merge_compatible(into, from, (Datum) 0, merge);
+	if (folds_to(&into->filter, from))
+		fold_value(into, from);
+	if (folds_to(from, &into->filter))
+	{
+		BfValue		folded;
+
+		fold_like(from, &into->filter, &folded);
+		merge_compatible(into, &folded.filter, (Datum) 0, merge);
+		pfree(folded.varlena);
+	}
+	else
+		merge_compatible(into, from, (Datum) 0, merge);
 }
 
 /* Check a value that was merged in pieces. */
@@ -230,21 +300,33 @@ check_whole(BfValue *value)
 		bf_raise_corrupted(&error);
 }
 
-/* Merge a filter, in pieces if it is stored; 22023 if not compatible. */
+/*
+ * bf_value_merge() of a filter that may be stored, and is then read in pieces
+ * unless it is to be folded.
+ */
 void
 bf_value_merge_datum(BfValue *into, Datum from, const BfMerge *merge)
 {
+	bool		whole = !bf_slices_are_stored(from) || must_be_same(into, merge);
 	BfFilter	filter;
 	struct varlena *opened;
 
-	if (bf_slices_are_stored(from) && !must_be_same(into, merge))
+	if (!whole)
 	{
 		opened = bf_slice_read_prefix(from, &filter);
 		check_compatible(into, &filter);
-		merge_compatible(into, &filter, from, merge);
-		check_whole(into);
+		whole = folds_to(&filter, &into->filter);
+		if (whole)
+			pfree(opened);
+		else
+		{
+			if (folds_to(&into->filter, &filter))
+				fold_value(into, &filter);
+			merge_compatible(into, &filter, from, merge);
+			check_whole(into);
+		}
 	}
-	else
+	if (whole)
 	{
 		opened = bf_value_open(from, &filter);
 		bf_value_merge(into, &filter, merge);

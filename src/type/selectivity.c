@@ -117,7 +117,7 @@ can_look_up(const BfFilter *filter, const BfElementType *type)
 {
 	const BfHeader *header = &filter->plan.header;
 
-	return bf_element_has_meaning(type, header) &&
+	return bf_element_has_meaning(type, &filter->plan) &&
 		bf_element_fits(filter->plan.strategy, (BfFunnel) header->funnel, type) &&
 		(type->kind != BF_KIND_TEXT ||
 		 (header->funnel == BF_FUNNEL_UTF8 && GetDatabaseEncoding() == PG_UTF8));

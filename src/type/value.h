@@ -10,8 +10,7 @@
 #include "nodes/nodes.h"
 
 #include "compat.h"
-#include "core/estimate.h"
-#include "strategy/filter.h"
+#include "strategy/fill.h"
 
 /* The layer for new elements of a filter that grows: see add.c. */
 typedef struct BfNewest

@@ -10,7 +10,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input		input = {data, size};
 	BfBitOrder	order = take(&input, 1) & 1 ? BF_ORDER_BITSET : BF_ORDER_REDIS;
-	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % 10);
+	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % STRATEGIES);
 	int64_t		bits = (int64_t) take(&input, 2) + 1;
 	int32_t		hashes = (int32_t) take(&input, 1) + 1;
 	BfPlan		plan;

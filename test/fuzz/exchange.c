@@ -38,7 +38,7 @@ extern Datum bloomext_count(PG_FUNCTION_ARGS);
 extern Datum bloomext_fpp(PG_FUNCTION_ARGS);
 extern Datum bloomext_info(PG_FUNCTION_ARGS);
 
-static const char *const streams[] = {"guava", "redisbloom", "spark", "bitsandblooms", "java"};
+static const char *const streams[] = {"guava", "redisbloom", "spark", "bitsandblooms", "parquet", "java"};
 static const char *const bit_strings[] = {"redis", "bitset", "guava"};
 static const char *const funnels[] = {"utf8", "utf16", "bytes", "int", "long", "x"};
 
@@ -80,7 +80,7 @@ come_in(const Bytes *bytes)
 {
 	Datum		data = bytes_datum(bytes->bytes, bytes->length);
 	Datum		funnel = text_datum(funnels[bytes->as / 8 % lengthof(funnels)]);
-	const BfStrategy *strategy = bf_strategy_at(bytes->strategy % 11);
+	const BfStrategy *strategy = bf_strategy_at(bytes->strategy % (STRATEGIES + 1));
 	Datum		name = text_datum(strategy ? strategy->name : "none");
 
 	switch (bytes->way % 5)

@@ -12,6 +12,7 @@
 
 #include "core/bytes.h"
 #include "core/estimate.h"
+#include "strategy/fill.h"
 #include "strategy/filter.h"
 #include "strategy/plan.h"
 #include "hashes.h"
@@ -207,11 +208,14 @@ check_fullness(const BfFilter *filter)
 	{
 		uint64_t	set = bf_cells_count(filter->bytes + layer.offset,
 										 layer.bytes, width);
-		double		fpp = bf_estimate_fpp(set, layer.bits, layer.hashes);
+		double		fpp = bf_layer_fpp(filter->plan.strategy, &layer, set);
+		BfFill		fill = {0};
 		double		count = bf_estimate_count(set, layer.bits, layer.hashes);
 
 		REQUIRE(set <= layer.bits);
 		REQUIRE(fpp >= 0 && fpp <= 1);
+		bf_fill_measure(&fill, filter, &layer);
+		REQUIRE(fill.bits_set == set && fill.fpp >= 0 && fill.fpp <= 1);
 		REQUIRE(count >= 0 && isfinite(count));
 		/* The next layer is refused, or is one. */
 		if (filter->plan.header.expansion > 0)

@@ -18,6 +18,9 @@
 #include "strategy/filter.h"
 #include "vectors.h"
 
+/* All that there are, for an input to choose from. */
+#define STRATEGIES	11
+
 /* An input; beyond its end there are zeros. */
 typedef struct Input
 {

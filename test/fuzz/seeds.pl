@@ -12,12 +12,12 @@ use File::Path qw(make_path);
 use MIME::Base64;
 
 my ($vectors, $out) = @ARGV;
-my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms);
+my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms parquet);
 my %folders = (guava => 'guava64', spark1 => 'spark', spark2 => 'spark');
 # Streams: their format, and the bytes of a head.
-my %streams = (guava => ['guava', 6], guava32 => ['guava', 6], spark1 => ['spark', 12], spark2 => ['spark', 16], bitsandblooms => ['bitsandblooms', 24]);
+my %streams = (guava => ['guava', 6], guava32 => ['guava', 6], spark1 => ['spark', 12], spark2 => ['spark', 16], bitsandblooms => ['bitsandblooms', 24], parquet => ['parquet']);
 # In the order of exchange.c.
-my %stream_names = (guava => 0, redisbloom => 1, spark => 2, bitsandblooms => 3);
+my %stream_names = (guava => 0, redisbloom => 1, spark => 2, bitsandblooms => 3, parquet => 4);
 my %words = (magnuss => 0, bitsandblooms => 4);
 my $longest = 4096;
 my $unit = 256 * 1024;
@@ -62,6 +62,15 @@ sub stored
 	my ($redis) = @_;
 	$redis .= "\0" x (-length($redis) % 8);
 	return pack 'b*', join '', map { unpack 'B64', $_ } map { scalar reverse $_ } map { pack 'b64', unpack 'B64', $_ } $redis =~ /(.{8})/gs;
+}
+
+# Parquet's rows by the names of others: its head is as long as the size has it.
+sub of_parquet
+{
+	my ($row) = @_;
+	my $bits = pack 'H*', $row->{bitset_hex};
+	return { %$row, m => 8 * length $bits, k => 8, n => $row->{n} || undef, head => length($row->{stream_hex}) / 2 - length $bits,
+		write_to_hex => $row->{stream_hex}, bits => join '', map { scalar reverse $_ } $bits =~ /(.{8})/gs };
 }
 
 # A value as text, in either notation.  In a long one a run that has what fuzz-text
@@ -496,14 +505,14 @@ sub native_seeds
 for my $id (1 .. @strategies)
 {
 	my $strategy = $strategies[ $id - 1 ];
-	for my $row (rows($strategy, 'filters'))
+	for my $row (map { $_->{stream_hex} ? of_parquet($_) : $_ } rows($strategy, 'filters'))
 	{
-		my $m = $row->{bit_size} // $row->{bits} // $row->{m} // $row->{size} // next;
+		my $m = $row->{bit_size} // $row->{m} // $row->{bits} // $row->{size} // next;
 		my $k = $row->{k} // $row->{hash_iterations} // next;
 		my $string = pack 'H*', $row->{redis_hex} // $row->{write_to_hex} // '';
 		my %sizing = (n => $row->{n}, p => 0.01);
 		my ($format, $head) = defined $row->{write_to_hex} ? @{ $streams{$strategy} } : ();
-		my $bits = $format ? substr($string, $head) : stored($string);
+		my $bits = $row->{head} ? $row->{bits} : $format ? substr($string, $head) : stored($string);
 
 		seed('value', value($id, $m, $k, $bits, %sizing));
 		text_seeds(value($id, $m, $k, $bits, %sizing));
@@ -600,7 +609,7 @@ for my $flags (0x20, 0x21, 0x30)
 	aggregate_seed($_, @list, $list[0]) for 1, 3, 0x11, 0x21;
 	aggregate_seed($_, value(1, 320, 7, ''), $other, $grows) for 4, 5, 0x0c;
 }
-exchange_seed(1, 4, 0, 0, 0, '');
+exchange_seed(1, 5, 0, 0, 0, '');
 exchange_seed(3, 2, 0, 64, 1, '');
 # Sizes whose real rate is asked for.
 seed('sizing', pack 'Cq<d<VVQ<', $_, 100, 0.01, 0, 0, 257) for 0 .. $#strategies;

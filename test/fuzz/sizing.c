@@ -22,7 +22,7 @@ check_shape(const BfStrategy *strategy, BfLayer shape)
 
 	REQUIRE(shape.bits > 0 && shape.bits % strategy->bits_multiple == 0);
 	REQUIRE(shape.hashes >= 1 && shape.hashes <= BF_MAX_HASHES);
-	REQUIRE(shape.bits >= TOO_MANY_BITS || bf_strategy_accepts(strategy, shape.bits, &error));
+	REQUIRE(shape.bits >= TOO_MANY_BITS || bf_strategy_accepts(strategy, shape.bits, shape.hashes, &error));
 }
 
 static BfFppWork work;
@@ -33,6 +33,13 @@ check_rate(const BfStrategy *strategy, const BfLayer *shape, uint64_t elements)
 {
 	double		real;
 
+	if (strategy->blocks != NULL)
+	{
+		real = strategy->blocks->real_fpp((double) elements, shape->bits);
+		REQUIRE(real >= 0 && real <= 1);
+		REQUIRE(real >= strategy->blocks->fpp((double) elements, shape->bits));
+		return;
+	}
 	if (elements % ASKED_OF != 1 || strategy->derivation_is_unknown)
 		return;
 	real = bf_real_fpp(strategy->derivation, shape->bits, shape->hashes,
@@ -64,7 +71,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input		input = {data, size};
-	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % 10);
+	const BfStrategy *strategy = bf_strategy_at(take(&input, 1) % STRATEGIES);
 	int64_t		expected = (int64_t) take(&input, 8);
 	double		fpp = take_double(&input);
 	int32_t		buckets = (int32_t) take(&input, 4);

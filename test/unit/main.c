@@ -69,6 +69,7 @@ main(int argc, char **argv)
 	test_guava();
 	test_spark();
 	test_bitsandblooms();
+	test_parquet();
 	test_chains();
 	test_layers();
 	check_directories();

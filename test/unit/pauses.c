@@ -26,7 +26,7 @@ static const size_t lengths[LENGTHS] = {
 };
 
 /*
- * Of magnuss it is digest 3.  Made by hashlib, mmh3 and cityhash of Python, and
+ * Of magnuss it is digest 3.  Made by hashlib, mmh3, cityhash and xxhash of Python, and
  * MurmurHash2 and Spark's MurmurHash3 by loops written there; redisson's by the
  * function itself when it took its data in two different ways.
  */
@@ -70,6 +70,11 @@ static const LongHash expected[] = {
 		{UINT64_C(0x79a435f630ef16c9), UINT64_C(0x04fc987ce1e475e1), UINT64_C(0x0701acb71c2d17a1), UINT64_C(0x57b72bf4ebef2315)},
 		{UINT64_C(0x6d9928ced6c0bb2f), UINT64_C(0xa75092bc3eec2d82), UINT64_C(0xf59e8f45d8930e38), UINT64_C(0xf69dc587ddacd72a)},
 		{UINT64_C(0xfebb925f71b79dd9), UINT64_C(0x38ffd0738342f5ed), UINT64_C(0xba175df404407bd7), UINT64_C(0x7b9509c39a56ea9a)}
+	}},
+	{&bf_parquet, 1, {
+		{UINT64_C(0x41a52243e41dd1cd), UINT64_C(0xe41dd1cd41a52243)},
+		{UINT64_C(0x9c998a85f9c62e9a), UINT64_C(0xf9c62e9a9c998a85)},
+		{UINT64_C(0x6b0f3c9c9dfd5998), UINT64_C(0x9dfd59986b0f3c9c)}
 	}}
 };
 

@@ -37,7 +37,7 @@ check_size(const BfStrategy *strategy, const Table *table, size_t row,
 
 	/* Some limits are those of any filter of the strategy. */
 	if (ok && refused)
-		ok = bf_strategy_accepts(strategy, shape.bits, &error);
+		ok = bf_strategy_accepts(strategy, shape.bits, shape.hashes, &error);
 	CHECK(ok == !refused, "%s: n %s, p %s: %s", table->path,
 		  cell(table, row, "n"), cell(table, row, p_column),
 		  ok ? "accepted" : error.message);
@@ -49,7 +49,7 @@ check_size(const BfStrategy *strategy, const Table *table, size_t row,
 		  "%s: n %s, p %s: %" PRIu64 " bits, k %" PRIu32, table->path,
 		  cell(table, row, "n"), cell(table, row, p_column), shape.bits,
 		  shape.hashes);
-	CHECK(bf_strategy_accepts(strategy, shape.bits, &error), "%s: n %s, p %s: %s", table->path,
+	CHECK(bf_strategy_accepts(strategy, shape.bits, shape.hashes, &error), "%s: n %s, p %s: %s", table->path,
 		  cell(table, row, "n"), cell(table, row, p_column), error.message);
 }
 
@@ -83,7 +83,7 @@ test_guava_sizing(const BfStrategy *strategy)
 		refused++;
 		if (!bf_strategy_size(strategy, cell_i64(&table, i, "n"),
 							  cell_double(&table, i, "p"), &shape, &error) ||
-			!bf_strategy_accepts(strategy, shape.bits, &error))
+			!bf_strategy_accepts(strategy, shape.bits, shape.hashes, &error))
 			CHECK(error.code == (is_nonsense(&table, i, "p") ?
 								 BF_ERROR_PARAMETER : BF_ERROR_LIMIT),
 				  "%s: n %s, p %s is the wrong kind of error",
@@ -212,7 +212,7 @@ test_cassandra_sizing(void)
 			  cell(&table, i, "arg"), ok ? "accepted" : error.message);
 		if (ok)
 			CHECK(shape.bits == bits && shape.hashes == hashes &&
-				  bf_strategy_accepts(&bf_cassandra, shape.bits, &error),
+				  bf_strategy_accepts(&bf_cassandra, shape.bits, shape.hashes, &error),
 				  "cassandra: n %s, %s buckets: %" PRIu64 " bits, k %" PRIu32,
 				  cell(&table, i, "n"), cell(&table, i, "arg"), shape.bits,
 				  shape.hashes);
@@ -332,7 +332,7 @@ test_refusals(void)
 	}
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 	{
-		CHECK(bf_strategy_accepts(shapes[i].strategy, shapes[i].bits,
+		CHECK(bf_strategy_accepts(shapes[i].strategy, shapes[i].bits, 1,
 								  &error) == shapes[i].ok,
 			  "%s: %" PRIu64 " bits", shapes[i].strategy->name, shapes[i].bits);
 	}

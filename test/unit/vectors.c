@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/md5.h"
 #include "hashes.h"
 #include "vectors.h"
 
@@ -357,7 +358,8 @@ static const struct
 	BfKind		kind;
 }			etypes[] = {
 	{"text", BF_KIND_TEXT}, {"text16", BF_KIND_TEXT},
-	{"bytea", BF_KIND_BYTEA}, {"int4", BF_KIND_INT4}, {"int8", BF_KIND_INT8}
+	{"bytea", BF_KIND_BYTEA}, {"uuid", BF_KIND_UUID},
+	{"int4", BF_KIND_INT4}, {"int8", BF_KIND_INT8}
 };
 
 /* The funnel that an etype of the files names, or that its type binds. */
@@ -420,13 +422,35 @@ element_bytes(const BfStrategy *strategy, const char *etype,
 	return result;
 }
 
-/* Element number i of a rule: title-{i}, or the number that i is added to. */
+/* The MD5 of text that is not empty. */
+static uint8_t *
+md5_bytes(const char *text, size_t *length)
+{
+	uint32_t	digest[4];
+	uint8_t    *bytes = allocate(sizeof(digest));
+
+	bf_md5_salted((uint8_t) text[0], (const uint8_t *) text + 1, *length - 1,
+				  digest);
+	for (int i = 0; i < 4; i++)
+		bf_store_le32(bytes + 4 * i, digest[i]);
+	*length = sizeof(digest);
+	return bytes;
+}
+
+/*
+ * Element number i of a rule: title-{i}, the MD5 of md5:title-{i}, or the number
+ * that i is added to.
+ */
 uint8_t *
 rule_bytes(const BfStrategy *strategy, const char *etype, const char *rule,
 		   uint64_t i, size_t *length)
 {
 	char		text[256];
-	const char *brace = strstr(rule, "{i}");
+	bool		is_md5 = strncmp(rule, "md5:", 4) == 0;
+	const char *brace;
+
+	rule += is_md5 ? 4 : 0;
+	brace = strstr(rule, "{i}");
 
 	if (etype[0] == 'i')
 		*length = (size_t) snprintf(text, sizeof(text), "%" PRId64,
@@ -436,6 +460,8 @@ rule_bytes(const BfStrategy *strategy, const char *etype, const char *rule,
 									(int) (brace - rule), rule, i, brace + 3);
 	else
 		die("rule %s has no {i}", rule);
+	if (is_md5)
+		return md5_bytes(text, length);
 	return funnel_bytes(strategy, etype, (const uint8_t *) text, length);
 }
 

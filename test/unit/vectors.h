@@ -104,6 +104,7 @@ extern void test_filters(void);
 extern void test_guava(void);
 extern void test_spark(void);
 extern void test_bitsandblooms(void);
+extern void test_parquet(void);
 extern void test_chains(void);
 extern void test_layers(void);
 extern void test_format(void);

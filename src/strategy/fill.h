@@ -1,0 +1,25 @@
+/*
+ * fill.h
+ *	  How full filters are, over their layers.
+ */
+#ifndef BLOOMEXT_FILL_H
+#define BLOOMEXT_FILL_H
+
+#include "strategy/filter.h"
+#include "strategy/fpp.h"
+
+/* How full a filter is, over its layers. */
+typedef struct BfFill
+{
+	uint64_t	bits;
+	uint64_t	bits_set;
+	int64_t		count;			/* estimated number of elements */
+	double		fpp;			/* estimated false positive probability */
+} BfFill;
+
+extern void bf_fill_add(BfFill *fill, const BfStrategy *strategy,
+						const BfLayer *layer, uint64_t bits_set);
+extern void bf_fill_measure(BfFill *fill, const BfFilter *filter,
+							const BfLayer *layer);
+
+#endif							/* BLOOMEXT_FILL_H */
