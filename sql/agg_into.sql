@@ -18,7 +18,7 @@ insert into e select * from e where i % 7 = 0;
 create temp table given (id serial, f bloomfilter);
 insert into given (f)
 select bf_create(n, p, s, funnel) from (values (0), (1), (100), (5000)) n(n), (values (0.2), (0.001)) p(p),
-    (values ('guava'), ('guava32'), ('redisson'), ('magnuss'), ('tale2009'), ('cassandra'), ('redisbloom'), ('spark1'), ('spark2'), ('bitsandblooms')) s(s), (values (null), ('utf8'), ('utf16')) f(funnel)
+    (values ('guava'), ('guava32'), ('redisson'), ('magnuss'), ('tale2009'), ('cassandra'), ('redisbloom'), ('spark1'), ('spark2'), ('bitsandblooms'), ('parquet')) s(s), (values (null), ('utf8'), ('utf16')) f(funnel)
 where pg_temp.outcome(format('select bf_create(%s, %s, %L, %L)', n, p, s, funnel)) = 'ok';
 insert into given (f) select bf_create(n, 0.01, s, counting => true) from (values (1), (1000)) n(n), (values ('guava'), ('guava32')) s(s);
 insert into given (f) values (bf_create_bits(1, 1)), (bf_create_bits(12345, 7, 'guava', 'utf16')), (bf_create_bits(64, 255, 'magnuss')), (bf_create_buckets(1000, 12));

@@ -141,7 +141,7 @@ reset parallel_leader_participation;
 
 -- Growing filters depend on the order of rows: what counts is that nothing is lost.
 -- What grows does so in every plan, whatever its strategy (cassandra cannot so far).
-select strategy from unnest('{guava,guava32,redisson,magnuss,tale2009,redisbloom,spark1,spark2,bitsandblooms}'::text[]) strategy,
+select strategy from unnest('{guava,guava32,redisson,magnuss,tale2009,redisbloom,spark1,spark2,bitsandblooms,parquet}'::text[]) strategy,
     lateral (select bf_agg(x, 1000, 0.01, strategy, 2) as f from many) s
 where exists (select from many where not s.f @> x);
 -- A partial state of something else is refused.

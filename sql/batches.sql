@@ -14,7 +14,7 @@ CREATE TEMP TABLE built AS
 			bf_agg(element, expected, 0.1, strategy, expansion ORDER BY i) AS by_aggregate,
 			bf_add_all(bf_create(expected, 0.1, strategy, expansion => expansion), array_agg(element ORDER BY i)) AS by_array
 	FROM drawn, unnest('{1,6,40}'::bigint[]) AS expected, unnest('{0,1,2,4}'::int[]) AS expansion,
-		unnest('{guava,guava32,redisson,magnuss,tale2009,redisbloom,spark1,spark2,bitsandblooms}'::text[]) AS strategy
+		unnest('{guava,guava32,redisson,magnuss,tale2009,redisbloom,spark1,spark2,bitsandblooms,parquet}'::text[]) AS strategy
 	WHERE expansion > 0 OR strategy = 'redisbloom'
 	GROUP BY bag, strategy, expected, expansion;
 SELECT bag, strategy, expected, expansion FROM built

@@ -7,7 +7,7 @@ select s.strategy, kind, case kind
        when 'fixed' then bf_create(300, 0.03, strategy)
        when 'growing' then bf_create(100, 0.03, strategy, expansion => 2)
        else bf_create(300, 0.03, strategy, counting => true) end as f
-from unnest(array['guava', 'guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms']) s (strategy),
+from unnest(array['guava', 'guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms', 'parquet']) s (strategy),
      unnest(array['fixed', 'growing', 'counting']) kind
 where kind <> 'counting' or strategy in ('guava', 'guava32', 'spark1', 'spark2');
 create temp table grown as

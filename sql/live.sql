@@ -66,7 +66,7 @@ DECLARE
 BEGIN
 	FOR col, strat IN
 		SELECT c, s FROM unnest('{t,v,d,b,i2,i4,i8,u}'::text[]) AS c,
-			unnest('{guava,guava32,spark1,spark2}'::text[]) AS s
+			unnest('{guava,guava32,spark1,spark2,parquet}'::text[]) AS s
 	LOOP
 		EXECUTE format('CREATE INDEX live_i ON live USING bloomfilter (%I)
 			WITH (expected = 5000, fpp = 0.01, strategy = %s)', col, strat);

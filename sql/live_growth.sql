@@ -82,7 +82,7 @@ DECLARE
 BEGIN
 	FOR col, elem, strat, grows IN SELECT c, e, s, x FROM
 		(VALUES ('t', '''t'' || g'), ('i', 'g'), ('u', 'md5(g::text)::uuid')) AS c (c, e),
-		unnest('{guava,guava32,spark1,spark2}'::text[]) AS s, generate_series(0, 3) AS x WHERE c = 't' OR x = 2
+		unnest('{guava,guava32,spark1,spark2,parquet}'::text[]) AS s, generate_series(0, 3) AS x WHERE c = 't' OR x = 2
 	LOOP
 		TRUNCATE grown;
 		EXECUTE format('CREATE INDEX grown_i ON grown USING bloomfilter (%I) WITH (expected = 1000, fpp = 0.01, strategy = %s, expansion = %s)',

@@ -44,7 +44,7 @@ select * from bf_new(bf_create(1000, funnel => 'int') + 1, array[5000000000, 1, 
 -- Many, of all strategies, and stored filters: none is lost that is not found.
 create table stored as
 select strategy, bf_add_all(bf_create(20000, 0.01, strategy), array_agg('a' || i)) as f
-from unnest(array['guava', 'guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms']) strategy, generate_series(1, 10000) i
+from unnest(array['guava', 'guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms', 'parquet']) strategy, generate_series(1, 10000) i
 group by strategy;
 insert into stored select 'growing', bf_add_all(bf_create(1000, 0.01, expansion => 2), array_agg('a' || i)) from generate_series(1, 10000) i;
 create temp table list as select array_agg('a' || i * 7919 % 15000 order by i) as texts from generate_series(1, 40000) i;

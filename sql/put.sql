@@ -26,7 +26,7 @@ create function pg_temp.lost(strategy text) returns bigint language sql as $$
 select count(*) filter (where not new and n = 1) from (
     select bf_put(title, 3000, 0.01, strategy) over w as new, row_number() over (partition by title order by id) as n from rows window w as (order by id)) s $$;
 select strategy, pg_temp.wrong(strategy) as wrong, pg_temp.lost(strategy) < 60 as few_lost
-from unnest(array['guava', 'guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms']) strategy
+from unnest(array['guava', 'guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms', 'parquet']) strategy
 where pg_temp.wrong(strategy) > 0 or pg_temp.lost(strategy) >= 60;
 -- As asking and adding tells it.
 create function pg_temp.one_by_one() returns setof boolean language plpgsql as $$

@@ -34,7 +34,7 @@ create temp table filters (name text, f bloomfilter);
 insert into filters
 select 'all', bf_agg(s, 10000, 0.01) from t union all
 select 'half', bf_agg(s, 10000, 0.001) from t where i > 5000 union all
-select 'half ' || strategy, bf_agg(s, 10000, 0.001, strategy) from t, unnest(array['guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms']) strategy where i > 5000 group by strategy union all
+select 'half ' || strategy, bf_agg(s, 10000, 0.001, strategy) from t, unnest(array['guava32', 'redisson', 'magnuss', 'tale2009', 'cassandra', 'redisbloom', 'spark1', 'spark2', 'bitsandblooms', 'parquet']) strategy where i > 5000 group by strategy union all
 select 'half, grown', bf_agg(s, 100, 0.001, 'guava', 2) from t where i > 5000 union all
 select 'half, counting', bf_agg_into(bf_create(10000, 0.001, counting => true), s) from t where i > 5000 union all
 select 'half, large', bf_agg(s, 1000000, 0.0001) from t where i > 5000 union all

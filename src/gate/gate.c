@@ -491,15 +491,15 @@ has_parameters(const PlannerInfo *root)
 	return planned.has_parameters;
 }
 
-/* The cost of a probe if each of its bits is on a page to be read. */
+/* The cost of a probe if each page that has bits of it is to be read. */
 static Cost
 highest_cost(const BfLive *live)
 {
-	uint32		bits = 0;
+	uint32		pages = 0;
 
 	for (uint32 i = 0; i < live->nlayers; i++)
-		bits += live->layers[i].shape.hashes;
-	return bits * random_page_cost;
+		pages += bf_pages_an_element(live, &live->layers[i]);
+	return pages * random_page_cost;
 }
 
 /* Whether a scan of a relation by itself costs more than a probe. */

@@ -92,7 +92,7 @@ list_filters(Oid rel)
 typedef struct Measured
 {
 	BfLiveLayer layer;
-	uint64		bits_set;
+	BfLayerFill fill;
 	uint64		pending;		/* elements without bits yet */
 } Measured;
 
@@ -104,11 +104,12 @@ measure_layer(BfLiveSnapshot *snapshot, uint32 number, Measured *measured)
 	size_t		npending;
 
 	measured->layer = snapshot->live->layers[number];
-	measured->bits_set = 0;
+	measured->fill = (BfLayerFill) {0};
 	pfree(bf_snapshot_layer(snapshot, number, &npending));
 	measured->pending = npending;
 	while (bf_snapshot_next(snapshot, page))
-		measured->bits_set += bf_bits_count(page->bytes, page->length);
+		bf_layer_fill_add(&measured->fill, snapshot->plan.strategy, page->bytes,
+						  page->length);
 	pfree(page);
 }
 
@@ -154,8 +155,8 @@ fill_columns(Oid index, Datum *values)
 	blocks = RelationGetNumberOfBlocks(snapshot.index);
 	for (uint32 i = 0; i < plan->header.layers; i++)
 	{
-		bf_fill_add(&fill, plan->strategy, &plan->layers[i],
-					measured[i].bits_set);
+		bf_fill_add_measured(&fill, plan->strategy, &plan->layers[i],
+							 &measured[i].fill);
 		pending += measured[i].pending;
 	}
 
@@ -324,7 +325,7 @@ bloomext_live_layers(PG_FUNCTION_ARGS)
 
 	row = list_nth(calls->user_fctx, (int) calls->call_cntr);
 	shape = &row->measured.layer.shape;
-	bf_fill_add(&fill, row->strategy, shape, row->measured.bits_set);
+	bf_fill_add_measured(&fill, row->strategy, shape, &row->measured.fill);
 	values[0] = ObjectIdGetDatum(row->index);
 	values[1] = Int32GetDatum(row->number);
 	values[2] = Int64GetDatum((int64) shape->expected);

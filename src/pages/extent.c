@@ -6,6 +6,9 @@
  * A filter in a file can have as many bits as its strategy has positions, as
  * it is never in memory as a whole.  Whether it fits into a value is checked
  * only where one is made of it (snapshot.c).
+ *
+ * The room on a page is a multiple of the blocks of a strategy that has some, so
+ * that an element has all of its bits on one page.
  */
 #include "postgres.h"
 
@@ -77,6 +80,8 @@ void
 bf_live_plan(BfLive *live, const BfPlan *plan)
 {
 	Assert(plan->strategy->words == BF_PAIR_WORDS);
+	Assert(plan->strategy->blocks == NULL ||
+		   BF_PAGE_HAS_WHOLE(plan->strategy->blocks->bytes));
 	memset(live, 0, sizeof(*live));
 	live->plan = *plan;
 	live->nlayers = 1;

@@ -11,7 +11,8 @@
  * rounds, each for the hashes that had all bits of the rounds before: two
  * bits, then as many as were tested so far.  In a full layer, half of the bits
  * of a hash that it does not hold are set.  In each round the bits are sorted
- * by position, so that each page is locked once.
+ * by position, so that each page is locked once.  Where all bits of a hash are
+ * on one page, there is one round.
  *
  * For a single hash the cost is mostly waiting for memory.  So if there are
  * few, what the first round reads in each layer is prefetched.
@@ -152,13 +153,14 @@ take_turn(Search *search, BfHashPair *pairs, size_t count, uint32 first,
 static size_t
 leave_out_set(Search *search, BfHashPair *pairs, size_t count)
 {
+	bool		on_one_page = search->live->plan.strategy->blocks != NULL;
 	uint32		hashes = search->layer->shape.hashes;
 	size_t		lacking = 0;
 	uint32		bits;
 
 	for (uint32 first = 0; first < hashes && lacking < count; first += bits)
 	{
-		bits = Min(Max(first, FIRST_BITS), hashes - first);
+		bits = on_one_page ? hashes : Min(Max(first, FIRST_BITS), hashes - first);
 		lacking += take_turn(search, pairs + lacking, count - lacking, first,
 							 bits);
 	}

@@ -10,6 +10,9 @@
  * for memory.  So memory is prefetched: for the first positions before the
  * pending page is examined, for the others all at once.
  *
+ * Of a strategy with blocks, all bits are in one block of one page, which is
+ * tested as a whole.
+ *
  * A bit that is set is accepted on a page that is pinned but not locked: at
  * worst it causes a "maybe", which is never wrong.  A bit that is not set is
  * tested again with the page locked and checked.  So a "no" does not depend on
@@ -52,6 +55,75 @@ locate_bits(const BfStrategy *strategy, const BfLiveLayer *layer,
 			.mask = bf_bit_mask(bit)
 		};
 	}
+}
+
+/* The location of an element's block. */
+typedef struct BlockPlace
+{
+	BlockNumber block;			/* of the file */
+	uint32		offset;			/* of the strategy's block on the page */
+} BlockPlace;
+
+/* Locate the block of an element. */
+static BlockPlace
+locate_block(const BfStrategy *strategy, const BfLiveLayer *layer,
+			 const BfHash *hash)
+{
+	uint64		start = strategy->blocks->find(hash, layer->shape.bits);
+	BlockNumber page = (BlockNumber) (start / BF_PAGE_BYTES);
+
+	return (BlockPlace) {
+		.block = bf_data_block(layer, page),
+		.offset = MAXALIGN(SizeOfPageHeaderData) +
+			(uint32) (start - (uint64) page * BF_PAGE_BYTES)
+	};
+}
+
+/* Prefetch a block, which may be in two cache lines. */
+static void
+prefetch_place(RelFileLocator file, const BfStrategy *strategy,
+			   const BlockPlace *place)
+{
+	bf_page_prefetch(file, place->block, place->offset);
+	bf_page_prefetch(file, place->block,
+					 place->offset + strategy->blocks->bytes - 1);
+}
+
+/* Whether the bits of an element are set in its block. */
+static bool
+test_block(Relation index, BfLive *live, const BlockPlace *place,
+		   const BfHash *hash)
+{
+	const BfBlocks *blocks = live->plan.strategy->blocks;
+	Buffer		buffer = bf_page_pin(index, live, place->block, BF_PAGE_DATA);
+	const uint8 *bits;
+	bool		set;
+
+	if (!BufferIsValid(buffer))
+		return false;
+	bits = (const uint8 *) BufferGetPage(buffer) + place->offset;
+	if (blocks->test(bits, hash))
+	{
+		ReleaseBuffer(buffer);
+		return true;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	set = bf_page_check(index, buffer, BF_PAGE_DATA) && blocks->test(bits, hash);
+	UnlockReleaseBuffer(buffer);
+	return set;
+}
+
+/* Whether a layer whose strategy has blocks holds a hash. */
+static bool
+layer_has_block(Relation index, BfLive *live, const BfLiveLayer *layer,
+				const BfHashPair *pair)
+{
+	BfHash		hash = bf_hash_of(pair);
+	BlockPlace	place = locate_block(live->plan.strategy, layer, &hash);
+
+	prefetch_place(live->file, live->plan.strategy, &place);
+	return bf_pending_contains(index, live, layer, pair) ||
+		test_block(index, live, &place, &hash);
 }
 
 /* Whether a bit is set on its page. */
@@ -104,6 +176,13 @@ bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
 	uint32		count = Min(layer->shape.hashes, FIRST_POSITIONS);
 	BitPlace	places[FIRST_POSITIONS];
 
+	if (live->plan.strategy->blocks != NULL)
+	{
+		BlockPlace	place = locate_block(live->plan.strategy, layer, &hash);
+
+		prefetch_place(live->file, live->plan.strategy, &place);
+		return;
+	}
 	locate_bits(live->plan.strategy, layer, &hash, 0, count, places);
 	for (uint32 i = 0; i < count; i++)
 		bf_page_prefetch(live->file, places[i].block, places[i].offset);
@@ -119,6 +198,8 @@ bf_live_layer_contains(Relation index, BfLive *live,
 	uint32		rest = layer->shape.hashes - first;
 	BitPlace	places[BF_MAX_HASHES];
 
+	if (live->plan.strategy->blocks != NULL)
+		return layer_has_block(index, live, layer, pair);
 	locate_bits(live->plan.strategy, layer, &hash, 0, first, places);
 	for (uint32 i = 0; i < first; i++)
 		bf_page_prefetch(live->file, places[i].block, places[i].offset);

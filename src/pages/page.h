@@ -59,6 +59,9 @@ typedef enum BfPageKind
 #define BF_PAGE_BITS	((uint64) BF_PAGE_BYTES * 8)
 #define BF_PAGE_PAIRS	(BF_PAGE_BYTES / sizeof(BfHashPair))
 
+/* Whether a block that starts at a multiple of its bytes is on one page. */
+#define BF_PAGE_HAS_WHOLE(bytes)	(BF_PAGE_BYTES % (bytes) == 0)
+
 #define BF_META_BLOCK		0
 #define BF_FIRST_BLOCK		1	/* of the first layer */
 
@@ -93,6 +96,13 @@ typedef struct BfLive
 	uint32		nlayers;
 	BfLiveLayer layers[BF_LIVE_LAYERS];	/* the newest comes last */
 } BfLive;
+
+/* The number of data pages that an element has bits on. */
+static inline uint32
+bf_pages_an_element(const BfLive *live, const BfLiveLayer *layer)
+{
+	return live->plan.strategy->blocks != NULL ? 1 : layer->shape.hashes;
+}
 
 /* The maximum number of pages in a WAL record, by generic_redo(). */
 #define BF_RECORD_PAGES	4

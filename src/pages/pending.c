@@ -12,6 +12,11 @@
  * sets about 25 bits on each page of the filter, where the hashes of one
  * pending page would set single bits here and there.
  *
+ * Where an element has all of its bits on one page, there is a pending page for
+ * each range of data pages, and one that is full is flushed alone: that sets as
+ * many bits on each page, and whoever has to do it visits some 256 pages instead
+ * of all.
+ *
  * A layer that is no longer the newest gets no new entries: a backend that
  * appends checks that with the pending page locked, and keeps what it could
  * not append.
@@ -30,11 +35,32 @@
 
 #include "pages/layers.h"
 
+/* A layer, and what its strategy says of places. */
+typedef struct Place
+{
+	const BfLiveLayer *layer;
+	const BfBlocks *blocks;		/* or NULL */
+} Place;
+
+/* Where hashes of a layer are pending. */
+static inline Place
+place_of(const BfLive *live, const BfLiveLayer *layer)
+{
+	return (Place) {layer, live->plan.strategy->blocks};
+}
+
 /* The pending page of a hash. */
 static BlockNumber
-pending_block(const BfLiveLayer *layer, const BfHashPair *pair)
+pending_block(const Place *place, const BfHashPair *pair)
 {
-	return layer->start + (BlockNumber) (pair->h1 % layer->pending);
+	const BfLiveLayer *layer = place->layer;
+	BfHash		hash = bf_hash_of(pair);
+	uint64		page;
+
+	if (place->blocks == NULL)
+		return layer->start + (BlockNumber) (pair->h1 % layer->pending);
+	page = place->blocks->find(&hash, layer->shape.bits) / BF_PAGE_BYTES;
+	return layer->start + (BlockNumber) (page * layer->pending / layer->pages);
 }
 
 /* The entries of a page. */
@@ -135,19 +161,19 @@ static size_t
 append_all(Relation index, BfLive *live, const BfLiveLayer *layer,
 		   BfHashPair *pairs, size_t count)
 {
+	Place		place = place_of(live, layer);
 	size_t		left = 0;
 
 	bf_file_extend(index, live);
 	if (count > 1)
-		qsort_arg(pairs, count, sizeof(BfHashPair), compare_by_block,
-				  (void *) layer);
+		qsort_arg(pairs, count, sizeof(BfHashPair), compare_by_block, &place);
 	for (size_t i = 0; i < count;)
 	{
-		BlockNumber block = pending_block(layer, &pairs[i]);
+		BlockNumber block = pending_block(&place, &pairs[i]);
 		size_t		n = 1;
 		size_t		over;
 
-		while (i + n < count && pending_block(layer, &pairs[i + n]) == block)
+		while (i + n < count && pending_block(&place, &pairs[i + n]) == block)
 			n++;
 		CHECK_FOR_INTERRUPTS();
 		over = append_to_page(index, live, block, pairs + i, n);
@@ -156,6 +182,100 @@ append_all(Relation index, BfLive *live, const BfLiveLayer *layer,
 		i += n;
 	}
 	return left;
+}
+
+/* Copy the entries of a pending page; returns how many. */
+static uint32
+copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)
+{
+	Buffer		buffer = bf_page_for_read(index, live, block,
+										  BF_PAGE_PENDING);
+	uint32		count;
+	Page		page;
+
+	if (!BufferIsValid(buffer))
+		return 0;
+	page = BufferGetPage(buffer);
+	count = page_count(page);
+	memcpy(pairs, page_pairs(page), count * sizeof(BfHashPair));
+	UnlockReleaseBuffer(buffer);
+	return count;
+}
+
+/* Remove the first entries of a page, which had that many when copied. */
+static void
+cut_page(Relation index, const BfLive *live, BlockNumber block, uint32 count)
+{
+	Buffer		buffer = bf_page_for_write(index, live, block, BF_PAGE_PENDING);
+	Page		page = BufferGetPage(buffer);
+	uint32		present = page_count(page);
+	uint32		left;
+
+	if (present < count)
+		bf_page_corrupted(index, block);
+	left = present - count;
+	bf_record_begin(index);
+	bf_record_page(buffer, BF_PAGE_PENDING);
+	write_count(left);
+	if (left > 0)
+		bf_record_write(SizeOfPageHeaderData, page_pairs(page) + count,
+						left * sizeof(BfHashPair));
+	bf_record_finish();
+}
+
+/*
+ * Set the bits of the hashes on some pending pages of a layer.  The caller holds
+ * the page lock on the metapage.
+ */
+static void
+flush_pages(Relation index, BfLive *live, const BfLiveLayer *layer,
+			BlockNumber first, BlockNumber pages)
+{
+	BfHashPair *pairs = palloc(pages * BF_PAGE_PAIRS * sizeof(BfHashPair));
+	uint32	   *counts = palloc(pages * sizeof(uint32));
+	BlockNumber start = layer->start + first;
+	size_t		total = 0;
+
+	for (BlockNumber i = 0; i < pages; i++)
+	{
+		counts[i] = copy_page(index, live, start + i, pairs + total);
+		total += counts[i];
+	}
+	bf_set_bits(index, live, layer, pairs, total);
+	for (BlockNumber i = 0; i < pages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (counts[i] > 0)
+			cut_page(index, live, start + i, counts[i]);
+	}
+	pfree(counts);
+	pfree(pairs);
+}
+
+/*
+ * Make room on the pending pages of hashes, which are sorted by these.  The
+ * caller holds the page lock on the metapage.
+ */
+static void
+flush_for(Relation index, BfLive *live, const BfLiveLayer *layer,
+		  const BfHashPair *pairs, size_t count)
+{
+	Place		place = place_of(live, layer);
+	BlockNumber flushed = InvalidBlockNumber;
+
+	if (place.blocks == NULL)
+	{
+		bf_pending_flush(index, live, layer);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		BlockNumber block = pending_block(&place, &pairs[i]);
+
+		if (block != flushed)
+			flush_pages(index, live, layer, block - layer->start, 1);
+		flushed = block;
+	}
 }
 
 /*
@@ -171,7 +291,7 @@ bf_pending_add(Relation index, BfLive *live, const BfLiveLayer *layer,
 
 	if (left > 0 && ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
 	{
-		bf_pending_flush(index, live, layer);
+		flush_for(index, live, layer, pairs, left);
 		UnlockPage(index, BF_META_BLOCK, ExclusiveLock);
 		left = append_all(index, live, layer, pairs, left);
 	}
@@ -183,13 +303,14 @@ bool
 bf_pending_contains(Relation index, BfLive *live, const BfLiveLayer *layer,
 					const BfHashPair *pair)
 {
+	Place		place = place_of(live, layer);
 	Buffer		buffer;
 	Page		page;
 	bool		found;
 
 	if (layer->sealed)
 		return false;
-	buffer = bf_page_for_read(index, live, pending_block(layer, pair),
+	buffer = bf_page_for_read(index, live, pending_block(&place, pair),
 							  BF_PAGE_PENDING);
 	if (!BufferIsValid(buffer))
 		return false;
@@ -215,24 +336,6 @@ bf_pending_count(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return count;
 }
 
-/* Copy the entries of a pending page; returns how many. */
-static uint32
-copy_page(Relation index, BfLive *live, BlockNumber block, BfHashPair *pairs)
-{
-	Buffer		buffer = bf_page_for_read(index, live, block,
-										  BF_PAGE_PENDING);
-	uint32		count;
-	Page		page;
-
-	if (!BufferIsValid(buffer))
-		return 0;
-	page = BufferGetPage(buffer);
-	count = page_count(page);
-	memcpy(pairs, page_pairs(page), count * sizeof(BfHashPair));
-	UnlockReleaseBuffer(buffer);
-	return count;
-}
-
 /* Copy all pending hashes of a layer. */
 BfHashPair *
 bf_pending_copy(Relation index, BfLive *live, const BfLiveLayer *layer,
@@ -250,51 +353,10 @@ bf_pending_copy(Relation index, BfLive *live, const BfLiveLayer *layer,
 	return pairs;
 }
 
-/* Remove the first entries of a page, which had that many when copied. */
-static void
-cut_page(Relation index, const BfLive *live, BlockNumber block, uint32 count)
-{
-	Buffer		buffer = bf_page_for_write(index, live, block, BF_PAGE_PENDING);
-	Page		page = BufferGetPage(buffer);
-	uint32		present = page_count(page);
-	uint32		left;
-
-	if (present < count)
-		bf_page_corrupted(index, block);
-	left = present - count;
-	bf_record_begin(index);
-	bf_record_page(buffer, BF_PAGE_PENDING);
-	write_count(left);
-	if (left > 0)
-		bf_record_write(SizeOfPageHeaderData, page_pairs(page) + count,
-						left * sizeof(BfHashPair));
-	bf_record_finish();
-}
-
 /* Set a layer's pending bits; the caller has the metapage's page lock. */
 void
 bf_pending_flush(Relation index, BfLive *live, const BfLiveLayer *layer)
 {
-	BfHashPair *pairs;
-	uint32	   *counts;
-	size_t		total = 0;
-
-	if (layer->sealed)
-		return;
-	pairs = palloc(layer->pending * BF_PAGE_PAIRS * sizeof(BfHashPair));
-	counts = palloc(layer->pending * sizeof(uint32));
-	for (BlockNumber i = 0; i < layer->pending; i++)
-	{
-		counts[i] = copy_page(index, live, layer->start + i, pairs + total);
-		total += counts[i];
-	}
-	bf_set_bits(index, live, layer, pairs, total);
-	for (BlockNumber i = 0; i < layer->pending; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (counts[i] > 0)
-			cut_page(index, live, layer->start + i, counts[i]);
-	}
-	pfree(counts);
-	pfree(pairs);
+	if (!layer->sealed)
+		flush_pages(index, live, layer, 0, layer->pending);
 }

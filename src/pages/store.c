@@ -2,7 +2,8 @@
  * store.c
  *	  Store hashed elements in the cheapest way.
  *
- * To set the bits of an element changes k pages.  Where a batch is so small,
+ * To set the bits of an element changes k pages, or one if its strategy has
+ * blocks.  Where a batch is so small,
  * or the filter so large, that it would change most pages for a single bit
  * each, the elements are added to the pending pages.  A batch that sets
  * several bits per page goes to the data pages directly, and so does any batch
@@ -68,7 +69,8 @@ store_piece(Batch *batch, size_t count)
 	const BfLiveLayer *newest = bf_newest_layer(&batch->live);
 	size_t		left = count;
 
-	if (!newest->sealed && left * newest->shape.hashes < newest->pages)
+	if (!newest->sealed &&
+		left * bf_pages_an_element(&batch->live, newest) < newest->pages)
 		left = bf_pending_add(batch->index, &batch->live, newest,
 							  batch->pairs, left);
 	bf_set_bits(batch->index, &batch->live, newest, batch->pairs, left);

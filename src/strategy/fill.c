@@ -27,16 +27,44 @@ bf_fill_add(BfFill *fill, const BfStrategy *strategy, const BfLayer *layer,
 	add_to_fill(fill, layer, bits_set, bf_layer_fpp(strategy, layer, bits_set));
 }
 
+/* Take some bits of a plain layer, whole words and blocks. */
+void
+bf_layer_fill_add(BfLayerFill *fill, const BfStrategy *strategy,
+				  const uint8_t *bits, size_t bytes)
+{
+	fill->bits_set += bf_bits_count(bits, bytes);
+	if (strategy->blocks != NULL)
+		fill->sum_fpp += strategy->blocks->sum_fpp(bits, bytes);
+}
+
+/* Add a layer by what all of its bits say. */
+void
+bf_fill_add_measured(BfFill *fill, const BfStrategy *strategy,
+					 const BfLayer *layer, const BfLayerFill *measured)
+{
+	const BfBlocks *blocks = strategy->blocks;
+
+	if (blocks == NULL)
+		bf_fill_add(fill, strategy, layer, measured->bits_set);
+	else
+		add_to_fill(fill, layer, measured->bits_set,
+					measured->sum_fpp / (double) (layer->bits / 8 / blocks->bytes));
+}
+
 /* Add a layer of a filter by its bits. */
 void
 bf_fill_measure(BfFill *fill, const BfFilter *filter, const BfLayer *layer)
 {
-	const BfBlocks *blocks = filter->plan.strategy->blocks;
-	uint64_t	bits_set = bf_layer_count(filter, layer);
+	const BfStrategy *strategy = filter->plan.strategy;
+	BfLayerFill measured = {0};
 
-	if (blocks != NULL)
-		add_to_fill(fill, layer, bits_set,
-				  blocks->fill_fpp(filter->bytes + layer->offset, layer->bytes));
-	else
-		bf_fill_add(fill, filter->plan.strategy, layer, bits_set);
+	if (strategy->blocks == NULL)
+	{
+		bf_fill_add(fill, strategy, layer, bf_layer_count(filter, layer));
+		return;
+	}
+	bf_pause();
+	bf_layer_fill_add(&measured, strategy, filter->bytes + layer->offset,
+					  layer->bytes);
+	bf_fill_add_measured(fill, strategy, layer, &measured);
 }

@@ -292,9 +292,9 @@ parquet_capacity(double fpp, uint64_t bits)
 	return load_for(fpp) * (double) (bits / BLOCK_BITS);
 }
 
-/* BfBlocks.fill_fpp: the mean over the blocks of the product of their words' fills. */
+/* BfBlocks.sum_fpp: that of a block is the product of its words' fills. */
 static double
-parquet_fill_fpp(const uint8_t *bits, size_t bytes)
+parquet_sum_fpp(const uint8_t *bits, size_t bytes)
 {
 	double		sum = 0;
 
@@ -306,7 +306,7 @@ parquet_fill_fpp(const uint8_t *bits, size_t bytes)
 			product *= __builtin_popcount(bf_load_le32(bits + i + j));
 		sum += product;
 	}
-	return sum / (double) (bytes / BLOCK_BYTES) / to_hashes(WORD_BITS);
+	return sum / to_hashes(WORD_BITS);
 }
 
 /* ---- Sizing ------------------------------------------------------------ */
@@ -488,7 +488,7 @@ static const BfBlocks parquet_blocks = {
 	.fpp = parquet_fpp,
 	.real_fpp = parquet_real_fpp,
 	.capacity = parquet_capacity,
-	.fill_fpp = parquet_fill_fpp
+	.sum_fpp = parquet_sum_fpp
 };
 
 const BfStrategy bf_parquet = {
@@ -515,6 +515,7 @@ const BfStrategy bf_parquet = {
 	.int_may_be_unsigned = true,
 	.hash = parquet_hash,
 	.words = 2,
+	.can_be_live = true,
 	.positions = parquet_positions,
 	.blocks = &parquet_blocks,
 	.stream = &parquet_stream,

@@ -201,8 +201,8 @@ typedef struct BfBlocks
 	double		(*real_fpp) (double elements, uint64_t bits);
 	/* The number of elements up to which `fpp` is kept. */
 	double		(*capacity) (double fpp, uint64_t bits);
-	/* The probability by the bits themselves. */
-	double		(*fill_fpp) (const uint8_t *bits, size_t bytes);
+	/* The sum of the probabilities of blocks, by their bits. */
+	double		(*sum_fpp) (const uint8_t *bits, size_t bytes);
 } BfBlocks;
 
 typedef struct BfStrategy

@@ -119,7 +119,7 @@ sub call
 	my ($element) = @_;
 	my $expected = any(1, 10, 100, 1000, 3000, 20000);
 	my $fpp = any(0.5, 0.1, 0.03, 0.01, 0.0001, 0.0000001);
-	my $strategy = any(qw(guava guava guava guava32 redisson magnuss tale2009 cassandra redisbloom redisbloom spark1 spark2), $element eq 'x' ? 'bitsandblooms' : ());
+	my $strategy = any(qw(guava guava guava guava32 redisson magnuss tale2009 cassandra redisbloom redisbloom spark1 spark2 parquet parquet), $element eq 'x' ? 'bitsandblooms' : ());
 	$fpp = 0.01 if $strategy eq 'cassandra' && $fpp < 0.01; # it offers no less than 0.00085
 	my $expansion = chance(0.4) ? any(1, 2, 4) : 0;
 	my $counting = $strategy =~ /^guava|^spark/ && !$expansion && chance(0.1) ? 'true' : 'false';

@@ -222,7 +222,7 @@ my %kinds = (
 	date => sub { "'2020-01-0" . any(1 .. 9) . "'::date" });
 sub among { my ($usual, @others) = @_; return any(@$usual, $ordinary ? () : @others); }
 
-my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms);
+my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms parquet);
 
 sub filter
 {
@@ -260,7 +260,7 @@ sub array
 my @integers = qw(0 1 -1 2 7 10 63 64 65 255 256 1000 32768 65536 1000000 2147483647 -2147483648);
 my @bigints = ((grep { $_ < 2147483647 } @integers), '8589934592', '1099511627776', '281474976710656', '9000000000000000000', '9223372036854775807', "'-9223372036854775808'");
 my @floats = map { "'$_'" } qw(NaN Infinity -Infinity 0 -0 5e-324 1e-308 1e-300 1e-45 1e-15 1e-5 0.5 0.99 0.999 0.999999 0.999999999999 1 1.0000001 -1 1e308);
-my @names = ((map { "'$_'" } @strategies, qw(utf8 utf16 bytes int long redis bitset bitmap growing spark bitsandblooms), '', ' ', 'GUAVA', 'x' x 70, 'guava;shards=2', 'guava;shards=2/1', 'guava;shards=2/2', 'bitmap;shards=1025', 'guava;shards=0/0', ';', ';shards=', "\xc3\xa9", '%s%n'), "repeat('x', 100000)");
+my @names = ((map { "'$_'" } @strategies, qw(utf8 utf16 bytes int long redis bitset bitmap growing spark bitsandblooms parquet), '', ' ', 'GUAVA', 'x' x 70, 'guava;shards=2', 'guava;shards=2/1', 'guava;shards=2/2', 'bitmap;shards=1025', 'guava;shards=0/0', ';', ';shards=', "\xc3\xa9", '%s%n'), "repeat('x', 100000)");
 
 # By parameters' names, and else by types.
 sub by_name { my @usual = map { "'$_'" } @_; return sub { among(\@usual, @names) } }
@@ -268,7 +268,7 @@ my %named = (
 	strategy => by_name(@strategies),
 	funnel => sub { among([ 'NULL', "'utf8'" ], @names) },
 	layout => sub { among([ 'NULL', 'NULL', map { "'$_'" } qw(guava growing redisson bitmap redisbloom) ], @names) },
-	format => by_name(qw(guava redis redisbloom spark)),
+	format => by_name(qw(guava redis redisbloom spark parquet)),
 	key => sub { among([ map { "'k_$_'" } $kind, $kind, 'missing' ], "''", "'list'", "'string'", "'{a}x'", "'k_text:x'", "repeat('x', 100000)") },
 	server => sub { among(["'cache'"], map { "'$_'" } qw(cache random random random nowhere closed unmapped other missing), '') },
 	col => sub { among([ $kind eq 'text' ? "'title'" : $kind eq 'date' ? "'d'" : "'n'" ], map { "'$_'" } qw(id d gone ctid tableoid missing t_title t_lower t_part t_broken T_TITLE), '', 'x' x 63, '........pg.dropped.5........') },

@@ -171,7 +171,7 @@ my @icu = $node->safe_psql('postgres', q(SELECT 1 FROM pg_collation WHERE collna
 sub options
 {
 	my ($kind) = @_;
-	my $strategy = any(qw(guava guava guava32 spark1 spark2));
+	my $strategy = any(qw(guava guava guava32 spark1 spark2 parquet parquet));
 	my @options = (chance(0.9) ? 'plans = on' : 'plans = off', "strategy = $strategy", 'fpp = ' . any(0.3, 0.01, 0.01, 0.0001));
 	push @options, 'absent = ' . any(0, 0.5, 0.9, 1) if chance(0.4);
 	push @options, any('expected = 3000', 'expected = 1000000', 'expected = 50, expansion = 2', 'expansion = 1') if chance(0.7);

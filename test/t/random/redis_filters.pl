@@ -276,7 +276,7 @@ sub kind_of
 	my $text = $strategy =~ /tale2009|cassandra/ ? 'utf16' : 'utf8';
 	return $strategy =~ /spark/ ? 'long' : undef if $family eq 'int' && $strategy =~ /spark|bitsandblooms/;
 	return $family =~ /bytea|uuid/ ? ($strategy eq 'tale2009' || "$strategy $type" eq 'magnuss uuid' ? undef : 'bytes')
-	  : $family eq 'int' && $strategy =~ /guava/ ? ($type eq 'bigint' ? 'long' : 'int') : $text;
+	  : $family eq 'int' && $strategy =~ /guava|parquet/ ? ($type eq 'bigint' ? 'long' : 'int') : $text;
 }
 
 # The kind that elements of a type are added by to a filter; undef where they are
@@ -287,7 +287,7 @@ sub kind_added
 	my $kind = kind_of($f->{strategy}, $type) // return undef;
 	return undef unless takes($f, $type);
 	my $bound = $f->{kind};
-	return $f->{strategy} =~ /guava/ && $kind ne 'bytes' ? undef : $kind unless defined $bound;
+	return $f->{strategy} =~ /guava/ && $kind ne 'bytes' || $kind =~ /int|long/ && $f->{strategy} eq 'parquet' ? undef : $kind unless defined $bound;
 	return $kind if $bound eq '' || $bound eq $kind;
 	return 'utf16' if "$bound $kind" eq 'utf16 utf8';
 	return 'long' if "$bound $kind" eq 'long int';
@@ -687,9 +687,9 @@ sub take_left_kind
 my @specs = (
 	(map { { layout => 'guava', strategy => $_, expected => 500, fpp => 0.01 } } 'guava', 'guava', 'guava', 'guava32'),
 	{ layout => 'guava', strategy => 'guava', expected => 900, fpp => 0.001 },
-	(map { { layout => 'growing', strategy => $_, expected => 40, fpp => 0.001, expansion => any(1, 1, 2) } } 'guava', 'guava', 'guava', 'magnuss', 'redisson'),
+	(map { { layout => 'growing', strategy => $_, expected => 40, fpp => 0.001, expansion => any(1, 1, 2) } } 'guava', 'guava', 'guava', 'magnuss', 'redisson', 'parquet'),
 	(map { { layout => 'redisson', strategy => 'redisson', expected => $_, fpp => 0.01 } } 300, 400, 400),
-	(map { { layout => 'bitmap', strategy => $_, expected => 400, fpp => 0.01 } } 'magnuss', 'tale2009', 'cassandra', 'spark1', 'spark2', 'bitsandblooms', 'guava', 'guava'),
+	(map { { layout => 'bitmap', strategy => $_, expected => 400, fpp => 0.01 } } 'magnuss', 'tale2009', 'cassandra', 'spark1', 'spark2', 'bitsandblooms', 'parquet', 'parquet', 'guava', 'guava'),
 	$module ? map { { layout => 'redisbloom', strategy => 'redisbloom', expected => 300, fpp => 0.01, expansion => $_ } } 0, 2, 2 : ());
 foreach my $spec (@specs)
 {

@@ -81,7 +81,7 @@ sub create_index
 	my $size = $table eq 'big' ? 'expected = 1000000'
 		: "$table $column" =~ /^(?:hot title|room n|parts title|uniq)/ ? 'expected = 100, expansion = 2' : 'expected = 100000';
 	return "CREATE INDEX $how ${table}_${column}_$suffix ON $table USING bloomfilter ($column)
-		WITH ($size, fpp = $fpp);";
+		WITH ($size, fpp = $fpp, strategy = " . pick(qw(guava guava parquet)) . ');';
 }
 
 $primary->safe_psql('postgres', q(

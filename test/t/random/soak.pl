@@ -95,7 +95,7 @@ my %filters = (
 	m_note => [ 'm', '(lower(note))', q(expected = 3000, expansion = 1, fpp = 0.001, strategy = 'guava32') ],
 	m_num => [ 'm', 'num', 'expected = 2000, expansion = 2, absent = 0.9' ],
 	u_title => [ 'u', 'title', 'expected = 5000, expansion = 3' ],
-	p_title => [ 'p', 'title', 'expected = 3000, expansion = 2, fpp = 0.001' ]);
+	p_title => [ 'p', 'title', 'expected = 3000, expansion = 2, fpp = 0.001, strategy = parquet' ]);
 foreach my $index (keys %filters)
 {
 	my %f = (index => $index);

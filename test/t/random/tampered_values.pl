@@ -31,7 +31,7 @@ my $allowed = '22021|22P02|22P03|22023|54000|0A000|XX001|57014';
 my $server = SanitizedServer->new('values', 'statement_timeout = 5s');
 my $node = $server->{node};
 my $top = PostgreSQL::Test::Utils::tempdir();
-my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms);
+my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms parquet);
 my $wrong = 0;
 
 sub any { return $_[ rand @_ ]; }
@@ -115,7 +115,7 @@ my @sound = split /\n/, $node->safe_psql('postgres', join ' UNION ALL ', (
 my @streams = split /\n/, $node->safe_psql('postgres', join ' UNION ALL ',
 	q(SELECT encode(bf_export(bf_create(20, 0.1) + 'x'), 'hex')),
 	q(SELECT encode(bf_export(bf_create(20, 0.1, 'guava32') + 'x'), 'hex')),
-	(map { "SELECT encode(bf_export(bf_create(20, 0.1, '$_') + 'x'), 'hex')" } qw(redisbloom spark1 spark2 bitsandblooms)),
+	(map { "SELECT encode(bf_export(bf_create(20, 0.1, '$_') + 'x'), 'hex')" } qw(redisbloom spark1 spark2 bitsandblooms parquet)),
 	q(SELECT encode(bf_export(bf_agg(i::text, 5, 0.1, 'redisbloom', 2)), 'hex') FROM generate_series(1, 60) i));
 my @numbers = map { pack 'Q<', $_ } 0, 1, 2, 63, 64, 65, 255, 256, 1024, 1025, 134_219_265, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**48, 2**62, 9_223_372_036_854_775_807, ~0;
 push @numbers, map { pack 'd<', $_ } 0, 1, -1, 0.5, 1e-300, 5e-324, 9**9**9, -9**9**9, -sin(9**9**9), 0.999999999;

@@ -150,7 +150,7 @@ append_to_file($file, join('', map { "300$_,foreign $_,note,1\n" } 0 .. 9));
 my $row = 'id int, title varchar(60), note text, n int';
 my $loose = 'WITH (fillfactor = 60)';
 my $text = 'USING bloomfilter (title)';
-my ($small, $large, $grows) = map { "WITH ($_, fpp = 0.0001, strategy = " . any(qw(guava guava guava32 spark1 spark2)) . ')' }
+my ($small, $large, $grows) = map { "WITH ($_, fpp = 0.0001, strategy = " . any(qw(guava guava guava32 spark1 spark2 parquet parquet)) . ')' }
   'expected = 100000', 'expected = 2500000', 'expected = 50, expansion = 2';
 my @families = (
 	{ tables => ['s'], create => "CREATE TABLE s ($row) $loose", filters => { s_live => "s $text $grows" } },
