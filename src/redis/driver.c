@@ -156,9 +156,11 @@ bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
 						  int count)
 {
 	uint32		shapes = bf_remote_shapes(remote);
+	const BfBlocks *blocks = remote->plan.strategy->blocks;
 
 	bf_command_number(unit, remote->plan.header.layers);
 	bf_command_number(unit, shapes);
+	bf_command_number(unit, blocks != NULL ? blocks->bytes : 0);
 	for (uint32 i = 0; i < shapes; i++)
 		bf_command_number(unit, bf_remote_layer(remote, i)->hashes);
 	for (int i = 0; i < count; i++)

@@ -17,7 +17,7 @@
 -- or a false positive.  If one has no answer, that is an error for all, never 0.
 --
 -- Filters are those of strategies guava and guava32 in layouts guava, bitmap and
--- growing.  The hash next to the filter records the kind of its elements:
+-- growing, and of parquet in bitmap and, with expansion 1, in growing.  The hash next to the filter records the kind of its elements:
 --   utf8, utf16   text, here always in UTF-8
 --   int, long     decimals as SQL prints them: 42, -7
 --   bytes         bytes; a uuid is 16 of them
@@ -126,6 +126,66 @@ local function hash(bytes)
   return high1, low1, add(high1, low1, high2, low2)
 end
 
+---- XXH64 ----
+
+-- A lane, or a word of zero, with another word taken into it.
+local function take(lane_high, lane_low, high, low)
+  high, low = add(lane_high, lane_low, multiply(0xc2b2, 0xae3d, 0x27d4, 0xeb4f, high, low))
+  return multiply(0x9e37, 0x79b1, 0x85eb, 0xca87, rotate(2^31, high, low))
+end
+
+-- After eight bytes, or a lane: times P1, plus P4.
+local function step(high, low)
+  high, low = multiply(0x9e37, 0x79b1, 0x85eb, 0xca87, high, low)
+  return add(high, low, 0x85ebca77, 0xc2b2ae63)
+end
+
+-- One word of four lanes of all 32 bytes; and where the rest begins.
+local function take_stripes(bytes)
+  local lanes = {{0x60ea27ee, 0xadc0b5d6}, {0xc2b2ae3d, 0x27d4eb4f}, {0, 0}, {0x61c8864e, 0x7a143579}}
+  local at, high, low = 1, 0, 0
+  while at + 31 <= #bytes do
+    for i, lane in ipairs(lanes) do
+      local word, high_word = unpack_bytes('<I4I4', bytes, at + 8 * i - 8)
+      lane[1], lane[2] = take(lane[1], lane[2], high_word, word)
+    end
+    at = at + 32
+  end
+  for i, times in ipairs({2, 2^7, 2^12, 2^18}) do
+    high, low = add(high, low, rotate(times, lanes[i][1], lanes[i][2]))
+  end
+  for _, lane in ipairs(lanes) do
+    high, low = step(xor(high, low, take(0, 0, lane[1], lane[2])))
+  end
+  return high, low, at
+end
+
+local function xxh64(bytes)
+  local high, low, at = 0x27d4eb2f, 0x165667c5, 1
+  if #bytes >= 32 then high, low, at = take_stripes(bytes) end
+  high, low = add(high, low, 0, #bytes)
+  while at + 7 <= #bytes do
+    local word, high_word = unpack_bytes('<I4I4', bytes, at)
+    high, low = step(rotate(2^27, xor(high, low, take(0, 0, high_word, word))))
+    at = at + 8
+  end
+  if at + 3 <= #bytes then
+    high, low = xor(high, low, multiply(0x9e37, 0x79b1, 0x85eb, 0xca87, 0, (unpack_bytes('<I4', bytes, at))))
+    high, low = multiply(0xc2b2, 0xae3d, 0x27d4, 0xeb4f, rotate(2^23, high, low))
+    high, low = add(high, low, 0x165667b1, 0x9e3779f9)
+    at = at + 4
+  end
+  for i = at, #bytes do
+    high, low = xor(high, low, multiply(0x27d4, 0xeb2f, 0x1656, 0x67c5, 0, bytes:byte(i)))
+    high, low = multiply(0x9e37, 0x79b1, 0x85eb, 0xca87, rotate(2^11, high, low))
+  end
+  high, low = multiply(0xc2b2, 0xae3d, 0x27d4, 0xeb4f, fold(high, low))
+  -- The exclusive or with itself shifted right by 29, then by 32.
+  high, low = xor(high, low, math.floor(high / 2^29), high * 8 % 2^32 + math.floor(low / 2^29))
+  high, low = multiply(0x1656, 0x67b1, 0x9e37, 0x79f9, high, low)
+  return high, bxor(low, high) % 2^32
+end
+
 ---- Positions: of a hash in m bits, as a function that returns one after another ----
 
 -- A number of 63 bits, or 2^63, modulo m.
@@ -158,6 +218,23 @@ function positions.guava32(m, high, low)
     return (low < 2^31 and low or 2^32 - 1 - low) % m
   end
 end
+
+local SALTS = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31}
+
+-- A block of 256 bits by the high half, and a bit of each of its words by the low one.
+function positions.parquet(m, high, low)
+  local blocks, word = m / 256, 0
+  local tail = high % 65536
+  local block = math.floor(((high - tail) / 65536 * blocks + math.floor(tail * blocks / 65536)) / 65536)
+  return function()
+    word = word + 1
+    local salt, low_tail = SALTS[word], low % 65536
+    local product = low_tail * salt + (low - low_tail) / 65536 * (salt % 65536) % 65536 * 65536
+    return block * 256 + word * 32 - 32 + math.floor(product % 2^32 / 2^27)
+  end
+end
+
+local HASHES = {guava = hash, guava32 = hash, parquet = xxh64}
 
 ---- Elements: their bytes by kind, or nil ----
 
@@ -218,9 +295,10 @@ function bytes_of.long(text)
 end
 
 -- A filter of ints holds no longer integers; these are looked up as long, as in SQL.
-function bytes_of.int(text)
+-- Parquet's may be unsigned.
+function bytes_of.int(text, strategy)
   local high, low = integer(text)
-  local short = high == 0 and low < 2^31 or high == 2^32 - 1 and low >= 2^31
+  local short = high == 0 and (low < 2^31 or strategy == 'parquet') or high == 2^32 - 1 and low >= 2^31
   return short and struct.pack('<I4', low) or bytes_of.long(text)
 end
 
@@ -291,7 +369,7 @@ local function make_layer(key, strategy, bits, hashes, part)
     refuse('key "%s" has %d bytes, not the %d of its filter', key, length, math.ceil(bits / 8))
   end
   if not has_bits(key, part) then refuse('key "%s" has lost bits of its filter', key) end
-  return {key = key, positions = positions[strategy], bits = bits, hashes = hashes}
+  return {key = key, strategy = strategy, bits = bits, hashes = hashes}
 end
 
 -- A shard was renamed if its hash does not record the number that its key ends with.
@@ -305,9 +383,13 @@ end
 -- Strategy, bits and hashes, from a hash.
 local function read_shape(fields)
   if not positions[fields.strategy or ''] then
-    refuse('strategy "%s" is neither guava nor guava32', fields.strategy or '')
+    refuse('strategy "%s" is neither guava, guava32 nor parquet', fields.strategy or '')
   end
-  return fields.strategy, number(fields.bits, 1, MAX_BITS, 'bits'), number(fields.hashes, 1, 255, 'hashes')
+  local strategy, bits, hashes = fields.strategy, number(fields.bits, 1, MAX_BITS, 'bits'), number(fields.hashes, 1, 255, 'hashes')
+  if strategy == 'parquet' and (hashes ~= #SALTS or bits % 256 ~= 0) then
+    refuse('filter of strategy parquet with %d hashes and %d bits', hashes, bits)
+  end
+  return strategy, bits, hashes
 end
 
 -- Layout guava, the bytes of writeTo; the hash counts if it is about this string.
@@ -324,7 +406,7 @@ local function read_guava(key, note)
   local fits = note.layout == 'guava' and note.strategy == strategy and
     note.bits == tostring(bits) and note.hashes == tostring(hashes) and has_bits(key, part)
   if fits then check_number(key, note.whole) end
-  return {{key = key, positions = positions[strategy], bits = bits, hashes = hashes, stream = true}},
+  return {{key = key, strategy = strategy, bits = bits, hashes = hashes, stream = true}},
     fits and note.funnel or nil, not (fits and proven)
 end
 
@@ -343,6 +425,9 @@ local function read_growing(key, fields)
   local cursor = call('GET', key .. '-cursor')
   if not cursor and (fields.layers or call('EXISTS', key .. '-1') == 1) then
     refuse('key "%s-cursor" is missing', key)
+  end
+  if strategy == 'parquet' and expansion > 1 then
+    refuse('filter of strategy parquet with expansion %d', expansion)
   end
   local layers, parts = {}, parts_of(fields.witness)
   for i = 0, number(cursor or '0', least - 1, MAX_LAYERS - 1, 'cursor') do
@@ -392,7 +477,7 @@ end
 local function contains(layers, ...)
   for i = #layers, 1, -1 do
     local layer = layers[i]
-    local next_position, left = layer.positions(layer.bits, ...), layer.hashes
+    local next_position, left = positions[layer.strategy](layer.bits, ...), layer.hashes
     repeat
       local bit = next_position()
       if layer.stream then bit = bit + 111 - bit % 64 * 2 end
@@ -437,6 +522,7 @@ local function ask(keys, elements, given)
   local key = check_keys(unpack(keys))
   if #elements > MAX_ELEMENTS then refuse('%d elements exceed the maximum of %d', #elements, MAX_ELEMENTS) end
   local layers, known, unsure = read_filter(key)
+  local strategy = layers[1].strategy
   local kinds, answers, length = kinds_to_ask(key, known, given, unsure), {}, 0
   for i, element in ipairs(elements) do
     length = length + #element
@@ -446,8 +532,8 @@ local function ask(keys, elements, given)
       refuse('element %d reads as a uuid; use bloomext_contains_uuid, or bloomext_contains_as for text', i)
     end
     for _, kind in ipairs(kinds) do
-      local bytes = bytes_of[kind](element) or refuse('element %d is not of kind %s', i, kind)
-      if contains(layers, hash(bytes)) then
+      local bytes = bytes_of[kind](element, strategy) or refuse('element %d is not of kind %s', i, kind)
+      if contains(layers, HASHES[strategy](bytes)) then
         answers[i] = 1
         break
       end

@@ -202,12 +202,50 @@ def bitsandblooms(data, m, k):
     return [(a[i % 2] + i * a[2 + (i + i % 2) % 4 // 2] & M64) % m for i in range(k)]
 
 
+def xxh64(data):
+    p1, p2, p3, p4, p5 = (0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
+                          0x85ebca77c2b2ae63, 0x27d4eb2f165667c5)
+
+    def turned(x, n):
+        return rotate(x & M64, n)
+
+    def lane(v, at):
+        return turned(v + little(data[at:at + 8]) * p2, 31) * p1 & M64
+
+    h, at = p5, 0
+    if len(data) >= 32:
+        v = [p1 + p2, p2, 0, -p1]
+        for at in range(0, len(data) - 31, 32):
+            v = [lane(v[i], at + 8 * i) for i in range(4)]
+        at += 32
+        h = sum(turned(v[i], (1, 7, 12, 18)[i]) for i in range(4))
+        for x in v:
+            h = (h ^ turned(x * p2, 31) * p1 & M64) * p1 + p4 & M64
+    h = h + len(data) & M64
+    while at + 8 <= len(data):
+        h, at = turned(h ^ lane(0, at), 27) * p1 + p4 & M64, at + 8
+    if at + 4 <= len(data):
+        h, at = turned(h ^ little(data[at:at + 4]) * p1 & M64, 23) * p2 + p3 & M64, at + 4
+    for byte in data[at:]:
+        h = turned(h ^ byte * p5 & M64, 11) * p1 & M64
+    h = (h ^ h >> 33) * p2 & M64
+    h = (h ^ h >> 29) * p3 & M64
+    return h ^ h >> 32
+
+
+def parquet(data, m, k):
+    h = xxh64(data)
+    block = (h >> 32) * (m // 256) >> 32
+    salts = (0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31)
+    return [256 * block + 32 * j + ((h & M32) * salts[j] & M32) // 2**27 for j in range(k)]
+
+
 STRATEGIES = {
     'guava': lambda data, m, k: document.guava(*murmur3(data), m, k),
     'guava32': lambda data, m, k: document.guava32(murmur3(data)[0], m, k),
     'redisson': redisson, 'magnuss': magnuss, 'tale2009': tale2009,
     'cassandra': cassandra, 'redisbloom': redisbloom,
-    'spark1': spark1, 'spark2': spark2, 'bitsandblooms': bitsandblooms}
+    'spark1': spark1, 'spark2': spark2, 'bitsandblooms': bitsandblooms, 'parquet': parquet}
 
 for line in sys.stdin:
     strategy, m, k, element = line.rstrip('\n').split(' ')

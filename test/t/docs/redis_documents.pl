@@ -93,7 +93,7 @@ is(sql("SELECT bf_redis_contains('cache', 'titles', 'since')"), 'f', 'restored, 
 is(sql("SELECT bf_live_mirror('articles', 'cache', 'titles') > 0, bf_redis_contains('cache', 'titles', 'since')"), 't|t', 'until it is mirrored');
 
 # Layouts: the strategies that each takes, and its keys.
-my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms);
+my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms parquet);
 for my $row (table($operate, '| Layout | Keys | Strategies'))
 {
 	my ($layout, $keys, $taken) = @$row;
@@ -227,7 +227,7 @@ for my $row (table($readers, '| SQL | bytes | for example'))
 # Vectors: what SQL says, and what the formulas say.
 my %text = ("''" => '', "'文'" => 'e69687', '42::bigint' => '3432');
 my %bytes = ((map { $_ => \%text } qw(redisson magnuss redisbloom)),
-	(map { $_ => { %text, '42::bigint' => '2a00000000000000' } } qw(guava guava32 spark1 spark2)),
+	(map { $_ => { %text, '42::bigint' => '2a00000000000000' } } qw(guava guava32 spark1 spark2 parquet)),
 	bitsandblooms => { %text, '42::bigint' => undef },
 	tale2009 => { %text, "'文'" => '8765', '42::bigint' => '34003200' },
 	cassandra => { %text, "'文'" => 'feff6587', '42::bigint' => 'feff00340032' });
@@ -240,15 +240,17 @@ for my $row (@vectors)
 	{
 		my $listed = shift @listed;
 		next if $listed eq 'not taken';
-		is(sql("SELECT array_to_string(bf_positions(bf_create_bits(1000000, 3, '$strategy'), $element), ', ')"), $listed, "$strategy: SQL, $element");
-		is(join('', positions("$strategy 1000000 3 $bytes{$strategy}{$element}")), $listed, "$strategy: the formula, $element");
+		my ($m, $k) = $strategy eq 'parquet' ? (1000192, 8) : (1000000, 3);
+		is(sql("SELECT array_to_string(bf_positions(bf_create_bits($m, $k, '$strategy'), $element), ', ')"), $listed, "$strategy: SQL, $element");
+		is(join('', positions("$strategy $m $k $bytes{$strategy}{$element}")), $listed, "$strategy: the formula, $element");
 	}
 }
 for my $strategy (grep { $_ ne 'tale2009' } @strategies)
 {
-	my ($asked, $answered) = split /\|/, sql("SELECT string_agg('$strategy 1000000 5 ' || encode(b, 'hex'), E'\\n' ORDER BY i),
+	my ($m, $k) = $strategy eq 'parquet' ? (1000192, 8) : (1000000, 5);
+	my ($asked, $answered) = split /\|/, sql("SELECT string_agg('$strategy $m $k ' || encode(b, 'hex'), E'\\n' ORDER BY i),
 			string_agg(array_to_string(bf_positions(f, b), ', '), E'\\n' ORDER BY i)
-		FROM (SELECT bf_create_bits(1000000, 5, '$strategy') AS f) AS f,
+		FROM (SELECT bf_create_bits($m, $k, '$strategy') AS f) AS f,
 			(SELECT i, substring(sha512(i::text::bytea) || sha512((i + 70)::text::bytea), 1, i) AS b FROM generate_series(0, 70) AS i) AS b");
 	is(join("\n", positions(split /\n/, $asked)), $answered, "$strategy: bytes of any length");
 }

@@ -50,7 +50,7 @@ my $call = $ways{function} // $ways{script};
 
 # ---- Vectors ----
 
-my %kinds = (text => 'utf8', text16 => 'utf16', bytea => 'bytes', int4 => 'int', int8 => 'long');
+my %kinds = (text => 'utf8', text16 => 'utf16', bytea => 'bytes', int4 => 'int', int8 => 'long', uuid => 'bytes');
 
 # The rows of a file: lists of its cells.
 sub rows
@@ -132,6 +132,13 @@ for my $strategy (qw(guava guava32))
 	}
 }
 
+{
+	my %element = map { $_->[0] => [ $kinds{ $_->[1] }, element(@$_[ 1, 2 ]) ] } rows('parquet', 'hashing');
+	my @positions = grep { $_->[1] <= 2**24 } rows('parquet', 'positions');
+	my @wrong = grep { positions('parquet', 256 * $_->[1], 8, @{ $element{ $_->[0] } }) ne $_->[2] } @positions;
+	is(join(', ', map { "$_->[0] of $_->[1]" } @wrong), '', 'parquet: ' . @positions . ' positions');
+}
+
 # ---- Filters that SQL made ----
 
 is(sql('SHOW server_encoding'), 'UTF8', 'titles can be of any language');
@@ -154,7 +161,7 @@ my %filters = (
 	guava => "5000, 0.01, 'guava'", guava32 => "5000, 0.01, 'guava32'", guava16 => "5000, 0.01, 'guava', 'utf16'",
 	bitmap => "5000, 0.01, 'guava'", bitmap32 => "5000, 0.01, 'guava32'", bitmap16 => "5000, 0.01, 'guava', 'utf16'",
 	growing => "300, 0.01, 'guava', expansion => 1", growing32 => "300, 0.01, 'guava32', expansion => 1",
-	growing16 => "300, 0.01, 'guava', 'utf16', 1",
+	growing16 => "300, 0.01, 'guava', 'utf16', 1", bitmap_parquet => "5000, 0.01, 'parquet'", growing_parquet => "300, 0.01, 'parquet', expansion => 1",
 	expanding => "300, 0.01, 'guava', expansion => 2", expanding3 => "100, 0.03, 'guava32', expansion => 3");
 for my $key (sort keys %filters)
 {
@@ -184,17 +191,18 @@ for my $kind (sort keys %columns)
 	my ($added, $asked) = @{ $columns{$kind} };
 	my $elements = sql("SELECT string_agg(($asked)::text, E'\n' ORDER BY i, id) FROM ids");
 	my @elements = map { s/^\\x// ? pack 'H*', $_ : $_ } split /\n/, $elements;
-	for my $layout (qw(guava bitmap growing))
+	for my $way (qw(guava-guava guava-bitmap guava-growing parquet-bitmap parquet-growing))
 	{
-		my $key = "$kind-$layout";
+		my ($strategy, $layout) = split /-/, $way;
+		my $key = $strategy eq 'guava' ? "$kind-$layout" : "$kind-$way";
 		my $expansion = $layout eq 'growing' ? 1 : 0;
-		sql("SELECT bf_mirror(bf_add_all(bf_create(500, 0.01, 'guava', '$kind', $expansion), array_agg($added)), 'cache', '$key', '$layout')
+		sql("SELECT bf_mirror(bf_add_all(bf_create(500, 0.01, '$strategy', '$kind', $expansion), array_agg($added)), 'cache', '$key', '$layout')
 			FROM ids WHERE i % 2 = 0");
 		my $expected = sql("SELECT string_agg(c::int::text, '' ORDER BY n) FROM unnest(
 			bf_redis_contains_each('cache', '$key', ARRAY(SELECT $asked FROM ids ORDER BY i, id))) WITH ORDINALITY AS t (c, n)");
 		my @left = @elements;
 		my $answers = join '', map { $call->('contains', $key, splice @left, 0, 1000) } 0 .. @left / 1000;
-		is($answers, $expected, "$kind, $layout: all answers are SQL's");
+		is($answers, $expected, "$kind, $way: all answers are SQL's");
 	}
 }
 
@@ -220,11 +228,12 @@ sub reason
 sql(q{SELECT bf_redis_create('cache', 'unbound', 100, layout => 'bitmap');
 	SELECT bf_redis_create('cache', 'redisson', 100, 0.01, 'redisson'); SELECT bf_redis_add('cache', 'redisson', 'x');
 	SELECT bf_redis_create('cache', 'shards', 100, layout => 'guava;shards=2');
+	SELECT bf_redis_create('cache', 'more', 100, 0.01, 'parquet', expansion => 2); SELECT bf_redis_add('cache', 'more', 'x');
 	SELECT bf_redis_create('cache', 'other', 100, 0.01, 'magnuss'); SELECT bf_redis_add('cache', 'other', 'x')});
 ask('SET', 'text', 'a text');
 ask('LPUSH', 'list', 'x');
 for ([ nothing => qr/no filter/ ], [ text => qr/neither Guava's/ ], [ list => qr/holds a list/ ], [ unbound => qr/kind .* is not known/ ],
-	[ redisson => qr/neither Guava's/ ], [ shards => qr/has shards/ ], [ other => qr/strategy "magnuss"/ ], [ guava641 => qr/kind .* is not known/ ])
+	[ redisson => qr/neither Guava's/ ], [ shards => qr/has shards/ ], [ other => qr/strategy "magnuss"/ ], [ more => qr/parquet with expansion 2/ ], [ guava641 => qr/kind .* is not known/ ])
 {
 	my ($key, $why) = @$_;
 	like(reason('contains', $key, 'x'), $why, "$key: refused");
