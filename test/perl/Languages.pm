@@ -16,7 +16,7 @@ use File::Basename;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT_OK = qw(python ruby node go rust java java_of output_of);
+our @EXPORT_OK = qw(python python_of ruby node go rust java java_of output_of);
 
 sub kept { return "$PostgreSQL::Test::Utils::tmp_check/$_[0]"; }
 
@@ -39,6 +39,18 @@ sub python
 	my $imports = join '; ', map { "import $_" } @modules;
 	my ($python) = grep { works("$_ -c '$imports'") } 'python3', '/usr/bin/python3';
 	return $python ? ($python, $program) : ();
+}
+
+# The modules of a folder's requirements.txt, in an environment of their own.
+sub python_of
+{
+	my ($program, $folder, @modules) = @_;
+	my $fetched = kept('python/' . basename($folder));
+	my $imports = join '; ', map { "import $_" } @modules;
+	works("'$fetched/bin/python' -c '$imports'")
+	  || works("python3 -m venv '$fetched' && '$fetched/bin/pip' install --quiet --no-input -r '$folder/requirements.txt' && '$fetched/bin/python' -c '$imports'")
+	  or return;
+	return ('env', 'PYTHONDONTWRITEBYTECODE=1', "$fetched/bin/python", $program);
 }
 
 # Nor need the path's ruby be the distribution's.

@@ -109,7 +109,7 @@ foreach my $column (sort keys %typed)
 }
 is_pushed('of an oid', 'SELECT bf_agg_oid(i::oid, 30000, 0.01) FROM items WHERE i > 0');
 is_equal("strategy $_", "SELECT bf_agg_text(t, 30000, 0.01, '$_') FROM items")
-  foreach qw(guava guava32 magnuss tale2009 cassandra redisson spark1 spark2 bitsandblooms);
+  foreach qw(guava guava32 magnuss tale2009 cassandra redisson spark1 spark2 bitsandblooms parquet);
 
 # What queries have beside it.
 is_equal($_->[0], $_->[1]) foreach (
