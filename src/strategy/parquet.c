@@ -166,16 +166,19 @@ to_hashes(double x)
 	return x * x;
 }
 
+/* The chance that an element leaves a bit of a word clear. */
+static const double clear = (WORD_BITS - 1) / (double) WORD_BITS;
+
 /*
  * The probability that a block finds an element, its number of elements being
- * a Poisson variable of this mean: each sets one of the bits of each word.
- * The sum goes from the most likely number to both sides, by terms relative to
- * that one's.
+ * a Poisson variable of this mean, if `odds` is 0, or a binomial one with these
+ * odds that an element is in this block: each sets one of the bits of each word.
+ * The sum goes from about the most likely number to both sides, by terms
+ * relative to that one's.
  */
 static double
-block_fpp(double load)
+block_fpp(double load, double odds)
 {
-	const double clear = (WORD_BITS - 1) / (double) WORD_BITS;
 	uint32_t	middle = (uint32_t) load;
 	double		middle_power = 1;	/* the chance that a bit is clear */
 	double		power;
@@ -191,7 +194,7 @@ block_fpp(double load)
 	weight = 1;
 	for (uint32_t i = middle + 1; weight > NEGLIGIBLE; i++)
 	{
-		weight *= load / i;
+		weight *= (load * (1 + odds) - odds * (i - 1)) / i;
 		power *= clear;
 		weights += weight;
 		sum += weight * to_hashes(1 - power);
@@ -200,7 +203,7 @@ block_fpp(double load)
 	weight = 1;
 	for (uint32_t i = middle; i > 0 && weight > NEGLIGIBLE; i--)
 	{
-		weight *= i / load;
+		weight *= i / (load * (1 + odds) - odds * (i - 1));
 		power /= clear;
 		weights += weight;
 		sum += weight * to_hashes(1 - power);
@@ -219,13 +222,13 @@ blocks_fpp(double elements, uint64_t blocks)
 	if (elements >= MAX_LOAD * (double) blocks)
 		return 1;
 	if (blocks < UNEVEN_BLOCKS)
-		return block_fpp(elements / (double) blocks);
+		return block_fpp(elements / (double) blocks, 0);
 	/* Of all high halves, some blocks are given one more than others. */
 	share = (double) (MAX_BLOCKS / blocks);
 	larger = (double) (MAX_BLOCKS % blocks) * (share + 1) / (double) MAX_BLOCKS;
 	load = elements / (double) MAX_BLOCKS;
-	return larger * block_fpp(load * (share + 1)) +
-		(1 - larger) * block_fpp(load * share);
+	return larger * block_fpp(load * (share + 1), 0) +
+		(1 - larger) * block_fpp(load * share, 0);
 }
 
 /* BfBlocks.fpp */
@@ -236,15 +239,27 @@ parquet_fpp(double elements, uint64_t bits)
 }
 
 /*
- * BfBlocks.real_fpp: that, and that an element has both halves of the hash of
- * another one.  No two low halves that differ have all their bits in common.
+ * BfBlocks.real_fpp: of few blocks, the number of elements of one is limited by
+ * that of all, so that it is a binomial variable.  And an element may have both
+ * halves of the hash of another one: no two low halves that differ have all
+ * their bits in common.
  */
 static double
 parquet_real_fpp(double elements, uint64_t bits)
 {
-	double		fpp = parquet_fpp(elements, bits) +
-		elements / (double) (bits / BLOCK_BITS) * 0x1p-32;
+	uint64_t	blocks = bits / BLOCK_BITS;
+	double		load = elements / (double) blocks;
+	double		fpp;
 
+	if (load >= MAX_LOAD)
+		return 1;
+	if (blocks == 1)
+		fpp = to_hashes(1 - pow(clear, elements));
+	else if (blocks < UNEVEN_BLOCKS)
+		fpp = block_fpp(load, 1 / ((double) blocks - 1));
+	else
+		fpp = blocks_fpp(elements, blocks);
+	fpp += load * 0x1p-32;
 	return fpp < 1 ? fpp : 1;
 }
 
@@ -266,7 +281,7 @@ load_for(double fpp)
 		x = low + (high - low) / 2;
 	for (int step = 0; step < MOST_STEPS; step++)
 	{
-		double		excess = log(block_fpp(exp(x))) - log(fpp);
+		double		excess = log(block_fpp(exp(x), 0)) - log(fpp);
 
 		if (excess > 0)
 			high = x;

@@ -592,6 +592,28 @@ test_fewest_blocks(void)
 	}
 }
 
+/* The real probability of few blocks: by the binomial distribution, one by one. */
+static void
+test_few_blocks(void)
+{
+	for (int blocks = 1; blocks < 6; blocks++)
+	{
+		for (int n = 1; n < 60; n += 7)
+		{
+			double		sum = 0;
+			double		real = bf_parquet.blocks->real_fpp(n, (uint64_t) blocks * 256);
+
+			for (int i = 0; i <= n; i++)
+				sum += exp(lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1)) *
+					pow(1.0 / blocks, i) * pow(1 - 1.0 / blocks, n - i) *
+					pow(1 - pow(31 / 32.0, i), 8);
+			sum += n / (double) blocks * 0x1p-32;
+			CHECK(fabs(real - sum) < 1e-9 * sum, "%d elements in %d blocks: %g, not %g",
+				  n, blocks, real, sum);
+		}
+	}
+}
+
 /* What has other numbers of hashes or of bits is no filter. */
 static void
 test_shapes(void)
@@ -656,6 +678,7 @@ test_parquet(void)
 	test_usual_sizes("parquet/sizing.tsv", "arrow_rs_bytes");
 	test_usual_sizes("parquet/sizing_duckdb.tsv", "num_bytes");
 	test_fewest_blocks();
+	test_few_blocks();
 	test_shapes();
 	test_largest();
 }
