@@ -148,7 +148,7 @@ for my $case ([ 'guava', 'guava', 0, 'odd:2' ], [ 'bitmap', 'guava', 0, 'odd:2' 
 		$redis->cli('FLUSHALL');
 		sql("SELECT bf_redis_create('cache', 'odd', 300, 0.01, '$strategy', '$layout;shards=3', $expansion), bf_redis_add_each('cache', 'odd', ARRAY['x', 'y'])");
 		$redis->cli('EVAL', q{for _, k in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', k) end}, 0, $lost eq 'all' ? '*odd:2*' : $string);
-		my $what = $lost eq 'all' || $layout eq 'guava' ? 'The shard at key "odd:2"' : qq(Key "$string");
+		my $what = $lost eq 'all' ? 'The shard at key "odd:2"' : qq(Key "$string");
 		for my $call ("bf_redis_contains('cache', 'odd', 'x')", "bf_redis_info('cache', 'odd')", "bf_redis_create('cache', 'odd', 300, 0.01, '$strategy', '$layout;shards=3', $expansion)")
 		{
 			is(error_of($call), qq(ERROR:  filter at key "odd" in Redis is incomplete\nDETAIL:  $what was evicted, deleted or replaced.
