@@ -189,6 +189,20 @@ foreach my $way (@ways)
 }
 $warm->quit;
 
+# Each of the four words that are looked at with every answer counts, in a session that
+# does not describe the filter again.
+foreach my $word (0 .. 3)
+{
+	mirror('bitmap');
+	my $session = LiveTest->new($node)->session;
+	is($session->ask("SELECT denied('bitmap', 'each')"), 0, "word $word: there");
+	my ($number, $bits) = ($redis->cli('HGET', '{bitmap}:bloomext', 'witness') =~ / (\d+):(\d+)/g)[ 2 * $word, 2 * $word + 1 ];
+	$redis->cli('BITFIELD', 'bitmap', 'SET', 'u32', "#$number", 0);
+	cmp_ok($bits, '>', 0, "word $word: has bits");
+	is($session->ask("SELECT denied('bitmap', 'each')"), '42704', "word $word: lost");
+	$session->quit;
+}
+
 # As a filter fills its witness gets better, a few times: so what services make of its
 # first elements alone is not taken for it.
 for my $layout (qw(bitmap redisson growing))
