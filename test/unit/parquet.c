@@ -633,6 +633,9 @@ test_shapes(void)
 			  "a value with %d hashes", hashes);
 	}
 	free(value);
+	CHECK(bf_plan_sized(&bf_parquet, 1000, 1e-4, BF_FUNNEL_UNBOUND, 1, &plan, &error) &&
+		  bf_plan_capacity(&plan, &plan.first) < plan.first.bits / 5 * 2,
+		  "a layer is full when half of its bits are set, not when it has reached p");
 	CHECK(bf_plan_bits(&bf_parquet, 1, HASHES, BF_FUNNEL_UNBOUND, &plan, &error) &&
 		  plan.first.bits == 256, "bits are not rounded up to a block");
 	CHECK(bf_strategy_accepts(&bf_parquet, UINT64_C(1) << 40, HASHES, &error) &&
