@@ -3,10 +3,11 @@
  *	  bf_agg_into(filter, element): aggregate elements into a given filter.
  *
  * The filter must be empty, and equal for all rows of a group, so that its
- * prefix is the plan of the group's state.  It is checked as rarely as the
- * expression allows: a constant once, an expression that does not depend on a
- * row once for each group, a column only when the TOAST pointer changes, and
- * anything else for every row.
+ * prefix (its header and the descriptions of its layers, core/format.h) is the
+ * plan of the group's state.  It is checked as rarely as the expression
+ * allows: a constant once, an expression that does not depend on a row once
+ * for each group, a column only when the TOAST pointer changes, and anything
+ * else for every row.
  */
 #include "postgres.h"
 

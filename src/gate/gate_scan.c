@@ -4,10 +4,11 @@
  *
  * The filter is probed when the first row of a scan is requested, and again
  * after each rescan.  Until a value passes the filter, rescans and changed
- * parameters are not passed to the child; then all of them are passed at once.
- * A child that was scanned gets the next rescan at once, so that it does not
- * keep pages pinned while values are absent: VACUUM waits for pinned pages,
- * and so does replay, until it cancels the query.
+ * parameters are not passed to the child; then the child gets them all in one
+ * rescan.  But a child that was scanned gets the first rescan after that
+ * immediately, so that it does not keep pages pinned while values are absent:
+ * VACUUM waits for pinned pages, and so does replay, until it cancels the
+ * query.
  *
  * The gate raises no error that the child would not raise, except for damaged
  * pages: if the filter cannot be probed, the child is scanned.  A plan may be
@@ -21,8 +22,9 @@
  * pauses.
  *
  * A slot of the child is returned as it is; so the gate describes its slots as
- * the child does.  WHERE CURRENT OF searches for the row in the scan of the
- * relation, and takes the gate for that: it has the slot of the child's scan.
+ * the child does.  WHERE CURRENT OF looks for the plan node that scans the
+ * relation, and treats the gate as that node; this works because the gate's
+ * scan slot is that of the child's scan.
  */
 #include "postgres.h"
 

@@ -4,10 +4,10 @@
  *	  transaction, whose table or index may have got another file since.
  *
  * A row is in whatever relation now has the file that the row was written to.
- * The filter that must cover it is the one with the file of the index that the
- * row went into: SET TABLESPACE and a change of type copy that file, or give
- * it to another index, without reading rows; commands that swap the files of
- * two tables swap those of their indexes as well.  So:
+ * The filter that must cover it is the index that now has the file in which
+ * the row's element was to be recorded: SET TABLESPACE and a change of type
+ * copy that file, or give it to another index, without reading rows; commands
+ * that swap the files of two tables swap those of their indexes as well.  So:
  *
  * - The index that has the file has to cover the row, and so does the index
  *	 with the original OID, whose file may be a copy.

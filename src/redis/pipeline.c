@@ -3,13 +3,15 @@
  *	  Send units of commands and receive their replies: a single unit, or many
  *	  in a pipeline.
  *
- * The units of a pipeline are about keys of one slot, and are sent one after
- * another without waiting: Redis works on one command while we write the next.
- * The number of units under way and their length are bounded, so that neither
- * side has to keep much.  Small units are gathered, so that they do not cost a
- * system call each.  A unit whose script Redis does not have, or whose verb it
- * does not accept, is sent again after all others: units of a pipeline do not
- * depend on each other.
+ * A unit is what Redis executes together: one command, or a transaction from
+ * MULTI to EXEC.  The units of a pipeline are about keys of one slot, and are
+ * sent one after another without waiting: Redis works on one command while we
+ * write the next.  The number of units under way and their length are bounded,
+ * so that neither side has to keep much.  Small units are gathered, so that
+ * they do not cost a system call each.  A unit whose script Redis does not
+ * have, or whose command name it does not know or allow, is sent again after
+ * all others, with the script's text or by another command that does the same:
+ * units of a pipeline do not depend on each other.
  *
  * An error that the server returns is raised only after all replies have been
  * received: so the connection stays in step and is kept.  In a cluster, units
@@ -21,11 +23,13 @@
  *
  * Behind sentinels, a write that an old master, now a replica, has refused
  * goes to the new master in the same way: a replica executes nothing of a unit
- * that writes.  But earlier writes may be lost there.  So this is for the
- * first units of a pipeline only, and not for what was read under WATCH; and a
- * pipeline that has begun is not continued on a connection that may lead to
- * another server.  Sentinels are queried before a pipeline begins or between
- * its parts: if they name another master then, the pipeline fails.
+ * that writes.  But earlier writes may be lost there.  So a write goes to the
+ * new master only if no unit of the pipeline has been executed yet, and never
+ * while keys are watched; and a pipeline of which a unit has been executed is
+ * not continued on a connection that may lead to another server.  Sentinels
+ * are queried before a pipeline begins, and again only when all units that
+ * were sent have been answered and no key is watched.  If they name another
+ * master after the pipeline has begun, it fails.
  */
 #include "postgres.h"
 

@@ -213,7 +213,8 @@ bf_remote_missing(const BfRemote *remote)
 						remote->key),
 				 errdetail("Not all of the filter's %d shards have been created.",
 						   remote->shards),
-				 errhint("Create the filter again, or mirror each shard, with layout '%s;shards=%d/0' and so on.",
+				 errhint("Create the filter again with layout '%s;shards=%d'; or mirror each shard, the first one with layout '%s;shards=%d/0', and so on.",
+						 remote->orphan->name, remote->shards,
 						 remote->orphan->name, remote->shards)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),

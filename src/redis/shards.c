@@ -9,9 +9,9 @@
  * A filter is created by one script, which makes all of its keys or, if it
  * exists, none: if two sessions create the same filter at the same time, one
  * finds the other's.  The hash of a sharded filter has a random id.  A session
- * that looks up or adds elements checks afterwards whether the hash by which
- * it chose their shards is still there.  The hash is dropped before the
- * shards.
+ * that looks up or adds elements checks afterwards whether the Redis hash from
+ * which it took the number of shards is still there, with the same id.  The
+ * hash is dropped before the shards.
  *
  * The kind of the elements is that of the first shard that holds any.
  *
@@ -27,16 +27,17 @@
  * no empty shard is created where shards are still to be mirrored.
  *
  * A shard that took long to write may arrive when the filter has been
- * replaced, perhaps by one with another number of shards, where a miss in it
- * means nothing.  So the shard's own hash contains, written together with its
- * bits, the id of the hash that it was made for, and its number: a shard that
- * was renamed to the key of another one has the id, but other elements.  Both
- * are compared whenever the bits are read: an unrelated filter at the key of a
- * shard is not taken for it.  Only filters of earlier releases, whose hash
- * does not record the strategy, have shards without an id; and shards that
- * earlier releases wrote may have an id alone.  A session that finds its own
- * shard to be late removes it, as a filter that lacks a shard, or has a wrong
- * one, is an error.
+ * replaced, perhaps by one with another number of shards.  In that filter, an
+ * element that this shard lacks may still be present.  So the shard's own hash
+ * contains, written together with its bits, the id of the hash that it was
+ * made for, and its number: a shard that was renamed to the key of another one
+ * has the id, but other elements.  Both are compared whenever the bits are
+ * read: an unrelated filter at the key of a shard is not taken for it.  Only
+ * filters of earlier releases, whose hash does not record the strategy, have
+ * shards without an id; and shards that earlier releases wrote may have an id
+ * alone.  A session that finds that its own shard came too late removes it.
+ * That does no harm: a lookup is an error whether the filter lacks a shard or
+ * has a wrong one.
  */
 #include "postgres.h"
 

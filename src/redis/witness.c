@@ -6,23 +6,26 @@
  * A string has no identity: it may be evicted and created again by a SETBIT of
  * a service, be replaced by an unrelated one, renamed or cut short, and still
  * match the description of its filter.  A lookup in it would then return a
- * false "no".  But bits of a filter are only ever set.  So the hash next to it
- * has a witness: the string's length, and some of the bits that were set when
- * the witness was written.  A description checks all of them; a lookup, an
- * addition or a fetch checks four words of them, at the moment of the
- * operation.  A string that has lost one of these bits is not the filter's.
+ * false "no".  But bits of a filter are only ever set.  So the Redis hash that
+ * describes the filter has a witness: the string's length, and some of the
+ * bits that were set when the witness was written.  A description checks all
+ * of them; a lookup, an addition or a fetch checks four words of them, at the
+ * moment of the operation.  A string that has lost one of these bits is not
+ * the filter's.
  *
- * A witness is written with a mirror, of words with many bits from all over
- * the string, the last one that is not zero among them; and with the first
- * elements that are added if there is none, of the words that contain their
- * bits.  A rewritten witness must not look like a change of the filter to
- * every session.  So a witness is rewritten only while it has few bits, with a
- * few of the elements that are added, and if it has twice the bits then; and
- * that of a layer once more when the layer is full.
+ * A mirror is written together with a witness, made of words with many bits
+ * from all over the string, including the last word that is not zero.  A
+ * filter without a witness gets one with the first elements that are added,
+ * made of the words that contain their bits.  To every other session a
+ * rewritten witness looks like a change of the filter, and makes it describe
+ * the filter again.  So it is rewritten rarely: only while it has few bits,
+ * only with some of the additions, and only if the new one has at least twice
+ * as many bits.  The witness of a layer that grows is rewritten once more when
+ * the layer is full.
  *
- * As text it has a part for each string, separated by semicolons: the length,
- * and " WORD:BITS" for each word, in decimals, which BITFIELD GET u32 #WORD
- * reads.
+ * As text, the witnesses of a filter's strings are separated by semicolons.
+ * Each is the length, then " WORD:BITS" for each word, both in decimal;
+ * BITFIELD GET u32 #WORD reads that word.
  */
 #include "postgres.h"
 

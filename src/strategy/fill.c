@@ -2,8 +2,9 @@
  * fill.c
  *	  How full filters are, over their layers.
  *
- * Where the bits are at hand, the probability of a strategy with blocks is
- * that of each of them; otherwise it is by their number (fpp.c).
+ * The false positive probability of a layer with blocks is the mean of that of
+ * its blocks if its bits can be read; otherwise it is estimated from the
+ * number of bits set (fpp.c), as it always is without blocks.
  */
 #include "core/estimate.h"
 #include "strategy/fill.h"

@@ -13,9 +13,9 @@
  * has no room for one, so streams with a seed other than 0 are refused.
  *
  * The stream is BloomFilter.writeTo's, of big-endian integers: the version, k,
- * the seed (version 2), the number of words, then the words, as Guava's.  What
- * Spark reads but cannot mean is refused: k of 0 or less or beyond 255, no
- * words, bytes that follow.
+ * the seed (version 2), the number of words, then the words, as Guava's.
+ * Refused although Spark reads them: k below 1, or above 255 (BF_MAX_HASHES,
+ * our own limit), a stream without words, and bytes after the last word.
  */
 #include <inttypes.h>
 

@@ -325,7 +325,7 @@ bf_element_bind(const BfStrategy *strategy, BfFunnel funnel,
 					 errmsg("strategy \"%s\" does not support %s elements",
 							strategy->name,
 							format_type_be(getBaseType(element->type))),
-					 errhint("Convert the element to the %s that other programs hash, e.g. ...::text.",
+					 errhint("Convert the element to %s, in the form that other programs hash, e.g. ...::text.",
 							 strategy->funnels[BF_KIND_BYTEA] == BF_FUNNEL_UNBOUND ?
 							 "text" : "text or bytea")));
 	}
