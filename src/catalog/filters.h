@@ -95,7 +95,7 @@ typedef struct BfLeaf
 {
 	BfPlace		place;
 	List	   *indexes;		/* OIDs of filters on the same key; locked */
-	BfLastAsked last;			/* of the last lookup */
+	BfLookupHint last;			/* of the last lookup */
 } BfLeaf;
 
 /* What a lookup is for */

@@ -41,7 +41,7 @@ typedef struct BfGateCost
  * Statistics about a kind.  A window is a number of consecutive probes, after
  * which it is decided whether to go on.
  */
-typedef struct BfGateLearnt
+typedef struct BfGateStats
 {
 	BfGateKind	kind;			/* hash key */
 	uint32		asked;			/* probes of the window, and their results */
@@ -59,13 +59,13 @@ typedef struct BfGateLearnt
 	uint32		next_pause;
 	uint32		patience;		/* scans until a statement tries again */
 	uint32		skipped;		/* since the last window */
-} BfGateLearnt;
+} BfGateStats;
 
 /* A kind, and the pointer to its statistics, unless they were removed */
 typedef struct BfGateLookup
 {
 	BfGateKind	kind;
-	BfGateLearnt *learnt;		/* NULL: not looked up yet */
+	BfGateStats *stats;		/* NULL: not looked up yet */
 	uint64		forgotten;
 } BfGateLookup;
 
@@ -74,11 +74,11 @@ extern void bf_gate_init(void);
 
 /* gate_pays.c */
 extern void bf_gate_pays_init(void);
-extern BfGateLearnt *bf_gate_learnt(BfGateLookup *lookup);
-extern bool bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped);
-extern void bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages,
+extern BfGateStats *bf_gate_stats(BfGateLookup *lookup);
+extern bool bf_gate_pauses(BfGateStats *stats, uint32 *skipped);
+extern void bf_gate_start_window(BfGateStats *stats, BlockNumber pages,
 								 int64 filter);
-extern bool bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateCost cost);
+extern bool bf_gate_note(BfGateStats *stats, bool absent, BfGateCost cost);
 
 /* gate_scan.c */
 extern bool bf_gate_enabled;	/* bloomext.enable_gate */

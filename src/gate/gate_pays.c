@@ -84,36 +84,36 @@ static HTAB *all;
 static uint64 forgotten;
 
 /* The statistics of a kind, by their last address if that is valid. */
-BfGateLearnt *
-bf_gate_learnt(BfGateLookup *lookup)
+BfGateStats *
+bf_gate_stats(BfGateLookup *lookup)
 {
 	bool		found;
 
-	if (lookup->learnt != NULL && lookup->forgotten == forgotten)
-		return lookup->learnt;
+	if (lookup->stats != NULL && lookup->forgotten == forgotten)
+		return lookup->stats;
 	if (all == NULL)
 	{
 		HASHCTL		control = {
 			.keysize = sizeof(BfGateKind),
-			.entrysize = sizeof(BfGateLearnt),
+			.entrysize = sizeof(BfGateStats),
 			.hcxt = CacheMemoryContext
 		};
 
-		all = hash_create("what bloomext's gates have learnt", 64, &control,
+		all = hash_create("statistics of bloomext's gates", 64, &control,
 						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	lookup->learnt = hash_search(all, &lookup->kind, HASH_ENTER, &found);
+	lookup->stats = hash_search(all, &lookup->kind, HASH_ENTER, &found);
 	lookup->forgotten = forgotten;
 	if (!found)
 	{
 		/* The first read of the whole filter does not count. */
-		*lookup->learnt = (BfGateLearnt) {
+		*lookup->stats = (BfGateStats) {
 			.kind = lookup->kind,
 			.free_reads = HUGE_VAL,
 			.asks = true
 		};
 	}
-	return lookup->learnt;
+	return lookup->stats;
 }
 
 /* Relcache callback: remove statistics of a relation, or of all. */
@@ -121,17 +121,17 @@ static void
 forget_changed(Datum arg, Oid rel)
 {
 	HASH_SEQ_STATUS status;
-	BfGateLearnt *learnt;
+	BfGateStats *stats;
 
 	if (all == NULL)
 		return;
 	hash_seq_init(&status, all);
-	while ((learnt = hash_seq_search(&status)) != NULL)
+	while ((stats = hash_seq_search(&status)) != NULL)
 	{
-		if (OidIsValid(rel) && learnt->kind.filter != rel &&
-			learnt->kind.index != rel)
+		if (OidIsValid(rel) && stats->kind.filter != rel &&
+			stats->kind.index != rel)
 			continue;
-		hash_search(all, &learnt->kind, HASH_REMOVE, NULL);
+		hash_search(all, &stats->kind, HASH_REMOVE, NULL);
 		forgotten++;
 	}
 }
@@ -140,25 +140,25 @@ forget_changed(Datum arg, Oid rel)
  * Whether to scan without a probe; *skipped counts a statement's such scans.
  */
 bool
-bf_gate_pauses(BfGateLearnt *learnt, uint32 *skipped)
+bf_gate_pauses(BfGateStats *stats, uint32 *skipped)
 {
-	if (learnt->pause == 0)
+	if (stats->pause == 0)
 		return false;
-	learnt->pause--;
-	learnt->skipped++;
-	learnt->scans++;
-	if (++*skipped == learnt->patience)
-		learnt->pause = 0;
+	stats->pause--;
+	stats->skipped++;
+	stats->scans++;
+	if (++*skipped == stats->patience)
+		stats->pause = 0;
 	return true;
 }
 
 /* The cost of a scan in memory: of a table, or by an index, of that size. */
 static double
-scan_cost(const BfGateLearnt *learnt, BlockNumber pages)
+scan_cost(const BfGateStats *stats, BlockNumber pages)
 {
 	double		depth;
 
-	if (!OidIsValid(learnt->kind.index))
+	if (!OidIsValid(stats->kind.index))
 		return pages * SCANNED;
 	depth = log2(Max(pages, 1)) + 1;
 	return depth * depth / LOOKUP;
@@ -166,37 +166,37 @@ scan_cost(const BfGateLearnt *learnt, BlockNumber pages)
 
 /* The cost of the probes of a window, with a number of blocks read. */
 static double
-asking_cost(const BfGateLearnt *learnt, double read)
+asking_cost(const BfGateStats *stats, double read)
 {
-	return learnt->looked_at + learnt->hashed / BYTES + read * READ;
+	return stats->looked_at + stats->hashed / BYTES + read * READ;
 }
 
 /* The cost of a scan. */
 static double
-scanning_cost(const BfGateLearnt *learnt)
+scanning_cost(const BfGateStats *stats)
 {
-	return learnt->scans == 0 ? learnt->scan :
-		learnt->scan + learnt->by_child / learnt->scans * READ;
+	return stats->scans == 0 ? stats->scan :
+		stats->scan + stats->by_child / stats->scans * READ;
 }
 
 /* Whether the probes of a window have paid, with a number of blocks read. */
 static bool
-has_paid(const BfGateLearnt *learnt, double read)
+has_paid(const BfGateStats *stats, double read)
 {
-	return learnt->absent * scanning_cost(learnt) > asking_cost(learnt, read);
+	return stats->absent * scanning_cost(stats) > asking_cost(stats, read);
 }
 
 /* Begin a pause: longer if more was lost, and each time. */
 static void
-start_pause(BfGateLearnt *learnt)
+start_pause(BfGateStats *stats)
 {
-	double		scan = scanning_cost(learnt);
-	double		lost = asking_cost(learnt, learnt->by_filter) -
-		learnt->absent * scan;
+	double		scan = scanning_cost(stats);
+	double		lost = asking_cost(stats, stats->by_filter) -
+		stats->absent * scan;
 
-	learnt->patience = Min(Max(lost / scan / AGAIN, PATIENCE), LONGEST_PAUSE);
-	learnt->pause = Max(learnt->next_pause, Max(FIRST_PAUSE, learnt->patience));
-	learnt->next_pause = Min(learnt->pause * 2, LONGEST_PAUSE);
+	stats->patience = Min(Max(lost / scan / AGAIN, PATIENCE), LONGEST_PAUSE);
+	stats->pause = Max(stats->next_pause, Max(FIRST_PAUSE, stats->patience));
+	stats->next_pause = Min(stats->pause * 2, LONGEST_PAUSE);
 }
 
 /*
@@ -205,22 +205,22 @@ start_pause(BfGateLearnt *learnt)
  * buffers.
  */
 void
-bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages, int64 filter)
+bf_gate_start_window(BfGateStats *stats, BlockNumber pages, int64 filter)
 {
-	learnt->scan = scan_cost(learnt, pages);
-	learnt->absent = 0;
-	learnt->sampled = 0;
-	learnt->looked_at = 0;
-	learnt->by_filter = 0;
-	learnt->hashed = 0;
-	if (learnt->scans > REMEMBERED)
+	stats->scan = scan_cost(stats, pages);
+	stats->absent = 0;
+	stats->sampled = 0;
+	stats->looked_at = 0;
+	stats->by_filter = 0;
+	stats->hashed = 0;
+	if (stats->scans > REMEMBERED)
 	{
-		learnt->by_child *= REMEMBERED / learnt->scans;
-		learnt->scans = REMEMBERED;
+		stats->by_child *= REMEMBERED / stats->scans;
+		stats->scans = REMEMBERED;
 	}
-	learnt->free_reads += learnt->skipped * learnt->scan * AGAIN / READ;
-	learnt->free_reads = Min(learnt->free_reads, filter);
-	learnt->skipped = 0;
+	stats->free_reads += stats->skipped * stats->scan * AGAIN / READ;
+	stats->free_reads = Min(stats->free_reads, filter);
+	stats->skipped = 0;
 }
 
 /*
@@ -228,17 +228,17 @@ bf_gate_start_window(BfGateLearnt *learnt, BlockNumber pages, int64 filter)
  * a window has paid for all that it read.
  */
 static void
-end_window(BfGateLearnt *learnt)
+end_window(BfGateStats *stats)
 {
-	double		free_reads = Min(learnt->by_filter, learnt->free_reads);
+	double		free_reads = Min(stats->by_filter, stats->free_reads);
 
-	learnt->asked = 0;
-	learnt->free_reads -= free_reads;
-	learnt->asks = has_paid(learnt, learnt->by_filter - free_reads);
-	if (has_paid(learnt, learnt->by_filter))
-		learnt->next_pause = FIRST_PAUSE;
-	else if (!learnt->asks)
-		start_pause(learnt);
+	stats->asked = 0;
+	stats->free_reads -= free_reads;
+	stats->asks = has_paid(stats, stats->by_filter - free_reads);
+	if (has_paid(stats, stats->by_filter))
+		stats->next_pause = FIRST_PAUSE;
+	else if (!stats->asks)
+		start_pause(stats);
 }
 
 /*
@@ -247,21 +247,21 @@ end_window(BfGateLearnt *learnt)
  * lately and the decision depends on what scans read.
  */
 bool
-bf_gate_note(BfGateLearnt *learnt, bool absent, BfGateCost cost)
+bf_gate_note(BfGateStats *stats, bool absent, BfGateCost cost)
 {
 	bool		scan;
 
-	learnt->absent += absent;
-	learnt->looked_at += cost.looked_at;
-	learnt->by_filter += cost.read;
-	learnt->hashed += cost.hashed;
+	stats->absent += absent;
+	stats->looked_at += cost.looked_at;
+	stats->by_filter += cost.read;
+	stats->hashed += cost.hashed;
 	scan = !absent ||
-		(learnt->sampled <= learnt->asked / SAMPLED &&
-		 learnt->absent * learnt->scan <= asking_cost(learnt, learnt->by_filter));
-	learnt->sampled += scan;
-	learnt->scans += scan;
-	if (++learnt->asked >= (learnt->asks ? WINDOW : TRIAL))
-		end_window(learnt);
+		(stats->sampled <= stats->asked / SAMPLED &&
+		 stats->absent * stats->scan <= asking_cost(stats, stats->by_filter));
+	stats->sampled += scan;
+	stats->scans += scan;
+	if (++stats->asked >= (stats->asks ? WINDOW : TRIAL))
+		end_window(stats);
 	return scan;
 }
 

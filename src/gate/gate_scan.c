@@ -122,7 +122,7 @@ bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause)
 bool
 bf_gate_may_contain(BfGate *gate, Datum value)
 {
-	BfAsked		asked = {
+	BfLookupElement		asked = {
 		.element = &gate->element,
 		.value = value,
 		.quietly = true
@@ -193,14 +193,14 @@ prepare_to_probe(GateState *state)
 }
 
 /* The statistics, updated with the reads of the child. */
-static BfGateLearnt *
-learnt_now(GateState *state)
+static BfGateStats *
+current_stats(GateState *state)
 {
-	BfGateLearnt *learnt = bf_gate_learnt(&state->lookup);
+	BfGateStats *stats = bf_gate_stats(&state->lookup);
 
-	learnt->by_child += state->by_child;
+	stats->by_child += state->by_child;
 	state->by_child = 0;
-	return learnt;
+	return stats;
 }
 
 /* The index of a scan; NULL if it has none, or several. */
@@ -248,15 +248,15 @@ blocks_that_stay(Relation index)
 }
 
 /* Begin a window; what that requires may have to be read from the catalogs. */
-static BfGateLearnt *
+static BfGateStats *
 start_window(GateState *state)
 {
 	BlockNumber pages = pages_of(state->scan);
 	int64		filter = blocks_that_stay(state->gate.index);
-	BfGateLearnt *learnt = learnt_now(state);
+	BfGateStats *stats = current_stats(state);
 
-	bf_gate_start_window(learnt, pages, filter);
-	return learnt;
+	bf_gate_start_window(stats, pages, filter);
+	return stats;
 }
 
 /* The length of a value, of a type with variable length. */
@@ -273,16 +273,16 @@ probe_filter(GateState *state, Datum value)
 	BfGateCost	before = blocks_so_far();
 	bool		found = bf_gate_may_contain(&state->gate, value);
 	BfGateCost	after = blocks_so_far();
-	BfGateLearnt *learnt = learnt_now(state);
+	BfGateStats *stats = current_stats(state);
 
-	if (learnt->asked == 0)
-		learnt = start_window(state);
+	if (stats->asked == 0)
+		stats = start_window(state);
 	CountAsked(state, 1);
 	CountAbsent(state, !found);
 	after.looked_at -= before.looked_at;
 	after.read -= before.read;
 	after.hashed = size_of(&state->gate.element, value);
-	return bf_gate_note(learnt, !found, after);
+	return bf_gate_note(stats, !found, after);
 }
 
 /* Whether to scan the child: always if it may have rows. */
@@ -297,7 +297,7 @@ wants_scan(GateState *state)
 
 	if (!state->may_probe)
 		return true;
-	if (bf_gate_pauses(learnt_now(state), &state->skipped))
+	if (bf_gate_pauses(current_stats(state), &state->skipped))
 	{
 		CountSkipped(state, 1);
 		return true;
@@ -412,7 +412,7 @@ gate_end(CustomScanState *node)
 
 	ExecEndNode(state->child);
 	if (state->may_probe && state->by_child > 0)
-		learnt_now(state);
+		current_stats(state);
 	if (state->gate.index != NULL)
 		index_close(state->gate.index, NoLock);
 }

@@ -48,7 +48,7 @@ extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 /* lookup.c */
 
 /* An element to look up, with its hash for the last filter. */
-typedef struct BfAsked
+typedef struct BfLookupElement
 {
 	const BfElementType *element;
 	Datum		value;
@@ -58,11 +58,11 @@ typedef struct BfAsked
 	bool		ignores_blanks;
 	bool		fits;			/* can a filter so hashed contain it? */
 	BfHashPair	pair;
-} BfAsked;
+} BfLookupElement;
 
 extern bool bf_live_probe(Relation index, const BfHashPair *pair);
-extern bool bf_live_may_contain(Relation index, BfAsked *asked,
-								BfLastAsked *last, BfDoubt *doubt);
+extern bool bf_live_may_contain(Relation index, BfLookupElement *asked,
+								BfLookupHint *last, BfDoubt *doubt);
 
 /* maintenance.c */
 typedef struct BfLiveFill

@@ -76,7 +76,7 @@ bf_live_probe(Relation index, const BfHashPair *pair)
  * invalid after this, as converting text can read catalogs.
  */
 static bool
-hash_for(BfAsked *asked, const BfLive *live)
+hash_for(BfLookupElement *asked, const BfLive *live)
 {
 	const BfStrategy *strategy = live->plan.strategy;
 	BfFunnel	funnel = live->plan.header.funnel;
@@ -108,7 +108,7 @@ hash_for(BfAsked *asked, const BfLive *live)
  * What is examined is noted in *last, unless NULL.
  */
 bool
-bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
+bf_live_may_contain(Relation index, BfLookupElement *asked, BfLookupHint *last,
 					BfDoubt *doubt)
 {
 	const BfLive *live;
@@ -117,7 +117,7 @@ bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
 	if (*doubt != BF_SURE)
 		return true;
 	if (last != NULL)
-		bf_layer_note_asked(last, live);
+		bf_layer_note_lookup(last, live);
 	/* Monitoring must not take the index for an unused one. */
 	pgstat_count_index_scan(index);
 	/* For serializability, an element that is absent was read as well. */
@@ -129,7 +129,8 @@ bf_live_may_contain(Relation index, BfAsked *asked, BfLastAsked *last,
 
 /* Whether a locked filter may contain an element. */
 static bool
-index_contains(Oid oid, BfAsked *asked, BfLastAsked *last, BfDoubt *doubt)
+index_contains(Oid oid, BfLookupElement *asked, BfLookupHint *last,
+			   BfDoubt *doubt)
 {
 	Relation	index = relation_open(oid, NoLock);
 	bool		found = bf_live_may_contain(index, asked, last, doubt);
@@ -161,7 +162,7 @@ warn_of_leaf(const BfLeaf *leaf, BfDoubt doubt)
 
 /* Whether a leaf may have an element: not if any of its filters denies it. */
 static bool
-leaf_contains(BfLeaf *leaf, BfAsked *asked)
+leaf_contains(BfLeaf *leaf, BfLookupElement *asked)
 {
 	BfDoubt		doubt = BF_SURE;
 	bool		knows = false;
@@ -183,7 +184,7 @@ leaf_contains(BfLeaf *leaf, BfAsked *asked)
 
 /* Prefetch memory for the lookup of an element in a leaf. */
 static void
-look_ahead(const List *leaves, int number, const BfAsked *asked)
+look_ahead(const List *leaves, int number, const BfLookupElement *asked)
 {
 	const BfLeaf *leaf;
 
@@ -198,7 +199,7 @@ look_ahead(const List *leaves, int number, const BfAsked *asked)
 static bool
 any_leaf_contains(const Site *site, Datum value)
 {
-	BfAsked		asked = {.element = &site->element,.value = value};
+	BfLookupElement		asked = {.element = &site->element,.value = value};
 	ListCell   *cell;
 
 	foreach(cell, site->leaves)

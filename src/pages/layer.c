@@ -216,13 +216,13 @@ bf_live_layer_contains(Relation index, BfLive *live,
 
 /* Note what the next lookup in a filter will probably examine first. */
 void
-bf_layer_note_asked(BfLastAsked *last, const BfLive *live)
+bf_layer_note_lookup(BfLookupHint *last, const BfLive *live)
 {
 	const BfLiveLayer *newest = bf_newest_layer(live);
 
 	if (last->strategy == NULL || last->layer.start != newest->start ||
 		!RelFileLocatorEquals(last->file, live->file))
-		*last = (BfLastAsked) {
+		*last = (BfLookupHint) {
 			.file = live->file,
 			.grows = live->plan.header.expansion != 0,
 			.strategy = live->plan.strategy,
@@ -232,7 +232,7 @@ bf_layer_note_asked(BfLastAsked *last, const BfLive *live)
 
 /* Prefetch what is probably read first: metapage and first bit's page. */
 void
-bf_layer_look_ahead(const BfLastAsked *last, const BfHashPair *pair)
+bf_layer_look_ahead(const BfLookupHint *last, const BfHashPair *pair)
 {
 	BfHash		hash = bf_hash_of(pair);
 	BitPlace	place;

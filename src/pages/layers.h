@@ -67,16 +67,16 @@ extern void bf_set_bits(Relation index, BfLive *live,
 /* layer.c */
 
 /* What a lookup in a filter examined first: a hint for the next one. */
-typedef struct BfLastAsked
+typedef struct BfLookupHint
 {
 	RelFileLocator file;
 	bool		grows;
 	const BfStrategy *strategy; /* NULL: no lookup yet */
 	BfLiveLayer layer;
-} BfLastAsked;
+} BfLookupHint;
 
-extern void bf_layer_note_asked(BfLastAsked *last, const BfLive *live);
-extern void bf_layer_look_ahead(const BfLastAsked *last,
+extern void bf_layer_note_lookup(BfLookupHint *last, const BfLive *live);
+extern void bf_layer_look_ahead(const BfLookupHint *last,
 								const BfHashPair *pair);
 extern void bf_layer_prefetch(const BfLive *live, const BfLiveLayer *layer,
 							  const BfHashPair *pair);
