@@ -536,6 +536,20 @@ read_keys(Oid server, const char *key, SideKeyList *list,
 	read_keys(server, key, &(SideKeyList) {0}, at);
 }
 
+/* The keys that are for hashes and hold something else. */
+static List *
+foreign_keys(const SideKeyList *list)
+{
+	List	   *keys = NIL;
+
+	for (int i = 0; i < list->count; i++)
+	{
+		if (list->side[i].foreign)
+			keys = lappend(keys, list->side[i].key);
+	}
+	return keys;
+}
+
 /*
  * Find out which filter is at a key, if any (layout is NULL if there is none).
  * The result is in the current memory context.  The first row is tried last,
@@ -586,11 +600,7 @@ bf_remote_describe(Oid server, const char *key, BfRemote *remote)
 		strcmp(found.at.type, "string") == 0 ? (int64) found.at.length : -1;
 	remote->at_layer = at_layer;
 	remote->twin = at_twin && at_twin->length != 0 ? twin : NULL;
-	for (int i = 0; i < list.count; i++)
-	{
-		if (list.side[i].foreign)
-			remote->foreign = lappend(remote->foreign, list.side[i].key);
-	}
+	remote->foreign = foreign_keys(&list);
 	pfree(list.side);
 	pfree(places);
 	pfree(candidates);
