@@ -300,11 +300,11 @@ load_for(double fpp)
 	return exp(x);
 }
 
-/* BfBlocks.capacity */
+/* BfBlocks.capacity; nothing keeps a probability of 0. */
 static double
 parquet_capacity(double fpp, uint64_t bits)
 {
-	return load_for(fpp) * (double) (bits / BLOCK_BITS);
+	return fpp > 0 ? load_for(fpp) * (double) (bits / BLOCK_BITS) : 0;
 }
 
 /* BfBlocks.sum_fpp: that of a block is the product of its words' fills. */

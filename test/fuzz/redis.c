@@ -344,7 +344,7 @@ make_items(const BfRemote *remote, BfItems *items)
 
 	items->item = palloc0(sizeof(BfItem) * ELEMENTS);
 	items->count = items->capacity = ELEMENTS;
-	items->guarded = bf_layout_head(remote->layout) == 0 || remote->is_shard ||
+	items->guarded = bf_layout_head(remote->layout) == 0 || remote->shard_of != NULL ||
 		(flags & IS_GUARDED);
 	for (int i = 0; i < ELEMENTS; i++)
 	{
