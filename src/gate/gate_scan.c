@@ -122,7 +122,7 @@ bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause)
 bool
 bf_gate_may_contain(BfGate *gate, Datum value)
 {
-	BfLookupElement		asked = {
+	BfLookupElement asked = {
 		.element = &gate->element,
 		.value = value,
 		.quietly = true

@@ -199,7 +199,7 @@ look_ahead(const List *leaves, int number, const BfLookupElement *asked)
 static bool
 any_leaf_contains(const Site *site, Datum value)
 {
-	BfLookupElement		asked = {.element = &site->element,.value = value};
+	BfLookupElement asked = {.element = &site->element,.value = value};
 	ListCell   *cell;
 
 	foreach(cell, site->leaves)

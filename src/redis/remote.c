@@ -141,9 +141,10 @@ bf_remote_check_hashes(const BfRemote *found, const BfRemote *wanted)
 {
 	ListCell   *cell;
 
-	foreach(cell, found->foreign)
+	/* A filter with shards has no such hash at its own key. */
+	foreach(cell, wanted->shards == 0 ? found->foreign : NIL)
 	{
-		for (int role = 0; role < BF_HASHES && wanted->shards == 0; role++)
+		for (int role = 0; role < BF_HASHES; role++)
 		{
 			const char *key = wanted->hash[role].key;
 
