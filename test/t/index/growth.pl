@@ -199,14 +199,15 @@ $primary->is_sql('a temporary table', growing('own', undef, 'CREATE TEMP') . ins
 	. q(SELECT look('own'), layers > 3 FROM bf_live_info('own')), "$fine|t");
 
 # A session that knew fewer layers, and writes the metapage.
-$primary->sql(growing('swept') . insert('swept', 'a', 50));
+$primary->sql(q(CREATE TABLESPACE elsewhere LOCATION ''));
+$primary->sql(growing('swept') . 'BEGIN; ALTER TABLE swept SET TABLESPACE elsewhere; TRUNCATE swept; COMMIT;' . insert('swept', 'a', 50));
 $beside->ask(q(SELECT look('swept')));
 $primary->sql(insert('swept', 'b', 900));
 $layers = $primary->layers('swept');
 is($beside->ask(q(VACUUM swept; SELECT look('swept'), layers FROM bf_live_info('swept'))), "$fine|$layers", 'VACUUM by a session that knew fewer layers');
 
 # What becomes of a filter that has grown; it has grown again each time.
-$primary->sql(growing('fate', $options) . insert('fate', 'a', 5000) . q(CREATE TABLESPACE elsewhere LOCATION ''));
+$primary->sql(growing('fate', $options) . insert('fate', 'a', 5000));
 $beside->ask(q(SELECT look('fate')));
 my $rows = 5000;
 foreach my $fate ('ALTER INDEX fate_bf SET TABLESPACE elsewhere', 'ALTER TABLE fate SET UNLOGGED', 'ALTER TABLE fate SET LOGGED',
