@@ -12,8 +12,12 @@ EXTENSION = bloomext bloomext_citus
 MODULE_big = bloomext
 DATA = $(call files,sql/bloomext*--*.sql src/redis/function/*.lua)
 
-WITH_HIREDIS ?= $(shell pkg-config --exists hiredis && echo yes || echo no)
-
+ifndef WITH_HIREDIS
+WITH_HIREDIS := $(shell pkg-config --exists hiredis 2>/dev/null && echo yes || echo no)
+ifeq ($(WITH_HIREDIS),no)
+$(warning functions over Redis are left out, as $(if $(shell command -v pkg-config),there is no hiredis,there is no pkg-config to find hiredis by); WITH_HIREDIS=no says so without this line)
+endif
+endif
 ifeq ($(filter yes no,$(WITH_HIREDIS)),)
 $(error WITH_HIREDIS is "$(WITH_HIREDIS)", and can be yes or no)
 endif

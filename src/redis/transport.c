@@ -66,7 +66,7 @@ find_transport(void)
 		error = CopyErrorData();
 		FlushErrorState();
 		raise_unavailable(error->message,
-						  "Install bloomext_hiredis, which is built with WITH_HIREDIS=yes, and the hiredis library that it was built with.");
+						  "Install bloomext_hiredis, which \"make WITH_HIREDIS=yes\" builds where pkg-config finds hiredis, and the hiredis library that it was built with.");
 	}
 	PG_END_TRY();
 	return function;
