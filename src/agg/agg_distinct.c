@@ -5,25 +5,25 @@
  *
  * The size is known only at the end, so the state keeps the 16-byte hash of
  * every element (strategy guava, whose filters cannot distinguish elements of
- * equal hashes).  A list is sorted and deduplicated when it is full: if more
- * than half of it remains, it doubles, up to work_mem.  Hashes that fit are
- * counted exactly.
+ * equal hashes).  A list that is full is sorted and deduplicated.  If more than
+ * half of it remains, or would by a sample, it doubles, up to work_mem.
+ * Hashes that fit are counted exactly.
  *
  * Further hashes are written to a temporary file, unsorted, and counted by a
- * sketch of 64 kB (hashfile.c).  The filter is planned for the estimate and
- * filled from the file in one pass; then its bits are counted.  If they make
- * the probability higher than requested, a larger filter is filled: the
- * promise is kept by the contents of the filter, not by the estimate.  A
- * margin above the estimate, nearly four times its standard error, makes that
- * rare; with it, n is at most 5 % too large, and 10 % for probabilities above
- * 0.3, for which Guava's size does not keep its promise.
+ * sketch of 64 kB (hashfile.c).  The filter is filled from the file in one
+ * pass, and its bits are counted.  If they make the probability higher than
+ * requested, a larger filter is filled: the promise is kept by the contents of
+ * the filter, not by the estimate.  The filter is planned for the estimate and
+ * a margin of nearly four times its standard error, so this is rare.  In all, n
+ * is at most 5 % too large, or 10 % for probabilities above 0.3: there Guava's
+ * size misses the probability, and we plan for more elements.
  *
  * The final function does not change what the state holds (the list may be
  * sorted in place), so that frames of a window can call it repeatedly.
  *
  * Not parallel: a partial state can exceed the 1 GB that could be passed
- * between processes, and a limit for lists would fail queries by the number of
- * their rows.  The scan below may still be parallel.
+ * between processes, and queries would fail once they have enough rows.  The
+ * scan below may still be parallel.
  */
 #include "postgres.h"
 

@@ -3,20 +3,22 @@
  *	  Hashes in a temporary file, and the estimated number of distinct ones.
  *
  * Hashes are appended, and counted by a sketch.  Frequent hashes must not fill
- * the disk: so a small direct-mapped table has hashes that are in the file
- * already, each replaced by the next one of its slot.  A single value, or the
- * frequent ones of a skewed distribution, are written only now and then, at
- * little cost for distinct hashes; sorting them would cost more than all other
- * work.  The table is never empty, as it starts with hashes of the list that
- * overflowed: any hash in the file is valid in any slot.
+ * the disk.  So a small direct-mapped table remembers hashes that were
+ * appended: a hash that is found in its slot is not appended again; any other
+ * one is, and takes the slot.  A single value, or the frequent ones of a
+ * skewed distribution, are written only now and then, at little cost for
+ * distinct hashes; sorting them would cost more than all other work.  No slot
+ * is ever empty: the table starts with hashes of the list that overflowed,
+ * which are in the file already.  They need not be in their own slots, as the
+ * whole hash is compared.
  *
- * The file belongs to a memory context, by a reset callback, and not to a
- * resource owner: contexts are deleted at commit, at abort and for every
- * group, in no defined order with the owner's release.  PostgreSQL creates
- * files without an owner in the database's tablespace, whatever
- * temp_tablespaces is.  It is not a BufFile, which writes when it is closed:
- * if the disk is full, that would raise an error during the cleanup after
- * another.
+ * The file is closed by a reset callback of its memory context, and has no
+ * resource owner.  Contexts are deleted at commit, at abort and after every
+ * group; an owner might close the file before or after that, so only one of
+ * them may.  PostgreSQL creates files without an owner in the database's
+ * tablespace, whatever temp_tablespaces is.  It is not a BufFile: closing one
+ * writes its buffer, and on a full disk that would raise a second error while
+ * the first one is cleaned up.
  */
 #include "postgres.h"
 

@@ -10,13 +10,14 @@
  * (epoch.c).  The next transaction locks them again; if no definition has
  * changed once it has all locks, the entry is valid again.
  *
- * But a session receives a change of a definition only some time after it sees
- * the rows of that transaction, and attaching a table takes a lock that does
- * not conflict with ours.  So the list of tables below the named one is read
- * from the catalogs again in each transaction, and for each snapshot that
- * differs from the last one in what it sees as finished.  A table without any
- * below it relies on the invalidation for the first one, as PostgreSQL's own
- * queries do.  If an extension that moves rows is installed, the places of the
+ * But if another transaction attaches a table, our lock does not stop it, and
+ * a snapshot can see its rows before this session receives the invalidation
+ * message.  So the list of tables below the named one is read from the
+ * catalogs again in each transaction, and for each snapshot that differs from
+ * the last one in what it sees as finished.  For a table that has no tables
+ * below it, the list is not read again for each snapshot: that the first one
+ * was attached is learnt from the invalidation message, as in PostgreSQL's own
+ * queries.  If an extension that moves rows is installed, the places of the
  * rows are checked at the same times (rows.c).
  *
  * Privileges depend on transaction and user, and are checked again for each.

@@ -8,15 +8,17 @@
  * The stream does not record the funnel: a hash next to the key notes the
  * funnel, if known.
  *
- * growing: the growing filter over Redis of 2021, a string for each layer and
- * a cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order, each of its full
- * length; KEY-cursor is the number of the newest, and absent means 0.  The
+ * growing: the growing filter of tale2009's RedisBloomFilter, a string for
+ * each layer and a cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order,
+ * each of its full length; KEY-cursor is the number of the newest.  The
  * original's clients take "KEY-" and the cursor's key as parameters and know m
  * and k; the hash KEY-config records these, and more, for everybody else.  In
  * the original all layers are alike (expansion 1).  With another expansion
  * they follow from the first by the rule that made them, so the hash need not
- * list them.  It records a lower bound of their number: we always write a
- * cursor, so that a missing one is known to be lost.
+ * list them.  Our hash also has a lower bound of the number of layers.  This
+ * field marks the filter as ours, and we always write a cursor: so if the
+ * field is there and the cursor is not, the cursor was lost.  Only in a filter
+ * of the original's clients does absent mean 0.
  *
  * redisson: the bit string of RBloomFilter, and a hash with m and k.
  * Redisson's scripts compare its fields as text, so numbers are canonical
@@ -36,14 +38,14 @@
  * client.
  *
  * The hash that notes the kind of the elements has the same fields in all
- * layouts.  Field funnel is empty until the first element is added; so is
- * field elements, the meaning of the elements in SQL, if only the funnel was
- * given before; and a field is missing if its value is not known.  Field whole
- * exists only if the filter was mirrored as a shard: see shards.c.  What
- * services make has no note, and a note can be lost, or left over from an
- * earlier filter: so only what may be wrong without harm follows from it.  In
- * layouts where the hash describes the filter, nothing works unless it is
- * right.
+ * layouts.  Field "funnel" is empty until the first element is added.  Field
+ * "elements", their meaning in SQL, is empty until then if the funnel was
+ * given.  A field whose value is not known is missing.  Field "whole" exists
+ * only if the filter was mirrored as a shard: see shards.c.  Filters that
+ * services make have no note, and a note can be lost, or left over from an
+ * earlier filter: so nothing is concluded from a note alone that would do harm
+ * if it were wrong.  In growing and bitmap the same hash also describes the
+ * filter, so there it has to be right.
  *
  * Keys are built so that all keys of a filter fall into one slot of a cluster
  * wherever the original of the layout allows that: by a part in braces.  Those
@@ -373,7 +375,7 @@ bf_layout_check_bare(const BfLayout *layout)
 	if (!layout->bare)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filters in layout \"%s\" describe themselves", layout->name),
+				 errmsg("layout \"%s\" does not accept expected, fpp and strategy", layout->name),
 				 errhint("Omit expected, fpp and strategy.")));
 }
 

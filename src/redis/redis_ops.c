@@ -590,7 +590,7 @@ check_shape(const KnownFilter *known, const ElementBatch *elements)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("filter at key \"%s\" was replaced while elements were being added",
 						known->key),
-				 errdetail("Some of the elements were added to the replaced filter."),
+				 errdetail("Some of the elements were added to the earlier filter only, and are not in the one that replaced it."),
 				 errhint("Add all of the elements again.")));
 }
 

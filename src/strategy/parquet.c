@@ -7,28 +7,30 @@
  * stream; only their sizing differs.
  *
  * A filter is blocks of eight words of 32 bits.  The high half of an element's
- * hash selects a block by a multiplication, so that any number of blocks will
- * do, and the low half, multiplied by a salt for each word, a bit of each of its
- * words.  So an element takes one cache line, or two, and always eight bits.
+ * hash selects a block, by a multiplication, so that any number of blocks will
+ * do.  The low half, multiplied by a different salt for each word, selects one
+ * bit in each word of that block.  So an element takes one cache line, or two,
+ * and always eight bits.
  *
- * Blocks fill unevenly, so that a filter finds more than a fill of that much to
- * the eighth power: the formula of the originals gives 1.5 times p at 1e-2, 3.2
- * times at 1e-4.  A filter that is made here keeps p: it has the fewest blocks
- * of which that is the probability, the number of elements of a block being a
- * Poisson variable.  That sum takes nothing of the C library but what IEEE
- * 754 defines exactly, so that sizes are the same on all machines.
+ * Blocks fill unevenly, so a filter's probability of false positives is higher
+ * than its mean fill to the eighth power, which the originals' formula
+ * assumes: 1.5 times p at 1e-2, 3.2 times at 1e-4.  A filter that is made here
+ * keeps p: it has the fewest blocks for which the probability is at most p, if
+ * the number of elements in a block is taken as a Poisson variable.  That
+ * probability is a sum, computed only by operations that IEEE 754 defines
+ * exactly, so sizes are the same on all machines.
  *
  * Elements are the bytes of Parquet's PLAIN encoding.  Boolean columns have no
  * filters; timestamps count from 1970 in milliseconds, microseconds or
- * nanoseconds, and integers of 32 bits may be unsigned: a filter that comes from
- * a file does not tell.
+ * nanoseconds, and integers of 32 bits may be unsigned: a filter that comes
+ * from a file does not tell.
  *
- * The stream is BloomFilterHeader in Thrift's compact protocol, and the bitset.
- * All writers write one form of the header, and no other is taken: what is not
- * understood could mean other positions.
+ * The stream is BloomFilterHeader in Thrift's compact protocol, and the
+ * bitset. All writers write one form of the header, and no other is taken:
+ * what is not understood could mean other positions.
  *
- * Values keep bits in bloomext's own order, in which two words of a block are
- * one of 64 bits.
+ * Values keep bits in bloomext's own order, in which a 64-bit word holds two
+ * words of a block.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -225,7 +225,7 @@ named_column(const TriggerData *trigger, Oid filters)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" is a generated column", name),
-				 errhint("Guard the columns from which it is generated.")));
+				 errhint("Create the trigger for the columns from which it is generated.")));
 	return column;
 }
 
