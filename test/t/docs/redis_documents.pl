@@ -70,7 +70,7 @@ my $writer = IPC::Run::start([ @psql, '-c', "INSERT INTO articles (title) VALUES
 ok($node->poll_query_until('postgres', "$locked NOT granted"), 'one waits');
 $input .= $build;
 ok($rebuild->finish && $writer->finish, 'both end');
-is(sql("SELECT bf_redis_contains_each('cache', 'titles', ARRAY['Title 1', 'late'])"), '{t,t}', 'and nothing is lost');
+is(sql("SELECT bf_redis_contains_each('cache', 'titles', ARRAY['Title number 1', 'late'])"), '{t,t}', 'and nothing is lost');
 
 # What is not committed is in no live filter, though its trigger has added it.
 $input = "BEGIN;\nINSERT INTO articles (title) VALUES ('pending');\n";
@@ -130,7 +130,7 @@ sub after_losing
 {
 	my ($key) = @_;
 	$redis->cli('RENAME', $key, 'aside');
-	my $answer = outcome("SELECT bf_redis_contains('cache', 'lost', 'Title 1')");
+	my $answer = outcome("SELECT bf_redis_contains('cache', 'lost', 'Title number 1')");
 	$redis->cli('RENAME', 'aside', $key);
 	return $answer;
 }
@@ -187,7 +187,7 @@ SKIP:
 	mkdir "$work/bin";
 	append_to_file("$work/bin/redis-cli", "#!/bin/sh\nPATH=\${PATH#*:}\nexec redis-cli -s $redis->{socket} \"\$\@\"\n");
 	chmod 0755, "$work/bin/redis-cli";
-	append_to_file("$work/titles.txt", "Title 1\nno title\nlate\n");
+	append_to_file("$work/titles.txt", "Title number 1\nno title\nlate\n");
 	sql("INSERT INTO articles (title) VALUES ('Main Page')");
 	local $ENV{PATH} = "$work/bin:$ENV{PATH}";
 	is(output_of('', 'sh', '-ec', join '', "cd '$work'\n", code('doc/redis-readers.md', 'sh')), "bloomext\n1\n0\n1\n0\n1\n1\n0\n", 'a shell, by functions of Redis');
