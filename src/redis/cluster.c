@@ -2,19 +2,22 @@
  * cluster.c
  *	  The connection that commands about a key are sent to.
  *
- * Without a cluster there is one.  With one (option cluster), it is that of
- * the node that serves the slot of the key: CRC16 of the part in braces, or
- * else of the whole key, modulo 16384.  The node of a slot is learnt from
- * MOVED, and forgotten when the node cannot be reached, or when a server or
- * account has changed since.  Commands for an unknown slot go to the server's
- * own hosts: the first one that can be reached redirects them.
+ * Without a cluster, a server has one connection.  In a cluster (option
+ * "cluster"), the connection is that of the node that serves the key's slot:
+ * CRC16 of the part in braces, or else of the whole key, modulo 16384.  The
+ * node of a slot is learnt from MOVED.  It is forgotten when the node cannot
+ * be reached, or when a server or account has changed since.  Commands for a
+ * slot whose node is not known go to the hosts in the server's options: the
+ * first of these that can be reached redirects them.
  *
  * Behind sentinels there is one connection, to the master.  Sentinels are
- * queried again now and then, and when READONLY shows that the old master is a
- * replica now, or NOREPLICAS that its replicas may have left it.
+ * queried again now and then, when the error READONLY shows that the old
+ * master is a replica now, and when NOREPLICAS shows that its replicas may
+ * have left it.
  *
- * Redirections are followed only for servers with the option: any other server
- * could send us, and the password of the account, wherever it likes.
+ * Redirections are followed only if the server has option "cluster".
+ * Otherwise any server could send us, and the password of the account,
+ * wherever it likes.
  */
 #include "postgres.h"
 

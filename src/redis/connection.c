@@ -5,42 +5,44 @@
  *
  * There is one connection for each server, user and node of a cluster.
  *
- * A connection is only worth keeping when no reply is outstanding, no command
- * is partly sent and no key is watched.  At the end of an aborted transaction
- * or subtransaction all others are closed: so an error may be raised anywhere,
- * and what was allocated for a link is freed with the link.
+ * A connection is kept only if no reply is outstanding, no command is partly
+ * sent and no key is watched.  All other connections are closed at the end of
+ * an aborted transaction or subtransaction.  So an error may be raised
+ * anywhere; what was allocated for a link is freed with the link.
  *
  * Any change of a server, user mapping or wrapper makes all connections
- * outdated, as finding out which ones it concerns is not worthwhile (a new
- * mapping concerns those who used PUBLIC's).  Outdated connections are closed
- * as soon as they are idle.  What a server has reported about the nodes of its
- * cluster is forgotten at the same time, so that no password is sent to a host
- * that only an older definition of the server led to.
+ * outdated, as it is not worthwhile to find out which ones it concerns (a new
+ * mapping also concerns connections that were made with PUBLIC's).  Outdated
+ * connections are closed as soon as they are idle.  What a server has
+ * reported about the nodes of its cluster is forgotten at the same time.  So
+ * no password is sent to a host that is known only from an older definition
+ * of the server.
  *
- * Behind sentinels, an old master goes on as one for seconds after another has
- * been promoted, and what is written to it is lost.  So a connection whose
- * master was not confirmed lately is used only after a sentinel has named the
- * same master again.  The connection to that sentinel is kept for this.
- * Sentinels are not queried within a transaction of Redis or a part of a
- * pipeline: see pipeline.c.
+ * Behind sentinels, an old master accepts writes for some more seconds after
+ * another one has been promoted, and these writes are lost.  So a connection
+ * whose master was not confirmed lately is used only after a sentinel has
+ * named the same master again.  The connection to that sentinel is kept for
+ * this.  Sentinels are not queried within a Redis transaction, nor while
+ * replies of a pipeline are outstanding: see pipeline.c.
  *
  * With the server's option wait_replicas, a call waits until that number of
- * replicas has what it has written: WAIT is sent once, after the last unit of
- * a pipeline, on the connection that has written.
+ * replicas has received what the call has written.  WAIT is sent once, after
+ * the last unit of a pipeline, on the connection that has written.
  *
  * A cluster may name any number of nodes, so at most MAX_NODES connections to
- * nodes are kept: for another one, the one that has been idle longest is
- * closed.
+ * nodes are kept.  When another one is needed, the connection that has been
+ * idle longest is closed.
  *
- * An idle connection is checked before it is used again, and replaced if the
- * server has closed it, or if it has been idle long enough for something in
- * between to have forgotten it.  As Redis limits the number of its clients, a
- * session does not keep such a connection either: between transactions a timer
- * shuts it down, which a signal handler may do; or, with the server's option
- * keep_connections off, it ends with the transaction.
+ * An idle connection is checked before it is used again.  It is replaced if
+ * the server has closed it, or if it has been idle for so long that a device
+ * in between may have forgotten it.  As Redis limits the number of its
+ * clients, no connection is kept after that time: between transactions, the
+ * signal handler of a timer shuts it down, which a handler may do.  With the
+ * server's option keep_connections off, it ends with the transaction.
  *
- * A reply is used only after its type, and the number of elements of an array,
- * were found to be what the command returns.  An error in it is raised.
+ * A reply is used only after a check that its type, and the number of
+ * elements of an array, are what the command returns.  An error in a reply is
+ * raised.
  */
 #include "postgres.h"
 

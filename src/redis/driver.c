@@ -2,22 +2,24 @@
  * driver.c
  *	  What drivers have in common.
  *
- * All drivers send items in units, many under way.  Filters that consist of
- * strings, one or several, are created, looked up, fetched and measured in one
- * way.
+ * All drivers send elements in units of commands, many of which are under way
+ * at once.  The functions that create, look up, fetch and measure are the
+ * same for all filters that consist of strings, and are here.
  *
  * The bits of an element are read at one moment, together with what proves
- * that the filter still has the shape that their positions were computed for.
- * So an answer is about one filter, even while another replaces it, and never
- * about one that is gone.  Bits read at different times could be those of two
- * filters, and a miss among them would not be a miss in either.
+ * that the filter still has the shape for which their positions were
+ * computed.  So an answer is about one filter, even while another replaces
+ * it, and never about one that is gone.  Bits that are read at different
+ * times could belong to two filters; one that is not set would then not prove
+ * that the element is absent.
  *
- * A few elements of a filter whose string has a head are looked up by one
+ * If the string of a filter has a head, a few elements are looked up by one
  * BITFIELD_RO, which reads the head, too.  All other lookups use a script,
- * which compares the guards, and stops at the first bit that is not set; so do
- * those in shards, whose head does not prove that they belong to this filter.
- * A transaction would take Redis slightly less time, but a Redis that is out
- * of memory refuses every command queued in one.
+ * which compares the guards (driver_hashes.c) and stops at the first bit that
+ * is not set.  So do all lookups in shards, as the head of a shard does not
+ * prove that it belongs to this filter.  A transaction would take Redis
+ * slightly less time, but a Redis that is out of memory refuses every command
+ * in a transaction.
  *
  * The strings of a filter are fetched by one command or script as well, so
  * that the result existed at one moment.  They are treated as untrusted input:

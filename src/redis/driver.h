@@ -1,6 +1,6 @@
 /*
  * driver.h
- *	  The operations on filters in Redis, by their kind.
+ *	  The operations on filters in Redis, by the kind of the filter.
  *
  * A driver is a struct of functions for one kind of filter: one string, a
  * string for each layer, or RedisBloom's own type.  The row of a layout names

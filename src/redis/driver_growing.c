@@ -2,11 +2,12 @@
  * driver_growing.c
  *	  Filters with a string for each layer and a cursor: layout growing.
  *
- * Such a filter grows by the rule of its original: the bits of an element that
- * any layer holds are not set again, and when the newest layer is over half
- * full (or what the expansion demands) the next one is made.  That takes a
- * script (lua/grow.lua), which ends there with the answers it has, as
- * positions may differ from then on.
+ * Such a filter grows by the rule of its original.  An element that any layer
+ * holds is not added again.  With expansion 1, a layer is full when more than
+ * half of its bits are set; other expansions set their own limit.  When the
+ * newest layer is full, the next one is made.  All this takes a script
+ * (lua/grow.lua).  It ends when it has made a layer, with the answers for the
+ * elements so far: the others may have other positions in the new layer.
  *
  * A mirror is written under temporary names: see temporary.c.
  */

@@ -1,16 +1,17 @@
 /*
  * driver_hashes.c
- *	  The hashes next to a filter: written, compared and noted.
+ *	  Write and compare the Redis hashes next to a filter, and note kinds there.
  *
- * Guards prove that a filter still is the one described: they are the fields
- * of its hashes that bits and hash functions follow from, and the cursor.  A
- * script compares them with their described values, also whether they exist,
- * at the moment at which it reads or sets bits.  Then it checks that the
- * strings exist, have their length, and have the bits of their witness.
+ * Guards prove that a filter still is the one that was described.  They are
+ * the cursor, and those fields of its Redis hashes that determine its bits
+ * and hash functions.  At the moment at which a script reads or sets bits, it
+ * compares the guards, also whether they exist, with their values in the
+ * description.  Then it checks that the strings exist, have their length, and
+ * have the bits of their witness.
  *
- * The first elements decide the kind of all, which is noted at that moment as
- * well.  A session that comes second, with another kind, finds the filter
- * changed.
+ * The first elements that are added decide the kind of all; the script that
+ * adds them also notes the kind.  If two sessions do this at the same time,
+ * with different kinds, the second one finds that the filter has changed.
  */
 #include "postgres.h"
 

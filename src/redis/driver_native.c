@@ -4,22 +4,24 @@
  *
  * A filter is loaded by BF.LOADCHUNK under a temporary name and then renamed:
  * a key that is half loaded returns 0 for every element, which would be false
- * negatives.  Cursor 1 with the header makes the key; each chunk then comes
- * with the offset of its end plus 1, and must not cross the end of a link.
+ * negatives.  The first call, with cursor 1 and the header, makes the key.
+ * In each further call the cursor is the offset of the end of its chunk, plus
+ * 1; no chunk may cross the end of a layer.
  *
  * BF.SCANDUMP reads a filter in several calls, which a script makes at one
- * moment: otherwise parts of two filters could become one.
+ * moment: otherwise parts of two filters could be put together.
  *
- * BF.MEXISTS returns 0 for a key that is missing or of another type: hence the
- * script, which checks the key, too.  A transaction would take Redis less
- * time, but a Redis that is out of memory refuses it; and it would add to
- * whatever is there.  RedisBloom hashes by itself, so elements are sent as
- * their bytes.
+ * BF.MEXISTS returns 0 even if the key is missing or of another type.  So
+ * lookups and additions use scripts, which check the key, too.  A transaction
+ * would take Redis less time, but a Redis that is out of memory refuses it;
+ * and an addition in it would go to whatever filter is at the key.
+ * RedisBloom itself hashes the elements, so we send their bytes.
  *
- * The bits of such a filter cannot be read.  So the witness in its hash is a
- * lower bound of the number of elements that were new to it: a filter that was
- * created again has fewer, until it has that many; and one of another shape
- * than the hash records is not taken for a filter that needs no witness.
+ * The bits of such a filter cannot be read.  So the witness in its Redis hash
+ * is a lower bound of the number of elements that were new to it.  If the key
+ * now has a filter that was created again, that one has fewer, until as many
+ * were added to it.  A filter whose shape differs from that in the hash is
+ * not the right one either; it is not taken for a filter without a witness.
  */
 #include "postgres.h"
 

@@ -2,35 +2,38 @@
  * driver_string.c
  *	  Filters of one string: layouts guava, redisson and bitmap.
  *
- * What differs between them is data of their rows: a head, the order of bits,
- * and whether the string exists from the start.
+ * The rows of these layouts (layout_table.c) say in what they differ: a head,
+ * the order of bits, and whether the string exists from the start.
  *
- * Bits may be set only if the filter still is the one that their positions
- * were computed for: BITFIELD would create a key that has expired again,
- * without its head, and every element that it once held would be gone without
- * a trace.  A script can compare first; but if it sets the bits as well, each
- * of them passes through Lua, which takes Redis twice as long as separate
- * BITFIELDs.  A transaction of BITFIELDs goes on whatever a script in it has
- * found.
+ * Bits may be set only if the filter still is the one for which their
+ * positions were computed.  If the key has expired, for example, BITFIELD
+ * would create it again, without the head and the earlier elements, and
+ * nobody would notice.  A script can compare first; but if it sets the bits
+ * as well, each of them passes through Lua, which takes Redis twice as long
+ * as separate BITFIELDs.  In a transaction, a script that compares cannot
+ * stop the BITFIELDs after it.
  *
- * So a transaction sets bits under a temporary name, which a script gives to
- * the string of the filter if that is the right one.  Until then the name is a
- * list's, and BITFIELD can only fail.  A second script gives the string its
- * own name back.  To others all of this is one moment, in which only bits
- * changed; the time to live stays with the string.  If Redis refuses any of
+ * So the BITFIELDs of a transaction use a temporary name.  The transaction
+ * first gives this name to a list, with which BITFIELD can only fail.  Then a
+ * script compares, and if the filter is the right one, gives the name to the
+ * filter's string instead.  At the end a second script gives the string its
+ * own name back.  Others see all of this as one moment, in which only bits
+ * have changed; the string keeps its time to live.  If Redis refuses any of
  * these commands, it refuses all.
  *
- * Within a transaction time advances for scripts up to Redis 7.0, and before
- * 6.2.5 for all commands: a string may expire under its temporary name, and
- * BITFIELD then creates that name again.  So a string that had a time to live
- * gets its own name back only if it still has one.
+ * In Redis up to 7.0, time goes on during a transaction for scripts, and
+ * before 6.2.5 for all commands.  So a string may expire under its temporary
+ * name, and BITFIELD then creates a new string of that name, without a time
+ * to live.  Therefore a string that had a time to live gets its own name back
+ * only if it still has one.
  *
- * WATCH would do without a temporary name, but takes one more round trip for
- * each transaction, in vain whenever others add to the same filter.
+ * With WATCH no temporary name would be needed, but each transaction would
+ * take one more round trip, and would be in vain whenever another session
+ * adds to the same filter.
  *
- * A mirror is written in place, by one transaction; or put there by a script
- * if Redis has no room for that, or if a hash next to it may belong to
- * somebody else.
+ * A mirror is written in place, by one transaction.  But if Redis has no room
+ * for that, or if the hash next to the string may belong to another program,
+ * it is written under a temporary name, and a script puts it in place.
  */
 #include "postgres.h"
 

@@ -2,20 +2,23 @@
  * greeting.c
  *	  Connect to the first address of a server that accepts us.
  *
- * The addresses are tried in turn, each for connect_timeout.  A server that
- * refuses us is not passed over: it is up, and its error says what is wrong.
+ * The addresses are tried in turn, each for connect_timeout.  If a server
+ * replies with an error, no other address is tried: the server is up, and its
+ * error says what is wrong.
  *
- * If the addresses are sentinels, each is queried for the master, and the host
- * that it names must confirm by ROLE that it is one.  During a fail-over it
- * does not: then the sentinels are queried again, for connect_timeout in all.
- * The connection to the sentinel that has named the master is kept, and that
- * sentinel is the first to be queried again.  Sentinels have an account of
- * their own: neither password is sent to the other side.
+ * If the addresses are sentinels, each is queried for the master, and the
+ * host that it names must confirm by ROLE that it is one.  During a fail-over
+ * the host may not confirm it; then the sentinels are queried again, for
+ * connect_timeout in all.  The connection to the sentinel that has named the
+ * master is kept, and that sentinel is the first to be queried again.  We
+ * have a separate account on sentinels: its password is never sent to a
+ * master, nor the master's to a sentinel.
  *
  * A password is sent in the AUTH command and nowhere else.  The reply to AUTH
- * is not repeated, as some errors quote the command.  If a role needs a
- * password, Redis has to require it, too: a server that serves us before AUTH
- * trusts the machine that we run on, and is not used.
+ * is not repeated, as some errors quote the command.  If a role must have a
+ * password (options.c), Redis must require one: a server that serves us
+ * before AUTH trusts the machine on which we run, not the role, and is not
+ * used.
  */
 #include "postgres.h"
 

@@ -1,12 +1,12 @@
 /*
  * hosts.c
- *	  Lists of hosts: to connect to, and to allow redirections to.
+ *	  Lists of hosts: where to connect, and where redirections may lead.
  *
- * Entries are separated by commas, as in libpq.  The list for redirections has
- * names, addresses and ranges of addresses.  A name matches only itself,
- * whatever it resolves to, and an address matches itself however it is
- * written.  An address is what inet_pton() and the resolver accept, which is
- * stricter than type inet ("010.1.2.3" is not one).
+ * Entries are separated by commas, as in libpq.  The list for redirections
+ * can have names, addresses and ranges of addresses.  A name matches only
+ * itself, whatever it resolves to, and an address matches itself however it
+ * is written.  An address is what inet_pton() and the resolver accept, which
+ * is stricter than type inet ("010.1.2.3" is not one).
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * hosts.h
- *	  Lists of hosts: to connect to, and to allow redirections to.
+ *	  Lists of hosts: where to connect, and where redirections may lead.
  */
 #ifndef BLOOMEXT_HOSTS_H
 #define BLOOMEXT_HOSTS_H

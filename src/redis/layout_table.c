@@ -3,9 +3,10 @@
  *	  The layouts, a row each, with their drivers; and finding one.
  *
  * A new layout is a row of the table, and a driver if no existing one fits.
- * The order of rows matters: the first row is tried last when a key is
- * described, and the first row that is default for a strategy is its default.
- * The head of layouts.c describes each layout.
+ * The order of rows matters.  When a key is described, rows are tried from
+ * the last to the first; and if several rows are default for a strategy, the
+ * first of them that fits is used.  The head of layouts.c describes each
+ * layout.
  */
 #include "postgres.h"
 

@@ -4,52 +4,53 @@
  *	  their strings.
  *
  * guava: one string, the bytes of Guava's writeTo, which Java reads with one
- * GET.  It has its full length from the start: readFrom fails on a short one.
- * The stream does not record the funnel: a hash next to the key notes the
- * funnel, if known.
+ * GET.  The string has its full length from the start: readFrom fails on a
+ * shorter one.  The stream does not record the funnel, so a Redis hash next
+ * to the key does, if the funnel is known.
  *
  * growing: the growing filter of tale2009's RedisBloomFilter, a string for
  * each layer and a cursor.  Layers are KEY-0, KEY-1, ... in SETBIT's order,
  * each of its full length; KEY-cursor is the number of the newest.  The
- * original's clients take "KEY-" and the cursor's key as parameters and know m
- * and k; the hash KEY-config records these, and more, for everybody else.  In
- * the original all layers are alike (expansion 1).  With another expansion
- * they follow from the first by the rule that made them, so the hash need not
- * list them.  Our hash also has a lower bound of the number of layers.  This
- * field marks the filter as ours, and we always write a cursor: so if the
- * field is there and the cursor is not, the cursor was lost.  Only in a filter
- * of the original's clients does absent mean 0.
+ * original's clients take "KEY-" and the cursor's key as parameters and know
+ * m and k; the hash KEY-config records these, and more, for everybody else.
+ * In the original all layers are alike (expansion 1).  With another expansion
+ * they follow from the first layer by a rule, so the hash need not list them.
+ * Our hash also has a lower bound of the number of layers.  This field marks
+ * the filter as ours, and we always write a cursor: so if the field is there
+ * and the cursor is not, the cursor was lost.  Only in a filter that the
+ * original's clients made does a missing cursor mean 0.
  *
  * redisson: the bit string of RBloomFilter, and a hash with m and k.
- * Redisson's scripts compare its fields as text, so numbers are canonical
- * decimals. falseProbability is written as Redisson does since 3.30.0, by
- * Java's Double.toString ("1.0E-5"); earlier versions write plain decimals
- * ("0.000010"), and all versions read both.  Redisson sizes nothing in
- * advance: a missing string is an empty filter if the hash exists.  A note of
- * ours records that a bit was set: then a missing string was lost.  Elements
- * are what its codecs make of them; see strategy/redisson.c.
+ * Redisson's scripts compare the hash's fields as text, so numbers are
+ * canonical decimals. falseProbability is written as Redisson does since
+ * 3.30.0, by Java's Double.toString ("1.0E-5"); earlier versions write plain
+ * decimals ("0.000010"), and all versions read both.  Redisson does not
+ * allocate the string in advance: if only the hash exists, the filter is
+ * empty.  But if our own note records that a bit was set, a missing string
+ * was lost.  Elements are what its codecs make of them; see
+ * strategy/redisson.c.
  *
- * bitmap: one bare bit string in SETBIT's order, for readers who know m and k.
- * As it does not describe itself, a small hash next to it does, for our own
- * use.  Other readers need neither read nor write the hash: bf_fetch with
- * parameters reads a string that has none.
+ * bitmap: one bare bit string in SETBIT's order, for readers who know m and
+ * k.  The string does not describe itself, so a small hash next to it does,
+ * for our own use.  Other programs need neither read nor write the hash:
+ * bf_fetch with parameters also reads a string without one.
  *
  * redisbloom: a key of RedisBloom's own type, which BF.EXISTS reads from any
  * client.
  *
- * The hash that notes the kind of the elements has the same fields in all
- * layouts.  Field "funnel" is empty until the first element is added.  Field
- * "elements", their meaning in SQL, is empty until then if the funnel was
- * given.  A field whose value is not known is missing.  Field "whole" exists
- * only if the filter was mirrored as a shard: see shards.c.  Filters that
- * services make have no note, and a note can be lost, or left over from an
- * earlier filter: so nothing is concluded from a note alone that would do harm
- * if it were wrong.  In growing and bitmap the same hash also describes the
- * filter, so there it has to be right.
+ * The Redis hash that notes the kind of the elements has the same fields in
+ * all layouts.  Field "funnel" is empty until the first element is added.
+ * Field "elements", their meaning in SQL, is empty until then if the funnel
+ * was given.  A field whose value is not known is missing.  Field "whole"
+ * exists only if the filter was mirrored as a shard: see shards.c.  Filters
+ * that services make have no note, and a note can be lost, or left over from
+ * an earlier filter: so nothing is concluded from a note alone that would do
+ * harm if it were wrong.  In growing and bitmap the same hash also describes
+ * the filter, so there it has to be right.
  *
  * Keys are built so that all keys of a filter fall into one slot of a cluster
- * wherever the original of the layout allows that: by a part in braces.  Those
- * of growing do so only if KEY has such a part.
+ * wherever the original of the layout allows that: by a part in braces.  The
+ * keys of growing do so only if KEY itself has such a part.
  */
 #include "postgres.h"
 

@@ -4,8 +4,8 @@
  *	  bf_mirror, bf_live_mirror and bf_fetch.
  *
  * A filter is written so that readers see the old one or the new one, never a
- * part; this takes effect at once and not at commit.  Mirroring early does no
- * harm: an element that is rolled back is at worst a false positive.
+ * part.  This takes effect at once and not at commit, which does no harm: an
+ * element in a mirror whose row is rolled back is at worst a false positive.
  */
 #include "postgres.h"
 

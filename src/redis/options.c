@@ -3,21 +3,23 @@
  *	  The address of a Redis server and our account there, from the catalogs;
  *	  and arguments common to functions over Redis: server, key, ttl.
  *
- * No function takes an address: a server is a catalog object, which only a
+ * No function takes an address.  A server is a catalog object, which only a
  * role with USAGE on the foreign data wrapper can create (a superuser, unless
- * granted), and USAGE on the server is what lets a role reach it.  The account
- * and its password are in the user mapping, which other roles cannot read.
+ * it was granted to others).  To reach a server, a role needs USAGE on it.
+ * The account and its password are in the user mapping, which other roles
+ * cannot read.
  *
  * As in postgres_fdw, a role that is not a superuser needs a password in its
  * mapping: otherwise Redis would trust the operating system user of the
- * server, not the role.  Whether Redis requires that password is checked when
- * we connect.  A superuser can waive both with option password_required of the
- * mapping.  Sentinels need not require a password: they return nothing but an
- * address, and the owner of the server decides which sentinels are used.
+ * PostgreSQL server, not the role.  When we connect, it is checked that Redis
+ * requires the password.  A superuser can waive both rules by option
+ * password_required of the mapping.  Sentinels need not require a password:
+ * they return nothing but an address, and the owner of the server decides
+ * which sentinels are used.
  *
- * A certificate is a file that the operating system user of the server opens:
- * so only a superuser may name one in a mapping, as in postgres_fdw.  It does
- * not replace a password.
+ * The file of a certificate is opened as the operating system user of the
+ * PostgreSQL server.  So only a superuser may name one in a mapping, as in
+ * postgres_fdw.  A certificate does not replace a password.
  */
 #include "postgres.h"
 

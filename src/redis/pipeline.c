@@ -6,30 +6,31 @@
  * A unit is what Redis executes together: one command, or a transaction from
  * MULTI to EXEC.  The units of a pipeline are about keys of one slot, and are
  * sent one after another without waiting: Redis works on one command while we
- * write the next.  The number of units under way and their length are bounded,
- * so that neither side has to keep much.  Small units are gathered, so that
- * they do not cost a system call each.  A unit whose script Redis does not
- * have, or whose command name it does not know or allow, is sent again after
- * all others, with the script's text or by another command that does the same:
- * units of a pipeline do not depend on each other.
+ * write the next.  The number of units under way and their length are
+ * bounded, so that neither side has to keep much.  Small units are gathered,
+ * so that they do not cost a system call each.  If Redis does not have the
+ * script of a unit, or does not know or allow its command, the unit is sent
+ * again, with the script's text or by another command that does the same.
+ * This is done after all other units: units of a pipeline do not depend on
+ * each other.
  *
  * An error that the server returns is raised only after all replies have been
- * received: so the connection stays in step and is kept.  In a cluster, units
- * that were redirected are sent again, one by one, to where they belong.  They
- * were not executed, so nothing is done twice; and the units that follow go
- * there directly, so that few are sent twice.  A transaction cannot be sent to
+ * received, so that the connection can be kept.  In a cluster, units that
+ * were redirected are sent again, one by one, to the node that serves them
+ * now.  They were not executed, so nothing is done twice.  Later units go to
+ * that node directly, so few are sent twice.  A transaction cannot be sent to
  * a node that is still importing its slot (ASK is for one command), so it
  * waits until the slot has moved.
  *
- * Behind sentinels, a write that an old master, now a replica, has refused
- * goes to the new master in the same way: a replica executes nothing of a unit
- * that writes.  But earlier writes may be lost there.  So a write goes to the
- * new master only if no unit of the pipeline has been executed yet, and never
- * while keys are watched; and a pipeline of which a unit has been executed is
- * not continued on a connection that may lead to another server.  Sentinels
- * are queried before a pipeline begins, and again only when all units that
- * were sent have been answered and no key is watched.  If they name another
- * master after the pipeline has begun, it fails.
+ * Behind sentinels, an old master that is a replica now refuses writes.  It
+ * executes nothing of such a unit, which is sent again, to the new master.
+ * But what the old master did execute may be missing on the new one.  So a
+ * unit is sent there only if no unit of the pipeline has been executed yet,
+ * and never while keys are watched.  Nor is a pipeline continued on a
+ * connection that may lead to another server once a unit has been executed.
+ * Sentinels are queried before a pipeline begins, and again only when all
+ * units that were sent have been answered and no key is watched.  If they
+ * name another master after the pipeline has begun, it fails.
  */
 #include "postgres.h"
 

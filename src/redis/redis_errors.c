@@ -2,19 +2,21 @@
  * redis_errors.c
  *	  What an error of Redis means: its SQLSTATE, and a hint.
  *
- * An error is recognized by its code, the first word, or, if that is ERR,
- * which all errors without a code of their own have, by the words that follow.
+ * An error is recognized by its first word, which is its code.  Errors that
+ * have no code of their own have ERR, and are recognized by the words that
+ * follow.
  *
  * The SQLSTATEs are subclasses of 38, external routine exception, so that a
- * handler for that condition catches them all.  PostgreSQL's own for a server
- * that is full or starting up (53xxx, 57P03) would make pools and drivers
- * believe that the connection to PostgreSQL itself is unusable.  A right that
- * the Redis account lacks is 42501, as one that a role lacks is.
+ * handler for that condition catches them all.  PostgreSQL's own SQLSTATEs
+ * for a server that is full or starting up (53xxx, 57P03) would make pools
+ * and drivers believe that the connection to PostgreSQL itself is unusable.
+ * If the Redis account lacks a right, the SQLSTATE is 42501, as if a role
+ * lacks one.
  *
- * An error within a script comes with the script's name, which means nothing
- * to a user and is removed: after the error, or, before Redis 7, in front of
- * it and after an ERR.  EXEC puts a code of its own, too, before that of the
- * error that it failed for.
+ * To an error within a script Redis adds the name of the script: at the end,
+ * or, before Redis 7, at the start, after an ERR.  EXEC puts a code of its
+ * own in front of the error for which it failed.  Both additions mean nothing
+ * to a user and are removed.
  *
  * The reply to AUTH may quote the password: only its code is kept.
  */

@@ -5,31 +5,33 @@
  *
  * A session remembers the description of a filter for a second, so that a
  * statement like the previous one takes one round trip.  Every command
- * compares the description with what is there; if that has changed, the filter
- * is described again and what was not done is repeated.  The number of shards
- * is compared after each round.  A few elements may be looked up by a command
- * that compares less; then the first lookup of a statement compares the whole
- * description, so that its result is about what was there when the statement
- * began.
+ * compares the description with what is there; if the filter has changed, it
+ * is described again, and what was not done yet is tried again.  The number
+ * of shards is compared after each round.  A few elements may be looked up by
+ * a command that compares only a part of the description.  In that case the
+ * first lookup of a statement compares all of it, so that its result is about
+ * what was there when the statement began.
  *
  * Elements are added by the funnel of the filter, which its first element or
- * bf_redis_create decided.  Integers of different widths are equal in SQL but
- * take 4 or 8 bytes in Guava, and text is in UTF-8 or in UTF-16; if nothing
- * records which form a filter has, no element is added.  A lookup then tries
- * each form that the element can have, and each type that a text can be read
- * as.  It uses one form only if the filter's own hash records it, and that
- * hash is compared at the same moment as the string.  A note next to a Guava
- * filter may be lost or left over: a "no" rests on it only if its witness
- * proves that it is about the string.
+ * bf_redis_create decided.  Integers of different widths can be equal in SQL,
+ * but take 4 or 8 bytes in Guava; text is in UTF-8 or in UTF-16.  If nothing
+ * records which of these forms a filter uses, no element is added, and a
+ * lookup tries each form that the element can have, and each type as which a
+ * text can be read.  A lookup tries a single form only if the filter's own
+ * Redis hash records it, and compares the hash at the moment at which it
+ * reads bits.  A note next to a Guava filter may be left over from another
+ * one: a "no" rests on the note only if its witness proves that it is about
+ * this string.
  *
- * Arrays are processed in pieces, so that memory does not grow with them.  A
- * filter that grows cuts a round short, so each round takes at most twice what
- * the previous one has done: otherwise all remaining elements would be hashed
- * and sent again for each layer.
+ * Arrays are processed in pieces, so that memory does not grow with them.
+ * When a filter grows, the present round of commands ends early, so a round
+ * takes at most twice as many elements as the previous one has processed:
+ * otherwise all remaining elements would be hashed and sent again for each
+ * layer.
  *
- * A lookup goes on with a filter that has replaced the one described.  But an
- * array whose elements were not all added to filters of one shape is an error,
- * as neither filter has all of them.
+ * If the filter is replaced during a lookup, the lookup goes on with the new
+ * one.  But if it is replaced by one of another shape while an array is being
+ * added, that is an error, as neither filter has all of the elements.
  *
  * A filter that does not exist is an error, never a "no".
  */
