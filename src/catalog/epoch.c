@@ -2,10 +2,10 @@
  * epoch.c
  *	  How long findings about a relation remain valid.
  *
- * What was read from the catalogs about a relation holds while we keep the
- * lock under which it was read and the definition does not change.  Locks are
- * released at the end of a transaction, and when a subtransaction is rolled
- * back.  Privileges also depend on roles and their memberships.
+ * What was read from the catalogs about a relation remains valid as long as
+ * its definition does not change and we keep the lock under which we read it.
+ * Locks are released at the end of a transaction, and when a subtransaction
+ * is rolled back.  Privileges also depend on roles and their memberships.
  */
 #include "postgres.h"
 

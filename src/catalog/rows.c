@@ -13,17 +13,17 @@
  * extension: otherwise anybody could create a table of that name, and
  * influence the answers that others get.
  *
- * It is read with the catalog snapshot, not the query's, as we look for rows
- * in the place where they are now.  It is read again whenever another
- * transaction may have ended: moving the rows of a table changes its
- * definition, but other sessions receive that some time after they see the
- * rows in their new place (lookup_cache.c).  A catalog whose columns have
- * unexpected types is ignored.  If an extension has no catalog that we
- * recognize, as in a future version, the rows of any table may be elsewhere.
+ * It is read with the catalog snapshot, not the query's, as we want to know
+ * where the rows are now.  It is read again whenever another transaction may
+ * have ended: moving the rows of a table changes the table's definition, but
+ * other sessions may see the rows in their new place before they receive the
+ * message about it (lookup_cache.c).  A catalog whose columns have unexpected
+ * types is ignored.  If an extension has no catalog that we recognize, as in
+ * a future version, the rows of any table may be elsewhere.
  *
- * All tables below one are visited, not just their indexes: CREATE INDEX skips
- * partitions that are foreign tables, and still marks the partitioned index as
- * valid.
+ * All tables below a given one are visited, not just their indexes: CREATE
+ * INDEX skips partitions that are foreign tables, and still marks the
+ * partitioned index as valid.
  */
 #include "postgres.h"
 

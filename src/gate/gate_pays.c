@@ -2,40 +2,43 @@
  * gate_pays.c
  *	  Decide when a gate pays: what a probe costs, and what it saves.
  *
- * A probe costs Q; if the value is absent, it saves a scan of the child, C.
- * So it pays if the absent share a satisfies a * C > Q.  If the owner of the
- * index declared a, the planner decides by that, with its own costs (gate.c).
- * Otherwise a is determined during execution: a window of probes measures it,
- * and if the window did not pay, many scans are executed without a probe,
- * twice as many each time.  A window after such a pause is a short one, so
- * that statements with some hundred scans, which try again for themselves,
- * waste few probes.
+ * A probe costs Q.  If the value is absent, the probe saves a scan of the
+ * child, which costs C.  If values are absent in a share a of the probes,
+ * these pay if a * C > Q.  If the owner of the index declared a, the planner
+ * decides by it, with its own costs (gate.c).  Otherwise a is measured during
+ * execution, over a window, which is a number of probes.  After a window that
+ * did not pay there is a pause: many scans are executed without a probe,
+ * twice as many in each further pause.  The window after a pause is short, as
+ * each statement with some hundred scans tries again and should waste few
+ * probes.
  *
- * The unit is a block that a probe examines in memory: about four if the value
- * is absent, one per hash if it is present.  A page of a table that is scanned
- * sequentially costs several of these, and so do the bytes of a long value.  A
- * lookup in an index of 2^n pages costs about n * n / 5: it takes more steps
- * in a larger one, and each is less likely to be in the processor's caches.
- * This was measured for texts and integers, in 27 to 8,300 pages.
+ * The unit of cost is a block that a probe examines in memory.  A probe
+ * examines about four if the value is absent, or one for each hash function
+ * if it is present.  A page of a table that is scanned sequentially costs
+ * several of these, and so do the bytes of a long value.  A lookup in an
+ * index of 2^n pages costs about n * n / 5: it takes more steps in a larger
+ * index, and each is less likely to be in the processor's caches.  This was
+ * measured for texts and integers, in 27 to 8,300 pages.
  *
  * Blocks from outside of shared buffers are expensive, for probes and scans.
  * How many a scan reads is known from the scans that were executed, including
- * those without a probe.  If that is decisive, and no scan is executed because
- * all values are absent, one is executed nevertheless: repeated scans of the
- * same few pages read none, however large the table is.
+ * those without a probe.  If the decision depends on this number, and no scan
+ * is executed because all values are absent, one is executed nevertheless now
+ * and then: repeated scans of the same few pages read no blocks, however
+ * large the table is.
  *
- * Reading a filter once, after which it stays in the buffers, benefits all
- * later windows, and does not count against a window that would have paid
- * without it.  After many scans without a probe the filter may have been
- * evicted; reading it again is cheap compared to those scans.
+ * When a filter is first read, this benefits all later windows, as it stays
+ * in the buffers.  So these reads do not count against a window that would
+ * have paid without them.  After many scans without a probe the filter may
+ * have been evicted; reading it again is cheap compared to those scans.
  *
- * A statement may have only one scan.  So the backend keeps the statistics by
- * filter, kind of scan that it saves, and index used by that scan, as one
- * lookup may find every value in an index and another scan none in the table.
- * A statement with many scans may look for other values than earlier ones, so
- * it tries again after as many scans as make the loss of the last window a
- * small share of the total.  Statistics are removed when the filter or that
- * index is changed, rebuilt or dropped.
+ * A statement may have only one scan, so the backend keeps statistics beyond
+ * a statement.  They are kept by filter, kind of scan, and index that the
+ * scan uses, as one scan may find every value, and another one of the same
+ * table none.  A statement with many scans may look for other values than
+ * earlier ones.  So it tries again after a number of scans of which the loss
+ * of the last window is only a small share.  Statistics are removed when the
+ * filter or that index is changed, rebuilt or dropped.
  */
 #include "postgres.h"
 

@@ -2,12 +2,12 @@
  * reply.c
  *	  Make replies while hiredis parses.
  *
- * Replies are bounded before they take memory: the elements of all arrays of
- * one reply are counted together, and so are the objects made for them.  No
+ * The size of a reply is bounded before it takes memory: the elements of all
+ * its arrays are counted together, and so are the objects made for them.  No
  * object is made for a bit (an integer 0 or 1 in an array), which makes
  * lookups and additions faster by a tenth.  An object is one chunk from
- * malloc, not palloc: when memory runs out we must return NULL to hiredis, not
- * raise an error through its stack frames.
+ * malloc, not palloc: when memory runs out we must return NULL to hiredis,
+ * not raise an error through its stack frames.
  */
 #include "postgres.h"
 

@@ -5,13 +5,14 @@
  * hiredis verifies the chain of a certificate but not its host, so the session
  * is made here, with the name or address of the host to be verified.
  *
- * hiredis keeps what it has not written yet, and TLS may have to read before
- * it can write: so bytes are handed over in pieces, each when the previous one
- * is gone.
+ * TLS may have to read before it can write, and until then hiredis keeps the
+ * bytes that it was given.  So we hand bytes over in pieces, each when the
+ * previous one has been written.
  *
  * OpenSSL's error queue says what is wrong with a certificate, but hiredis
  * does not use it, and entries left by others would be taken for ours.  So we
- * clear it before each read and write, and read it after one that failed.
+ * clear the queue before each read and write, and look into it after one that
+ * failed.
  */
 #include "postgres.h"
 

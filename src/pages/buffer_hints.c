@@ -3,17 +3,19 @@
  *	  Pin pages of live filters in the buffers where this backend found them
  *	  last.
  *
- * A lookup reads about ten pages for one byte each, so most of its work, and
- * in a large filter most of its waiting for memory, is finding them in the
- * buffer table.  Therefore each backend remembers the buffer of a page.  This
- * is a hint: ReadRecentBuffer() verifies that the page is still there, by the
- * same comparison that the buffer table would make.  So nothing needs to be
- * done when pages leave their buffers, or a filter gets another file.
+ * A lookup reads about ten pages, one byte of each.  So most of its work is
+ * finding these pages in the buffer table, and in a large filter most of its
+ * waiting for memory, too.  Therefore each backend remembers the buffer of a
+ * page.  This is a hint: ReadRecentBuffer() verifies that the page is still
+ * there, by the same comparison that the buffer table would make.  So nothing
+ * needs to be done when pages leave their buffers, or a filter gets another
+ * file.
  *
- * Only a lookup in the buffer table counts as a use, which keeps pages in
- * memory.  So one pin in PINS_A_LOOKUP is such a lookup, and so are the next
- * PINS_AFTER_READ pins after a page had to be read, as pages that are used
- * more often might be evicted otherwise.
+ * Pages that are used often stay in memory, but PostgreSQL counts as a use
+ * only a pin after a lookup in the buffer table.  So one pin in PINS_A_LOOKUP
+ * makes such a lookup.  So do the next PINS_AFTER_READ pins after a page had
+ * to be read; otherwise pages might be evicted that are used more often than
+ * others.
  *
  * Pages of temporary tables are not remembered: their files can have the same
  * number as those of other tables, and releases up to 14.4 would look for them

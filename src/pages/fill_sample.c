@@ -2,8 +2,8 @@
  * fill_sample.c
  *	  Estimate how full a layer of a live filter is.
  *
- * A few of its pages suffice: the bits of an element can be anywhere, so all
- * pages are equally full apart from random variation.
+ * A sample of a few pages suffices: the bits of an element can be anywhere,
+ * so all pages are equally full apart from random variation.
  */
 #include "postgres.h"
 

@@ -2,11 +2,11 @@
  * grow.c
  *	  Add a layer to a live filter when the newest one is full.
  *
- * A sample of its pages (fill_sample.c) tells how full it is.  The sample is
- * not taken for each element but at random, about LOOKS times while a layer
- * fills, so that backends need not coordinate.  A batch of elements is split
- * into pieces, each at most a share of the remaining room, as other backends
- * may be about to use it too.
+ * A sample of its pages (fill_sample.c) tells how full a layer is.  The
+ * sample is not taken for each element but at random, about LOOKS times while
+ * a layer fills, so that backends need not coordinate.  A batch of elements
+ * is split into pieces, each at most a share of the remaining room, as other
+ * backends may be about to use the same room.
  *
  * The backend that adds a layer holds the page lock on the metapage.  Where
  * another backend may hold that lock for long, to flush a large layer, we do
@@ -15,17 +15,17 @@
  * would soon raise the probability of false positives.
  *
  * The metapage is changed first, so that it is in WAL before any bit of the
- * new layer.  Then that backend flushes and seals the older layers, after
- * which lookups skip their pending pages.  Nothing is appended to a sealed
- * layer: a backend that appends to a pending page checks, while it holds the
- * lock of that page, that its layer still is the newest in the metapage
- * (pending.c), and the flush locks each pending page after the metapage was
- * changed.  If a crash prevents sealing, VACUUM or the next backend that adds
- * a layer seals them.
+ * new layer.  Then the backend that changed it flushes and seals the older
+ * layers, after which lookups skip their pending pages.  Nothing is appended
+ * to a sealed layer.  A backend that appends to a pending page checks, while
+ * it holds the lock of that page, that the layer still is the newest in the
+ * metapage (pending.c).  The flush locks each pending page after the metapage
+ * was changed, and so finds all that was appended before.  If a crash
+ * prevents sealing, VACUUM or the next backend that adds a layer seals them.
  *
  * When a layer is due, elements are first looked up in all existing layers
- * (store.c): a layer is added only for elements that none of them holds, and
- * never by VACUUM, which adds no elements.
+ * (store.c).  So a layer is added only for elements that none of these holds,
+ * and never by VACUUM, which adds no elements.
  *
  * If no layer can be added, the newest one is over-filled; this is never an
  * error.

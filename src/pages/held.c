@@ -2,20 +2,22 @@
  * held.c
  *	  Find which of many hashes a layer of a live filter already holds.
  *
- * Held hashes are left out of what is stored.  So bits and pending hashes
- * count only as found under the lock of their page.  A backend that writes one
- * keeps that lock until the change is in WAL; so if we leave out what it
- * wrote, and commit, our commit record comes after the change.
+ * Hashes that the layer holds are not stored again.  So a bit or pending hash
+ * counts as found only if it was seen under the lock of its page.  A backend
+ * that writes one keeps this lock until the change is in WAL.  So if we leave
+ * out what that backend wrote, and then commit, our commit record comes after
+ * the change.
  *
  * Pending pages are examined before the bits (layers.h).  Bits are tested in
- * rounds, each for the hashes that had all bits of the rounds before: two
- * bits, then as many as were tested so far.  In a full layer, half of the bits
- * of a hash that it does not hold are set.  In each round the bits are sorted
- * by position, so that each page is locked once.  Where all bits of a hash are
+ * rounds: two bits of each hash, then in each round as many as were tested so
+ * far.  A hash leaves the search when one of its bits is not set.  Most
+ * hashes that the layer does not hold leave early, as even in a full layer
+ * half of their bits are not set.  In each round the bits are sorted by
+ * position, so that each page is locked once.  Where all bits of a hash are
  * on one page, there is one round.
  *
- * For a single hash the cost is mostly waiting for memory.  So if there are
- * few, what the first round reads in each layer is prefetched.
+ * The search for a single hash mostly waits for memory.  So if there are few
+ * hashes, what the first round reads in each layer is prefetched.
  */
 #include "postgres.h"
 

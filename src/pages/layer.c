@@ -6,12 +6,12 @@
  * up to the first one that is not set.  Two positions are derived first, the
  * others only if both bits are set.
  *
- * Each bit is on a different page, and a lookup in a large filter mostly waits
- * for memory.  So memory is prefetched: for the first positions before the
- * pending page is examined, for the others all at once.
+ * Each bit is usually on a different page, and a lookup in a large filter
+ * mostly waits for memory.  So memory is prefetched: that of the first two
+ * bits before the pending page is examined, that of the others all at once.
  *
- * Of a strategy with blocks, all bits are in one block of one page, which is
- * tested as a whole.
+ * If the strategy has blocks, all bits of an element are in one block on one
+ * page, and the block is tested as a whole.
  *
  * A bit that is set is accepted on a page that is pinned but not locked: at
  * worst it causes a "maybe", which is never wrong.  A bit that is not set is

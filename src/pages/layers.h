@@ -10,15 +10,15 @@
  *	  pending.c		to append the hashes to a pending page, or
  *	  set_bits.c	to set their bits in ascending order of pages.
  *
- * A lookup reads the pending pages of a layer, then its bits (layer.c).  A
- * hash only moves from a pending page to bits, and its bits are set before it
- * is removed from the page, so no lookup can miss one that moves.
+ * A lookup reads the element's pending page in a layer, then bits (layer.c).
+ * A hash only moves from a pending page to bits, and its bits are set before
+ * it is removed from the page, so no lookup can miss one that moves.
  *
  * An element that no layer holds goes into the newest one, and stays in that
- * layer: if it is pending there, its bits are set there.  So a list of layers
- * that was read before a lookup is sufficient for all elements added before,
- * whatever is added concurrently.  But the list must be read again for each
- * lookup.
+ * layer: if it is pending there, its bits are set there.  So a lookup that
+ * reads the list of layers when it begins finds all elements that were added
+ * before, whatever is added concurrently.  But each lookup must read the list
+ * again.
  */
 #ifndef BLOOMEXT_LAYERS_H
 #define BLOOMEXT_LAYERS_H

@@ -5,8 +5,8 @@
  * The file ends with the last page that was ever written.  The first write
  * beyond its end gives it its full length at once, as a sparse file: pages
  * that are never written take no space, and writers do not queue for the
- * extension lock again.  None of that is in WAL; replay extends the file as it
- * reaches pages, and zeros mean the same on primary and standby.
+ * extension lock again.  None of that is in WAL: replay extends the file when
+ * it reaches further pages, and a page of zeros is empty on the standby, too.
  *
  * A page is checked each time it is locked, before its contents are used.  A
  * page that is only pinned may have been damaged since, and is not used for

@@ -2,24 +2,24 @@
  * pending.c
  *	  Hashes of elements whose bits are not set yet.
  *
- * In a large filter, an element has its bits on k pages, and after a
- * checkpoint each of them goes to WAL as a whole: 100 kB for one row.  So if
- * there are few rows at once, their hashes are kept on a pending page until
- * many bits can be set on each page that is modified.
+ * In a large filter, an element has its bits on k pages, and each page goes
+ * to WAL as a whole when it is first changed after a checkpoint: 100 kB for
+ * one row.  So if there are few rows at once, their hashes are kept on a
+ * pending page until many bits can be set on each page that is modified.
  *
  * A hash is appended to the one page that it belongs to, so that a lookup has
- * one page to read.  When a page is full, all pending pages are flushed: that
- * sets about 25 bits on each page of the filter, where the hashes of one
+ * one page to read.  When one pending page is full, all of them are flushed:
+ * that sets about 25 bits on each page of the filter, where the hashes of one
  * pending page would set single bits here and there.
  *
- * Where an element has all of its bits on one page, there is a pending page for
- * each range of data pages, and one that is full is flushed alone: that sets as
- * many bits on each page, and whoever has to do it visits some 256 pages instead
- * of all.
+ * Where an element has all of its bits on one page, there is a pending page
+ * for each range of data pages, and one that is full is flushed alone: that
+ * sets as many bits on each page, and the backend that does it visits some
+ * 256 pages instead of all.
  *
- * A layer that is no longer the newest gets no new entries: a backend that
- * appends checks that with the pending page locked, and keeps what it could
- * not append.
+ * A layer that is no longer the newest gets no new entries.  A backend that
+ * appends checks, with the pending page locked, whether its layer still is
+ * the newest, and keeps what it could not append.
  *
  * A flush copies the entries, sets their bits, and only then removes as many
  * entries from each page as were copied; those appended in the meantime stay.

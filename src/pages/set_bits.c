@@ -7,12 +7,14 @@
  * be sorted at once, this is done for one range of pages after another:
  * deriving positions again is cheaper than visiting pages again.
  *
- * The sort keys are bit numbers i with bits 3 to 5 of i inverted, which is 8
- * times the number of the byte with that bit, plus the bit within it.
+ * A sort key is made from the number i of a bit by inverting bits 3 to 5 of
+ * i.  It is 8 times the number of the byte that contains the bit, plus the
+ * number of the bit in this byte.
  *
- * A page is tested under the exclusive lock that it is changed under, which a
- * backend that sets a bit keeps until the change is in WAL; so if we find the
- * bit set, and commit, our commit record comes after the change.
+ * Bits are tested under the same exclusive lock under which a page is
+ * changed.  A backend that sets a bit keeps the lock until the change is in
+ * WAL.  So if we find that bit set, and then commit, our commit record comes
+ * after the change.
  */
 #include "postgres.h"
 

@@ -2,15 +2,15 @@
  * store.c
  *	  Store hashed elements in the cheapest way.
  *
- * To set the bits of an element changes k pages, or one if its strategy has
- * blocks.  Where a batch is so small,
- * or the filter so large, that it would change most pages for a single bit
- * each, the elements are added to the pending pages.  A batch that sets
- * several bits per page goes to the data pages directly, and so does any batch
- * in a small filter, which has no pending pages.
+ * Setting the bits of an element changes k pages, or one page if the strategy
+ * has blocks.  If a batch is so small, or the filter so large, that most
+ * pages would be changed for a single bit each, the elements are added to the
+ * pending pages.  A batch that sets several bits per page goes to the data
+ * pages directly, and so does any batch in a small filter, which has no
+ * pending pages.
  *
- * If a filter grows, a batch may exceed the room of its newest layer: it is
- * stored in pieces, each in the layer that is the newest at that time.
+ * If a filter grows, a batch may exceed the room of its newest layer.  Then
+ * it is stored in pieces, each in the layer that is the newest at that time.
  *
  * What an older layer already holds is not stored again.  Otherwise rows that
  * are updated, or inserted again by a concurrent build, would fill one layer

@@ -5,13 +5,14 @@
  * From PostgreSQL 17 on, this uses a read stream: pages that are not in memory
  * are read many at a time and, from 18 on, ahead.
  *
- * A stream can only read blocks that the file has.  So its end is determined
- * once, when a sweep begins.  Blocks that are added later are left out: all
- * elements that the layer held at the beginning are on pages before.
+ * A stream can only read blocks that the file has.  So the end of a sweep is
+ * determined once, when it begins.  Blocks that are added later are left out:
+ * all elements that the layer held when the sweep began are on pages before
+ * them.
  *
- * The buffers of the pages are not remembered (buffer_hints.c): pages read
- * through a ring do not stay there, and the first lookup that needs one of the
- * others finds it again.
+ * The buffers of the pages are not remembered (buffer_hints.c).  Pages that
+ * are read through a ring do not stay in their buffers, and the buffer of any
+ * other page is remembered by the next lookup that needs it.
  */
 #include "postgres.h"
 

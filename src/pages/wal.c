@@ -19,9 +19,9 @@
  *
  * A caller passes locked buffers, in the order of their blocks, and for each
  * the bytes to be changed, in the order of their offsets; nothing is changed
- * before bf_record_finish().  One record is under construction at a time: it
- * is static, as it would be too large for the stack and too costly to
- * allocate.  An error in between leaves the pages unchanged.
+ * before bf_record_finish().  Only one record is under construction at a
+ * time, so it is in static memory: it would be too large for the stack and
+ * too costly to allocate.  An error in between leaves the pages unchanged.
  */
 #include "postgres.h"
 

@@ -10,8 +10,8 @@
  * handler for that condition catches them all.  PostgreSQL's own SQLSTATEs
  * for a server that is full or starting up (53xxx, 57P03) would make pools
  * and drivers believe that the connection to PostgreSQL itself is unusable.
- * If the Redis account lacks a right, the SQLSTATE is 42501, as if a role
- * lacks one.
+ * If the Redis account lacks a right, the SQLSTATE is 42501, as it is if a
+ * role lacks one.
  *
  * To an error within a script Redis adds the name of the script: at the end,
  * or, before Redis 7, at the start, after an ERR.  EXEC puts a code of its

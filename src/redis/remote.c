@@ -3,8 +3,8 @@
  *	  A filter at a key of a Redis server: its keys, its shape, what is known
  *	  of it.
  *
- * remote_describe.c finds out what is there; the drivers, in between, know how
- * filters of their layouts are read and written.
+ * remote_describe.c finds out what is there; the drivers know how filters of
+ * their layouts are read and written.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * remote.h
- *	  A filter at a key of a Redis server: what it was described as, and its keys.
+ *	  A filter at a key of a Redis server: its description and its keys.
  */
 #ifndef BLOOMEXT_REMOTE_H
 #define BLOOMEXT_REMOTE_H

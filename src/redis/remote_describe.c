@@ -10,21 +10,21 @@
  *
  * In a cluster, a node that is handing over a slot executes no command about
  * several keys of it if one of them does not exist, as most of these do not.
- * Then the keys are read one at a time.  Then its parts may be from different
- * moments.  What could make an answer wrong is compared again by the commands
- * that follow, in the same moment in which they read or set bits.
+ * Then the keys are read one at a time, and the parts of a description may be
+ * from different moments.  What could make an answer wrong is compared again
+ * by the commands that follow, at the moment at which they read or set bits.
  *
  * All that is read is untrusted input, and checked before anything is derived
  * from it.  The description of a filter that is not sharded lists all of its
- * layers, except that a RedisBloom filter's may be unknown until
- * bf_remote_describe_fully().  That of a sharded filter lists none.  A sharded
- * filter is never itself a shard.
+ * layers, except that those of a RedisBloom filter may be unknown until
+ * bf_remote_describe_fully().  That of a sharded filter lists none.  A
+ * sharded filter is never itself a shard.
  *
  * Every key of a described filter must exist, except redisson's string before
  * a bit is set (layouts.c): a missing one was lost, and its part of an answer
  * cannot be given.  Only a note may be missing, unless it is that of a
- * mirrored shard; and a note about another shape than what is there is
- * ignored.
+ * mirrored shard; and a note is ignored if it is about another shape than
+ * what is there.
  */
 #include "postgres.h"
 

@@ -3,19 +3,19 @@
  *	  Encode commands to Redis (RESP).
  *
  * A command is a list of arguments, each preceded by its length, so that no
- * key or element can be taken for anything else.  Commands are written into
- * palloc'd memory, which an error frees, by a few lines of our own: formatting
- * by hiredis takes longer than Redis takes to execute the result.
+ * key or element can be taken for anything else.  Commands are formatted
+ * here, in palloc'd memory, which an error frees.  hiredis is not used for
+ * this: it takes longer to format a command than Redis takes to execute it.
  *
- * The number of arguments precedes them, and is filled in at the end of a
- * command, which is where the next one begins.  There is room for one digit;
- * for more digits the command is moved, as Redis does not accept leading
- * zeros.
+ * The number of arguments precedes them, and is filled in when the command
+ * ends.  One digit is left free for it; for more digits the command is moved,
+ * as Redis does not accept leading zeros.
  *
- * A script that is a unit of its own is written in full, for EVAL, but sent by
- * its SHA-1, for EVALSHA, as Redis caches scripts: that saves nine tenths of
- * the bytes.  If a script only reads, the verb says so, and the right to read
- * the keys is enough.
+ * If a unit is a single script, its text is written into the unit, for EVAL.
+ * But the SHA-1 of the text is sent in its place, for EVALSHA, as Redis
+ * caches scripts: this saves nine tenths of the bytes.  For a script that
+ * only reads, EVAL_RO or EVALSHA_RO is used, so the right to read the keys is
+ * enough.
  */
 #include "postgres.h"
 

@@ -8,36 +8,38 @@
  *
  * A filter is created by one script, which makes all of its keys or, if it
  * exists, none: if two sessions create the same filter at the same time, one
- * finds the other's.  The hash of a sharded filter has a random id.  A session
- * that looks up or adds elements checks afterwards whether the Redis hash from
- * which it took the number of shards is still there, with the same id.  The
- * hash is dropped before the shards.
+ * of them finds the filter of the other.  The hash of a sharded filter has a
+ * random id.  A session that looks up or adds elements checks afterwards
+ * whether the Redis hash from which it took the number of shards is still
+ * there, with the same id.  A drop removes the hash before the shards.
  *
- * The kind of the elements is that of the first shard that holds any.
+ * The kind of the elements is taken from the first shard that holds any.
  *
  * Shards are either created all together or mirrored one by one.  The first
- * one makes the hash, which then records how many are awaited and which have
- * arrived; only with the last one does it say that there is a filter.  Each
- * step is one script on the hash alone, because in a cluster the shards are
- * elsewhere; so the number of shards is settled before any is written, and for
- * good.  Shards of an older hash do not count, and are removed when the filter
- * is dropped or created again.  As ids are random and a hash is written before
- * its shards, a shard without the id of the present hash belongs to no filter.
- * What an interrupted creation left behind is completed by the next one; but
- * no empty shard is created where shards are still to be mirrored.
+ * shard makes the hash.  From then on the hash records how many shards are
+ * awaited and which have arrived; only when the last one has arrived does it
+ * say that there is a filter.  Each of these steps is one script about the
+ * hash alone, because in a cluster the shards may be on other nodes.  So the
+ * number of shards is fixed before any shard is written.  Shards of an older
+ * hash do not count, and are removed when the filter is dropped or created
+ * again.  As ids are random and a hash is written before its shards, a shard
+ * without the id of the present hash belongs to no filter.  What an
+ * interrupted creation left behind is completed by the next one; but where
+ * shards are still to be mirrored, no empty shard is created.
  *
  * A shard that took long to write may arrive when the filter has been
- * replaced, perhaps by one with another number of shards.  In that filter, an
- * element that this shard lacks may still be present.  So the shard's own hash
- * contains, written together with its bits, the id of the hash that it was
- * made for, and its number: a shard that was renamed to the key of another one
- * has the id, but other elements.  Both are compared whenever the bits are
- * read: an unrelated filter at the key of a shard is not taken for it.  Only
- * filters of earlier releases, whose hash does not record the strategy, have
- * shards without an id; and shards that earlier releases wrote may have an id
- * alone.  A session that finds that its own shard came too late removes it.
- * That does no harm: a lookup is an error whether the filter lacks a shard or
- * has a wrong one.
+ * replaced, perhaps by one with another number of shards.  In the new filter,
+ * a lookup in this shard could miss an element.  So a shard has a Redis hash
+ * of its own, written together with its bits.  This contains the id of the
+ * hash for which the shard was made, and its number: a shard that was renamed
+ * to the key of another one has the right id, but other elements.  Id and
+ * number are compared whenever the bits are read, so an unrelated filter at
+ * the key of a shard is not taken for the shard.  Only filters of earlier
+ * releases, whose hash does not record the strategy, have shards without an
+ * id; shards that earlier releases wrote may have an id but no number.  A
+ * session that finds that its own shard came too late removes it.  That does
+ * no harm: a lookup is an error whether the filter lacks a shard or has a
+ * wrong one.
  */
 #include "postgres.h"
 

@@ -2,16 +2,17 @@
  * socket.c
  *	  A socket to a Redis server.
  *
- * It is non-blocking, and every wait is one for the latch too, with a
+ * The socket is non-blocking.  Every wait is also for the latch, and has a
  * deadline, so that a cancel, a timeout or a shutdown ends it.  Only the
- * resolver cannot be interrupted, if a host is given by name.
+ * resolver, which is used if a host is given by name, cannot be interrupted.
  *
- * A deadline is for the next 64 kB, or for a whole reply that is shorter:
+ * A deadline is for the next 64 kB, or for a whole reply that is shorter.  So
  * large transfers may take long, but a server that dribbles bytes may not.
  *
- * The length of a reply is bounded here; the size of what is made of it, by
- * bloomext_hiredis.so, which connects, carries the bytes and parses them (see
- * transport.h).  All that waits and that raises errors is here.
+ * The length of a reply is bounded here; the size of what is made of it is
+ * bounded by bloomext_hiredis.so, which connects, carries the bytes and
+ * parses them (see transport.h).  All waiting, and all raising of errors, is
+ * done here.
  */
 #include "postgres.h"
 

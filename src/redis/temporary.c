@@ -3,29 +3,30 @@
  *	  Filters that are written under temporary names and then put in place; and
  *	  whether Redis has room for that.
  *
- * A SET takes twice the size of its value, and the old value stays until it is
- * executed: Redis takes the value out of its receive buffer, and allocates a
- * buffer of that size again for what comes next.  Written in pieces, a string
- * takes its size once, and the buffers of a piece, but a fifth to two fifths
- * more time.  So one SET, in place, is used if there is room.  If there may be
- * none, a string is written in pieces to a temporary key; and the strings of a
- * filter that has several all go to such keys, so that none is seen before all
- * are there.
+ * A SET takes memory of twice the size of its value, while the old value
+ * still exists: Redis takes the value out of its receive buffer, and
+ * allocates another buffer of that size for what comes next.  A string that
+ * is written in pieces takes its size once, and the buffers of a piece, but a
+ * fifth to two fifths more time.  So if there is room, one SET is used, in
+ * place.  If there may be none, the string is written in pieces to a
+ * temporary key.  If a filter has several strings, they are always written to
+ * such keys, so that none is seen before all are there.
  *
- * The last piece of a string is sent first, and makes it in its full length,
- * which the reply to every other piece must then report.  Otherwise the key
- * has been evicted or removed, and that piece created it again, with zeros
- * where bits were set.  The pieces are not a transaction: what is queued in
- * one takes memory, too.
+ * The last piece of a string is sent first, and makes the string in its full
+ * length.  The reply to every other piece must report that length.  If it
+ * does not, the key was evicted or removed, and the piece has created it
+ * again, with zeros where bits were set.  The pieces are not a transaction,
+ * as commands that are queued in one take memory, too.
  *
- * A temporary key has a time to live from the script that makes it, which each
- * piece renews: so a key that a piece creates again has one, too.  If Redis
- * returns an error, the keys are removed; what a lost connection, a cancel or
- * a crash leaves behind expires.
+ * The script that makes a temporary key gives it a time to live, and each
+ * piece renews that.  So a key that a piece creates again has one, too.  If
+ * Redis returns an error, the keys are removed; what a lost connection, a
+ * cancel or a crash leaves behind expires.
  *
- * If Redis evicts arbitrary keys to make room, a mirror must not cost others
- * their keys (or the old filter): it is refused before anything is sent.  Keys
- * with a time to live are another matter, as that is what they have it for.
+ * If Redis is configured to evict any keys to make room, a mirror for which
+ * it would do so is refused before anything is sent: others would lose keys,
+ * or we the old filter.  Eviction that is limited to keys with a time to live
+ * is accepted, as these are meant to go.
  */
 #include "postgres.h"
 

@@ -2,9 +2,9 @@
  * transport.c
  *	  Load bloomext_hiredis.so when it is first needed.
  *
- * If the library or hiredis is missing, or either is not the one that was
- * built, functions over Redis fail, and the rest works.  The server's message
- * becomes the detail of one error, with a hint what to do about it.  The next
+ * If the library or hiredis is missing, or is not the version that was built,
+ * functions over Redis fail, and the rest works.  PostgreSQL's message about
+ * it becomes the detail of one error, which has a hint what to do.  The next
  * call tries again.
  */
 #include "postgres.h"

@@ -8,13 +8,14 @@
  * session first connects to Redis, so that the rest works where hiredis is not
  * installed.
  *
- * Nothing in it waits, is interrupted or raises an error: a function that
- * fails returns so, and leaves the reason in the link.  It calls nothing of
- * bloomext.so.
+ * No function of bloomext_hiredis.so waits, is interrupted or raises an
+ * error: one that fails says so by its result, and leaves the reason in the
+ * link.  None calls a function of bloomext.so.
  *
- * The two may come from different releases, at least in a session that began
- * before an upgrade.  So the struct of functions starts with what shows
- * whether both were built from the same version of this file.
+ * The two libraries may come from different releases, at least in a session
+ * that began before an upgrade.  So the struct of functions starts with
+ * fields that show whether both were built from the same version of this
+ * file.
  */
 #ifndef BLOOMEXT_TRANSPORT_H
 #define BLOOMEXT_TRANSPORT_H

@@ -3,25 +3,25 @@
  *	  Bits that a string in Redis had, which distinguish the string of a filter
  *	  from a later one at its key.
  *
- * A string has no identity: it may be evicted and created again by a SETBIT of
- * a service, be replaced by an unrelated one, renamed or cut short, and still
- * match the description of its filter.  A lookup in it would then return a
- * false "no".  But bits of a filter are only ever set.  So the Redis hash that
- * describes the filter has a witness: the string's length, and some of the
- * bits that were set when the witness was written.  A description checks all
- * of them; a lookup, an addition or a fetch checks four words of them, at the
- * moment of the operation.  A string that has lost one of these bits is not
- * the filter's.
+ * A string has no identity.  It may be evicted and created again by a SETBIT
+ * of a service, be replaced by an unrelated string, be renamed or be cut
+ * short, and still match the description of the filter.  A lookup in it would
+ * then return a false "no".  But bits of a filter are only ever set.  So the
+ * Redis hash that describes the filter has a witness: the string's length,
+ * and some of the bits that were set when the witness was written.  When a
+ * filter is described, all of these bits are checked.  A lookup, an addition
+ * or a fetch checks four words of them, at the moment of the operation.  A
+ * string that has lost one of these bits is not the filter's.
  *
  * A mirror is written together with a witness, made of words with many bits
  * from all over the string, including the last word that is not zero.  A
  * filter without a witness gets one with the first elements that are added,
- * made of the words that contain their bits.  To every other session a
- * rewritten witness looks like a change of the filter, and makes it describe
- * the filter again.  So it is rewritten rarely: only while it has few bits,
- * only with some of the additions, and only if the new one has at least twice
- * as many bits.  The witness of a layer that grows is rewritten once more when
- * the layer is full.
+ * made of the words that contain their bits.  If a witness is rewritten,
+ * every other session takes this for a change of the filter and describes the
+ * filter again.  So a witness is rewritten rarely: only while it has few
+ * bits, only with some of the additions, and only if the new one has at least
+ * twice as many bits.  The witness of a layer that grows is rewritten once
+ * more when the layer is full.
  *
  * As text, the witnesses of a filter's strings are separated by semicolons.
  * Each is the length, then " WORD:BITS" for each word, both in decimal;

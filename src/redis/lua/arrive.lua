@@ -1,8 +1,9 @@
 -- Record that a shard has been created or mirrored; the last one completes the filter.
--- KEYS: the hash.
--- ARGV: ttl in ms (0: none; '': unchanged); the hash's id; the number of the shard;
---   the number of shards.
--- Returns 1; 2 if this was the last one; 0 if the hash is gone or has been replaced.
+-- KEYS: the hash of the sharded filter.
+-- ARGV: ttl in ms (0: none; '': unchanged); the id in that hash; the number of the
+--   shard; the number of shards.
+-- Returns 1; 2 if this was the last one; 0 if the filter's hash is gone or has been
+--   replaced.
 local c, key, answer = redis.call, KEYS[1], 1
 if c('EXISTS', key) == 0 or (c('HGET', key, 'id') or '') ~= ARGV[2] then return 0 end
 if c('HEXISTS', key, 'shards') == 0 then

@@ -4,9 +4,10 @@
 -- ARGV: number of bits of its present witness; words for a new witness.
 -- Returns 1.
 --
--- A string that had a time to live and has none now has expired in between, and has
--- left the empty string of detach.lua.  The words may have bits set by a service, of
--- another kind than the noted one: so field mirrored is removed.
+-- If the string had a time to live and has none now, it has expired in between.  Then
+-- what has the temporary name is removed, and so is the empty string that detach.lua
+-- put in its place.  A service may have set some of the bits in the words, for elements
+-- of another kind than the noted one: so field "mirrored" is removed.
 local c, bits, temporary = redis.call, KEYS[1], KEYS[2]
 if c('TYPE', temporary).ok == 'list' then
   c('DEL', temporary)

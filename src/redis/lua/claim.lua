@@ -1,5 +1,5 @@
 -- Make the hash of a sharded filter, with the number of shards it is going to have, if
--- there is none; for readers there is a filter only once it has field "shards".
+-- there is none.  For readers there is a filter only once the hash has field "shards".
 -- KEYS: the hash.
 -- ARGV: ttl in ms (0: none); layout; strategy; number of shards; a new id; "awaited"
 --   if shards are mirrored, or "creating" if empty ones are made, which must not

@@ -1,4 +1,5 @@
--- Create all keys of a filter; or none, if one exists that may be somebody else's.
+-- Create all keys of a filter; or none, if one of them exists and may be somebody
+-- else's.
 -- KEYS: the string, hashes and cursor, as far as there are any; then keys that the
 --   filter is going to have.
 -- ARGV: ttl in ms (0: none); number of the key that may be replaced, as no other

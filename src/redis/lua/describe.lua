@@ -1,9 +1,9 @@
 -- Read what is at a key, and at side keys, at one moment; after witness.lua.
 -- KEYS: the key; side keys.
--- ARGV: number of types that are not strings; for each, its name and the command that
---   returns its header; then for each side key, the number of fields of a hash to be
---   read (0: it is a string), their names, the number of the one that is a witness (0:
---   none), the number of its strings, and the numbers of their keys.
+-- ARGV: number of types of keys other than strings; for each, its name and the command
+--   that returns its header; then for each side key, the number of fields of a hash to
+--   be read (0: it is a string), their names, the number of the one that is a witness
+--   (0: none), the number of its strings, and the numbers of their keys.
 -- Returns type, first bytes and length of the key; then for each side key the values
 --   of the fields, and the number of the string that the witness disproves (0: none);
 --   or length (-1: not a string) and first bytes of the string; nil if it is missing;

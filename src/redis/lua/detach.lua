@@ -5,7 +5,8 @@
 -- Returns 1; -1 if the string is lost; nil if the filter has been replaced.
 --
 -- A string that is created here (in a layout where an empty filter has none) expires
--- with the hash.  An empty string replaces one with a time to live.
+-- with the hash.  While a string with a time to live has the temporary name, an empty
+-- string is in its place.
 if changed() then return false end
 if lost() then return -1 end
 local bits, temporary, head = KEYS[1], KEYS[2], ARGV[a]

@@ -2,16 +2,16 @@
 -- strings.lua, noting.lua, layers.lua, testify.lua and others.lua.
 -- KEYS: layers, the next layer, hash, cursor.
 -- ARGV after the guards: what lost() reads; what note() reads; number of set bits at
---   which the newest layer is full; the last bit of the next one; the witness, in
---   three parts: those of older layers, length of the newest one, and its words, or
---   ''; number of bits in these if they are to be rewritten, or ''; what layers.lua
+--   which the newest layer is full; the last bit of the next one; the witness, in three
+--   parts: those of older layers, length of the newest one, and its words, or '';
+--   number of bits in these words if they are to be rewritten, or ''; what layers.lua
 --   reads.
 -- Returns a digit for each element that was processed, 1 if it was certainly new; -i
 --   if layer i is lost; 0 if the filter has to grow but the key of the next layer is
 --   somebody else's; nil if the filter has been replaced.
 --
--- A layer gets a witness with its first element, a better one with others, and when it
--- is full that of its newest element.
+-- A layer gets a witness with its first element, and a better one with some later
+-- elements.  When it is full, its witness is made again, from the element added last.
 if changed() then return false end
 local gone = lost()
 if gone then return -gone end

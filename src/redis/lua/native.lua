@@ -1,5 +1,5 @@
 -- Precedes scripts about a filter of RedisBloom's.
--- The reply of BF.INFO, by name; empty if that is an error.
+-- The fields in the reply of BF.INFO, by name; none if the reply is an error.
 local function told(info)
   local fields = {}
   for i = 1, #info, 2 do fields[info[i].ok or info[i]] = info[i + 1] end

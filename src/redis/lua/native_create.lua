@@ -2,7 +2,7 @@
 -- KEYS: the filter; its hash, if it can have one.
 -- ARGV: ttl in ms (0: none); number of hashes, 0 or 1; number of its fields and
 --   values, and these; the arguments of BF.RESERVE.
--- Returns 1; -1 if the key exists; -2 if that of the hash is something else.
+-- Returns 1; -1 if the key exists; -2 if the key of the hash holds something else.
 local c, rest = redis.call, 3
 if c('EXISTS', KEYS[1]) == 1 then return -1 end
 if ARGV[2] == '1' then

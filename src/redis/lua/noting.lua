@@ -1,9 +1,9 @@
 -- Precedes scripts that add, after guard.lua: note in a hash what the first elements
 -- decide.
--- ARGV goes on with the number of its key (0: nothing is to be noted), 1 if it is
---   created, the number of fields and values, and these.  A hash that is created
---   expires with the key `like`; one that already has these values is left alone.
---   Returns false if it has other values.
+-- ARGV goes on with the number of the hash's key (0: nothing is to be noted), 1 if the
+--   hash is created, the number of fields and values, and these.  A hash that is
+--   created expires with the key `like`; one that already has these values is left
+--   alone.  note() returns false if the hash has other values.
 local function note(like)
   local key = KEYS[tonumber(ARGV[a])]
   a = a + 1

@@ -10,9 +10,9 @@
 -- Returns 1; 0 if a temporary key is gone or has changed; -i if key i is somebody
 --   else's.  In the last two cases the temporary keys are removed.
 --
--- Layers and the cursor are the filter's if its hash, the first one, exists, and the
--- cursor or the hash lists them.  A string without a cursor was checked before;
--- anything else than a string has come since.
+-- The keys of layers and of the cursor are the filter's own if its first hash exists,
+-- and the cursor or this hash lists them.  If the filter has no cursor, its string was
+-- checked before; if the key holds anything else, that has come since.
 local c = redis.call
 local n, ttl = tonumber(ARGV[1]), tonumber(ARGV[2])
 local function last(key)

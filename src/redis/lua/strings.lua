@@ -1,6 +1,6 @@
 -- Follows witness.lua and guard.lua: are the strings of a filter still its own?
 -- ARGV goes on with the number of the hash that excuses a missing string unless it has
---   field filled (0: none); the number of strings, which are the first keys; and the
+--   field "filled" (0: none); the number of strings, which are the first keys; and the
 --   length of each (0: any).
 -- lost() returns the number of the first string that is gone, cut short or was created
 -- again, as far as four words of its witness show and, of a string without a length of

@@ -1,6 +1,6 @@
--- Precedes scripts that add: words of a string by their numbers, at most eight
--- different ones, as text of a witness; false unless they have at least twice the bits
--- of the present witness, and at least one.
+-- Precedes scripts that add.  testimony() returns words of a string, at most eight,
+-- which are given by their numbers, as the text of a witness; or false, if they have
+-- fewer than twice as many set bits as the present witness, or none.
 local function testimony(key, least, words)
   local part, bits, seen, n = '', 0, {}, 0
   for _, number in ipairs(words) do
