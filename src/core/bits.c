@@ -2,8 +2,9 @@
  * bits.c
  *	  Whole bit arrays: counting, combining, and the bit orders of others.
  *
- * Loops over bits run over 64-bit words: at -O2 compilers leave a loop over
- * bytes at a byte a cycle.  No instruction set depends on the build.
+ * Loops over bits take a 64-bit word at a time: compilers, at -O2, make a
+ * loop over bytes take one byte per cycle.  The code is the same for all
+ * instruction sets.
  */
 #include <string.h>
 

@@ -2,20 +2,21 @@
  * bits.h
  *	  Bit arrays in the order bloomext stores them, and in the orders of others.
  *
- * The stored order is that of Guava's stream: big-endian 64-bit words, bit i
- * being bit i % 64 of word i / 64.  One bit is therefore one byte access,
- * whatever the alignment, and the body of a Guava stream is a copy.
+ * The stored order is that of Guava's stream: big-endian 64-bit words, where
+ * bit i is bit i % 64 of word i / 64.  Reading or setting a bit accesses one
+ * byte, so alignment does not matter, and the bits of a Guava stream can be
+ * copied as they are.
  *
  *	  stored  bit i is mask 1 << (i & 7) of byte (i >> 3) ^ 7
  *	  redis   bit i is mask 0x80 >> (i & 7) of byte i >> 3	(SETBIT)
  *	  bitset  bit i is mask 1 << (i & 7) of byte i >> 3	(java.util.BitSet)
  *
- * Whole arrays are words of 8 bytes; bits beyond the array's size are zero.
- * Loops over them pause (pause.h), except for loops that look at an array's
- * end.
+ * The length of an array is a multiple of 8 bytes; bits beyond the array's
+ * size are zero.  Loops over whole arrays pause (pause.h); those that look at
+ * an array's end only do not.
  *
- * In a packed array, each word is a byte that says which of the word's bytes
- * are not zero, from the lowest bit on, followed by those bytes.
+ * In a packed array, each word is replaced by a byte, bit i of which is set
+ * if byte i of the word is not zero, followed by the bytes that are not zero.
  */
 #ifndef BLOOMEXT_BITS_H
 #define BLOOMEXT_BITS_H

@@ -3,10 +3,11 @@
  *	  CityHash64 of version 1.1, without a seed.
  *
  * Written from the published algorithm (Pike and Alakuijala, 2011).  Debian's
- * libcityhash is C++ and has not been maintained upstream since 2013; a
- * hundred and fifty lines save that dependency.  Short inputs are hashed in
- * one of four ways, by their length; long ones run over blocks of 64 bytes
- * with 56 bytes of state, which starts from the last 64 bytes of the input.
+ * libcityhash is C++, and has not been maintained upstream since 2013; 150
+ * lines here avoid the dependency.  How an input of up to 64 bytes is hashed
+ * depends on its length.  Longer ones are hashed in blocks of 64 bytes, with
+ * a state of 56 bytes that is initialized from the last 64 bytes of the
+ * input.
  */
 #include "core/bytes.h"
 #include "core/city.h"

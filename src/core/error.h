@@ -2,10 +2,11 @@
  * error.h
  *	  How the code below the server reports errors.
  *
- * core/ and strategy/ know neither ereport nor palloc.  A function that can
- * fail returns false and fills a BfError, which type/value.c turns into an
- * ereport: its message is the primary one, after "malformed bloom filter: " if
- * it is about bytes, and its code determines the SQLSTATE.
+ * core/ and strategy/ use neither ereport nor palloc.  A function that can
+ * fail returns false and fills in a BfError, which type/value.c passes to
+ * ereport().  The message of the BfError becomes the primary message, after
+ * "malformed bloom filter: " if the bytes of a filter are wrong, and its code
+ * determines the SQLSTATE.
  */
 #ifndef BLOOMEXT_ERROR_H
 #define BLOOMEXT_ERROR_H

@@ -2,8 +2,8 @@
  * estimate.c
  *	  Estimates from the number of bits set in a filter, as Guava computes them.
  *
- * Rules read from Guava 31.1: BloomFilter.expectedFpp and
- * approximateElementCount, in their order of operations.
+ * The rules are those of Guava 31.1 (BloomFilter.expectedFpp and
+ * approximateElementCount), in the same order of operations.
  */
 #include <math.h>
 

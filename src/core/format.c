@@ -2,11 +2,11 @@
  * format.c
  *	  Decode and encode the bytes of a bloomfilter value: see format.h.
  *
- * Bytes that claim to be a value are checked here and nowhere else; the
- * strategy's own limits follow in bf_filter_open().  Sizes are compared with
- * the length at hand before any byte behind them is looked at, and no sum or
- * product of a field can wrap: bits above BF_MAX_BITS and layers above
- * BF_MAX_LAYERS are refused first.
+ * Bytes that claim to be a value are checked here only, except for the limits
+ * of their strategy, which bf_filter_open() checks next.  A size is compared
+ * with the length of the bytes before anything that it describes is read.
+ * Sums and products of fields cannot overflow: more bits than BF_MAX_BITS and
+ * more layers than BF_MAX_LAYERS are refused first.
  */
 #include <inttypes.h>
 #include <math.h>

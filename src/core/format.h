@@ -2,9 +2,9 @@
  * format.h
  *	  The bytes of a bloomfilter value, and the one decoder that reads them.
  *
- * A value is a header, one descriptor per layer, then the layers' bit arrays
- * in the same order, all fields little-endian (doc/format.md has it with a
- * worked example):
+ * A value is a header, one descriptor per layer, and the bit arrays of the
+ * layers, in the same order.  All fields are little-endian (doc/format.md has
+ * a worked example):
  *
  *	  header (32 bytes)				layer descriptor (40 bytes)
  *	   0 2	"bf"					 0 8  bits (m)
@@ -20,9 +20,9 @@
  *	  24 8	false positive probability (p, double; 0: n and p are unknown)
  *
  * A layer of m cells takes m * cell bits, rounded up to 8 bytes.  The length
- * follows from header and descriptors and must be the value's length exactly.
- * The decoder allocates nothing: layers after the first are decoded again,
- * from checked bytes, whenever they are visited.
+ * of a value must be exactly what follows from its header and descriptors.
+ * The decoder allocates nothing, and returns the first layer only: a further
+ * layer is decoded, from checked bytes, whenever it is visited.
  */
 #ifndef BLOOMEXT_FORMAT_H
 #define BLOOMEXT_FORMAT_H

@@ -2,12 +2,12 @@
  * highway.c
  *	  HighwayHash with a 128-bit result, as in the final version published.
  *
- * Written from the algorithm's description: Debian packages no library for it,
- * and Google's own sources are C++ that selects an instruction set at run
- * time; a hundred lines of C do not need that.  The four lanes are held as two
- * pairs, which compilers can keep in 128-bit vector registers.  Bytes are
- * loaded as little-endian words, and after that only arithmetic on words is
- * done, so the same bytes give the same hash on any machine.
+ * Written from the algorithm's description: Debian packages no library for
+ * it, and Google's own sources are C++ that selects an instruction set at run
+ * time, which a hundred lines of C do not need.  The four lanes are held as
+ * two pairs, which compilers can keep in 128-bit vector registers.  Bytes are
+ * loaded as little-endian words, and all that follows is arithmetic on words,
+ * so the same bytes give the same hash on any machine.
  */
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * javamath.h
  *	  The conversions that Java code means by a cast or Math.round.
  *
- * Sizes must come out as the originals compute them: doubles evaluated in the
- * original's order, without fused multiply-add and without extended precision,
- * for which the build passes the compiler's options.
+ * Sizes must come out as the originals compute them.  So doubles are
+ * evaluated in the original's order, without fused multiply-add and without
+ * extended precision; the build passes the compiler options for that.
  */
 #ifndef BLOOMEXT_JAVAMATH_H
 #define BLOOMEXT_JAVAMATH_H

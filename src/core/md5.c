@@ -2,15 +2,17 @@
  * md5.c
  *	  MD5 (RFC 1321) of a byte followed by any bytes.
  *
- * Written from the RFC rather than taken from a library.  PostgreSQL's MD5 is
- * reached through server headers (and through OpenSSL, which refuses MD5 in
- * FIPS mode: a filter must not become unreadable because of a setting of the
- * machine); libmd and libcrypto would be dependencies of the whole extension
- * for one strategy.  MD5 is not used for cryptography here, and no speed is
- * lost: a digest takes about 100 ns with a library too.
+ * Written from the RFC rather than taken from a library.  PostgreSQL's MD5
+ * needs server headers, which core/ does not include, and may use OpenSSL,
+ * which refuses MD5 in FIPS mode: a filter must not become unreadable because
+ * of a setting of the machine.  With libmd or libcrypto, the whole extension
+ * would depend on a library for the sake of one strategy.  MD5 is not used
+ * for cryptography here, and no speed is lost: a digest takes about 100 ns
+ * with a library too.
  *
- * The leading byte (the salt, the number of the digest) comes before the data:
- * it starts the first block, and the data is copied block by block.
+ * The first byte (the salt, which is the number of the digest) is not stored
+ * in front of the data.  It starts the first block, and the data is copied to
+ * the blocks.
  */
 #include <string.h>
 

@@ -4,11 +4,11 @@
  *	  all.
  *
  * The positions of an element are remainders by the number of bits, and a
- * 64-bit division takes several times as long as a multiplication.  With the
- * reciprocal R = floor((2^64 - 1) / d), the high half of v * R is v / d
- * rounded down, or one less: R is (2^64 - 1 - e) / d for some e < d, so that v
- * * R / 2^64 falls short of v / d by v * (1 + e) / (d * 2^64), which is less
- * than 1.
+ * 64-bit division takes several times as long as a multiplication.  So the
+ * reciprocal R = floor((2^64 - 1) / d) is computed once.  The high half of
+ * v * R is then v / d rounded down, or one less.  For R is (2^64 - 1 - e) / d
+ * for some e < d, so v * R / 2^64 is less than v / d by
+ * v * (1 + e) / (d * 2^64), which is less than 1.
  */
 #ifndef BLOOMEXT_MODULO_H
 #define BLOOMEXT_MODULO_H

@@ -3,9 +3,9 @@
  *	  MurmurHash2 as two other programs use it.
  *
  * bf_murmur2_64a is Austin Appleby's MurmurHash64A, as in RedisBloom.
- * bf_murmur2_cassandra is the 32-bit MurmurHash2 as Cassandra 0.5 ported it to
- * Java: the last one to three bytes are taken in reverse order, and as Java's
- * signed bytes.  Both are thirty lines; no library has the second.
+ * bf_murmur2_cassandra is the 32-bit MurmurHash2 as Cassandra 0.5 ported it
+ * to Java: the last one to three bytes are taken in reverse order, and as
+ * Java's signed bytes.  Each is thirty lines, and no library has the second.
  */
 #include "core/bytes.h"
 #include "core/murmur2.h"

@@ -2,8 +2,8 @@
  * murmur3.c
  *	  MurmurHash3 x64 128 with seed 0, as Austin Appleby published it.
  *
- * The words are read little-endian on every machine, which is what Guava's
- * Hashing.murmur3_128() does and what makes filters portable.
+ * The words are read as little-endian on every machine, as by Guava's
+ * Hashing.murmur3_128(), so filters are portable.
  */
 #include "core/bytes.h"
 #include "core/murmur3.h"

@@ -2,9 +2,9 @@
  * murmur3_32.c
  *	  MurmurHash3 x86 32, with the tail that Spark gives it.
  *
- * Austin Appleby's function makes one word of the last one to three bytes.
- * Spark's Murmur3_x86_32.hashUnsafeBytes takes each of them as a word of its
- * own, widened as Java's signed bytes are.  Both agree if the length is a
+ * Austin Appleby's function combines the last one to three bytes into one
+ * word.  Spark's Murmur3_x86_32.hashUnsafeBytes takes each of them as a word,
+ * extended from a signed byte of Java.  The two agree if the length is a
  * multiple of 4.
  */
 #include "core/bytes.h"

@@ -2,25 +2,24 @@
  * pause.h
  *	  The pauses of long work.
  *
- * A text may have 1 GB, and a filter as well: users must be able to cancel
- * what processes them.  Code below the server cannot check for interrupts, so
- * it calls bf_pause, which does nothing by default; in the server, _PG_init()
- * has it check for them.
+ * A text may have 1 GB, and so may a filter, and users must be able to cancel
+ * the functions that process them.  Code below the server cannot check for
+ * interrupts, so it calls bf_pause, which does nothing by default.  In the
+ * server, _PG_init() sets bf_pause to a function that checks for interrupts.
  *
- * It may not return: an error leaves the caller and all callers above it.  So
- * it is called only where that leaves nothing behind: in core/ and strategy/,
- * which allocate nothing, and where what is written to is the caller's own
- * memory.
+ * A call of bf_pause may raise an error, and then does not return.  So it is
+ * called only where nothing is left behind: in core/ and strategy/, which
+ * allocate nothing, and where all that is written is the caller's own memory.
  *
- *	- bf_for_bytes(): before each piece of an array, or of data to hash, that has
- *	  BF_PIECE bytes.  Shorter data never calls it.  That includes a page of a
- *	  live filter, whose bits are counted under the lock of its buffer
- *	  (pages/fill_sample.c); a pause would do nothing there, as PostgreSQL holds
- *	  interrupts off under a lock.
- *	- bf_for_long(): after each piece of data to hash that has more.
- *	- strategy/filter.c: before each layer that is looked at, counted, written to
- *	  a stream or read from one, and before each digest.  Such filters are values
- *	  in memory, never pages of a live filter.
+ *	- bf_for_bytes(): before each piece of an array, or of data to hash, that is
+ *	  BF_PIECE bytes or longer.  For shorter data it is never called; so not for
+ *	  a page of a live filter, whose bits are counted under the lock of its
+ *	  buffer (pages/fill_sample.c).  It would do nothing there, as PostgreSQL
+ *	  holds interrupts off under a lock.
+ *	- bf_for_long(): between the pieces of longer data to hash.
+ *	- strategy/filter.c, fill.c: for each layer that is looked at, counted,
+ *	  written to a stream or read from one, and before each digest.  Such
+ *	  filters are values in memory, never pages of a live filter.
  *	- advise/cover.c and real_fpp.c: in sums and simulations.
  *
  * A single call of the C library (memset, memcmp) is not interrupted.

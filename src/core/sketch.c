@@ -2,16 +2,16 @@
  * sketch.c
  *	  Estimate the number of distinct hashes: a HyperLogLog sketch.
  *
- * Each register keeps the highest rank of its hashes, the rank being one more
- * than the number of leading zeros in the bits that do not select the
- * register.  The standard error is 1.04 / sqrt(registers), 0.4 %, whatever the
- * count.
+ * A hash selects a register by some of its bits.  Its rank is one more than
+ * the number of leading zeros in the others, and the register keeps the
+ * highest rank of its hashes.  The standard error is 1.04 / sqrt(registers),
+ * 0.4 %, whatever the count.
  *
  * The estimator is that of Otmar Ertl, "New cardinality estimation algorithms
- * for HyperLogLog sketches" (2017); it needs no separate corrections for
- * different ranges of counts.  PostgreSQL's lib/hyperloglog.h does, and is not
- * used for that reason: it overestimates by 2 % near 170,000, where its ranges
- * meet.  Above 1.4e8 it corrects for collisions of its 32-bit hashes, although
+ * for HyperLogLog sketches" (2017), which needs no separate corrections for
+ * different ranges of counts.  PostgreSQL's lib/hyperloglog.h has them, so it
+ * is not used: it overestimates by 2 % near 170,000, where two ranges meet.
+ * Above 1.4e8 it corrects for collisions of its 32-bit hashes, although
  * collisions do not lower any rank, and so overestimates by 13 % at 1e9.
  */
 #include <math.h>

@@ -2,10 +2,10 @@
  * xxh64.c
  *	  XXH64 with seed 0, as Yann Collet published it.
  *
- * Own code after the published algorithm: libxxhash would be a dependency for
- * a hundred lines, and could not pause.  Inputs of 32 bytes and more go through
- * four lanes, of 8 bytes a stripe each; shorter ones, and what is left, are
- * taken by 8, 4 and 1 bytes.
+ * Written from the published algorithm: libxxhash would be a dependency for
+ * the sake of a hundred lines, and could not pause.  Inputs of 32 bytes and
+ * more are taken in stripes of 32 bytes, 8 bytes for each of four lanes.
+ * What is left, and shorter inputs, are taken by 8, 4 and 1 bytes.
  */
 #include "core/bytes.h"
 #include "core/pause.h"
