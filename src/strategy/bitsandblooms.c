@@ -5,21 +5,23 @@
  * All rules were measured on v3.7.1 with bitset v1.24.2.  The module's first
  * version, willf/bloom, had other hashes, and is not supported.
  *
- * Sizes are not rounded to words.  The original refuses nothing and goes on
- * with garbage; what others refuse is refused here.
+ * Sizes are not rounded to words.  The original refuses no parameters, and
+ * goes on with garbage; what other strategies refuse is refused here.
  *
  * Elements are bytes, and text is UTF-8.  There is no convention for integers
- * (the module's own example takes 4 bytes, big-endian), so they are not taken:
- * cast them to what the other side hashes.
+ * (the module's own example takes 4 bytes, big-endian), so integers are
+ * refused: cast them to the bytes that the other program hashes.
  *
- * An element has two hashes of 128 bits, the second of its bytes and one more;
- * neither follows from the other: hence four words, which no index keeps.
+ * An element has two hashes of 128 bits: one of its bytes, and one of its
+ * bytes followed by another byte.  Neither can be computed from the other, so
+ * both are kept, as four words.  Live filters keep only two words of an
+ * element, so they do not support this strategy.
  *
- * The stream is WriteTo's, of big-endian numbers of 64 bits: m, k, the number
- * of bits of the bitset, which is m again, then its words.  MarshalBinary and
- * GobEncode write it, too.  bitset.LittleEndian() reverses the bytes of the
- * third number and the words, so a stream whose third number is not m is
- * refused.
+ * The stream is what WriteTo writes, in big-endian 64-bit numbers: m, k, the
+ * number of bits of the bitset (m again), then its words.  MarshalBinary and
+ * GobEncode write the same.  With bitset.LittleEndian() the bytes of the
+ * third number and of the words are reversed, so a stream whose third number
+ * is not m is refused.
  */
 #include <inttypes.h>
 

@@ -6,18 +6,20 @@
  * 0.7 on) have other tables and 64-bit hashes, and are not supported.
  *
  * Sizes come from a table of probabilities by buckets (bits) per element and
- * hashes; a p below the table's last rate is refused, and so is an n that
- * leaves no buckets.  A quirk is kept: for p of 0.393 and more the original
- * passes two arguments in the wrong order, and has one bucket and two hashes
- * where it means two buckets and one hash.
+ * number of hashes.  A p below the last one in the table is refused, and so
+ * is an n for which there is less than one bucket per element.  A quirk is
+ * kept: for p of 0.393 and more the original passes two arguments in the
+ * wrong order, and uses one bucket and two hashes where two buckets and one
+ * hash were meant.
  *
- * Bits are rounded up to words (java.util.BitSet.size()).  At 2^31 bits the
- * original's int overflows to -2147483648, and serves as the modulus all the
- * same: |h % -2^31| is |h| % 2^31 computed in 64 bits, as below.
+ * Bits are rounded up to words (java.util.BitSet.size()).  For 2^31 bits the
+ * original's int overflows to -2147483648, but it works as the modulus all
+ * the same: |h % -2^31| in Java is |h| % 2^31 in the 64-bit arithmetic used
+ * here.
  *
  * Text is hashed as Java's "UTF-16" bytes: a byte order mark and big-endian
- * code units, but no bytes at all for the empty string.  The empty element has
- * h1 = h2 = 0, and so position 0 only.
+ * code units, but no bytes at all for the empty string.  The empty element
+ * has h1 = h2 = 0, and so only position 0.
  */
 #include <inttypes.h>
 

@@ -2,9 +2,9 @@
  * fill.c
  *	  How full filters are, over their layers.
  *
- * The false positive probability of a layer with blocks is the mean of that of
- * its blocks if its bits can be read; otherwise it is estimated from the
- * number of bits set (fpp.c), as it always is without blocks.
+ * The false positive probability of a layer is estimated from the number of
+ * bits set (fpp.c).  For a strategy with blocks it is instead the mean over
+ * the layer's blocks, if the bits can be read.
  */
 #include "core/estimate.h"
 #include "strategy/fill.h"

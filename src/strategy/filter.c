@@ -2,23 +2,26 @@
  * filter.c
  *	  Open the bytes of a filter, add hashed elements to it, and look them up.
  *
- * A filter larger than the caches costs one cache miss per position, which
- * dominates: hashing and division are negligible.  So elements are processed
- * in batches, whose lines are all prefetched before the first is used.
- * Lookups of a batch have two stages, as most absent elements fail at one of
- * their first three positions: the others are fetched for the remaining
- * elements only.  A single lookup must wait for its lines, and prefetches all
- * of them together: a second stage would be a second wait (measured at 24 MB:
- * no gain for absent elements, 3 % lost for others).  In a layer that fits
- * into the caches there is no wait, and two stages save an absent element the
- * positions of the second, a third of its lookup.
+ * In a filter larger than the caches, nearly all time goes into one cache
+ * miss per position; hashing and division are negligible.  So elements are
+ * processed in batches: first all cache lines of a batch are prefetched, and
+ * then they are used.  Lookups of a batch have two stages, as most absent
+ * elements fail at one of their first three positions.  The further positions
+ * are fetched only for the elements that remain. A single lookup in a layer
+ * larger than the caches must wait for its lines, so it prefetches all of
+ * them at once.  A second stage would be a second wait (measured at 24 MB: no
+ * gain for absent elements, 3 % lost for others).  In a layer that fits into
+ * the caches there is no wait.  There two stages save the second one for most
+ * absent elements, a third of the time of their lookup.
  *
- * Where all positions of an element are in one block, there is nothing to do in
- * stages, and no position to compute: a block is fetched, which may have two
- * lines, and added to or tested as a whole.
+ * If the strategy has blocks, all positions of an element are in one block.
+ * Then there are no stages, and no positions are computed: the block, which
+ * may be in two cache lines, is prefetched, and added to or tested as a
+ * whole.
  *
- * Loops over the layers, up to 1,024 of them, pause at each (core/pause.h):
- * between two pauses are BF_BATCH times BF_MAX_HASHES positions at most.
+ * Loops over the layers, of which there may be 1,024, pause at each
+ * (core/pause.h), so at most BF_BATCH times BF_MAX_HASHES positions are
+ * processed between two pauses.
  */
 #include "strategy/filter.h"
 

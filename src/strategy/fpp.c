@@ -2,10 +2,10 @@
  * fpp.c
  *	  How often a layer finds what was not added.
  *
- * Positions that may be anywhere are as likely set as any other, so that a fill
- * of f gives f^k, as Guava computes it.  Those of a strategy with blocks are
- * not: the fill says how many elements there are, and these how unevenly the
- * blocks have filled.
+ * Without blocks, a position may be any bit of the layer.  So if a fraction f
+ * of the bits is set, the probability is f^k, as Guava computes it.  With
+ * blocks that is not so, as they fill unevenly.  Then the number of elements
+ * is estimated from f, and the probability computed from that number.
  */
 #include <math.h>
 

@@ -7,12 +7,12 @@
  * hash and stream; they differ in how positions follow from the hash.
  *
  * k is computed from the bits before they are rounded up to words.  Guava's
- * later releases compute it from p alone, which differs for tiny n: hence k is
- * stored in a value and never recomputed.
+ * later releases compute it from p alone, which gives another k for tiny n.
+ * So a value stores k, and it is never recomputed.
  *
- * The stream is BloomFilter.writeTo's: the strategy's ordinal, k in an
- * unsigned byte, the number of words (big-endian int), then the words, each
- * big-endian.  That is the order in which bloomext stores bits, so they are
+ * The stream is what BloomFilter.writeTo writes: the strategy's ordinal, k in
+ * an unsigned byte, the number of words (big-endian int), then the words,
+ * each big-endian.  bloomext stores bits in the same order, so they are
  * copied.
  */
 #include <inttypes.h>

@@ -2,17 +2,17 @@
  * magnuss.c
  *	  Magnus Skjegstad's Java-BloomFilter, and its variant over Redis.
  *
- * All rules were measured on the repository's class.  Its Redis variant sizes
- * with wrapping 32-bit products, which differs only where it yields garbage;
- * the repository's own class saturates there.  Both are refused: m must fit a
- * positive Java int.
+ * All rules were measured on the repository's class.  If m exceeds a Java
+ * int, that class uses the largest int, and its Redis variant, whose 32-bit
+ * products wrap around, gets a meaningless size; otherwise the two agree.  We
+ * refuse an m that is not a positive Java int.
  *
- * Each digest, MD5 of a salt byte and the element, gives four indexes, so the
- * hash of an element cannot be kept in two words.
+ * A digest, MD5 of a salt byte and the element, gives four indexes only, so
+ * the hash of an element cannot be kept in two words.
  *
- * Objects are hashed through their text, hence integers as decimal text; add
- * and contains also take byte[].  A uuid could be meant either way, so it is
- * not taken: cast it to text or to bytea.
+ * The original hashes the text of an object, so an integer is its decimal
+ * text.  It also has add and contains for byte[].  A uuid could be added in
+ * either way, so it is refused: cast it to text or to bytea.
  */
 #include "core/javamath.h"
 #include "core/md5.h"

@@ -20,14 +20,14 @@
  * probability is a sum, computed only by operations that IEEE 754 defines
  * exactly, so sizes are the same on all machines.
  *
- * Elements are the bytes of Parquet's PLAIN encoding.  Boolean columns have no
- * filters; timestamps count from 1970 in milliseconds, microseconds or
- * nanoseconds, and integers of 32 bits may be unsigned: a filter that comes
- * from a file does not tell.
+ * Elements are the bytes of Parquet's PLAIN encoding.  Boolean columns have
+ * no filters.  Timestamps count from 1970 in milliseconds, microseconds or
+ * nanoseconds, and integers of 32 bits may be unsigned; a filter that comes
+ * from a file does not tell which.
  *
  * The stream is BloomFilterHeader in Thrift's compact protocol, and the
- * bitset. All writers write one form of the header, and no other is taken:
- * what is not understood could mean other positions.
+ * bitset.  All writers write the header in the same form, and no other form
+ * is accepted: unknown fields could mean that positions are others.
  *
  * Values keep bits in bloomext's own order, in which a 64-bit word holds two
  * words of a block.

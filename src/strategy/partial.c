@@ -3,8 +3,8 @@
  *	  The part of a filter that one of several processes has, as bytes to
  *	  exchange.
  *
- * The bytes may come from another node and are not trusted: a partial state
- * that has been opened is fully checked.
+ * The bytes may come from another node, so they are not trusted: they are
+ * fully checked when a partial state is opened.
  */
 #include "core/bytes.h"
 #include "strategy/partial.h"

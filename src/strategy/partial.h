@@ -3,20 +3,21 @@
  *	  The part of a filter that one of several processes has, as bytes to
  *	  exchange.
  *
- * A partial state is a header, then a value, or its prefix and packed bits, or
- * its prefix alone if there are no bits yet, then a list of hashes.  Bits or
- * list may be missing; an element may be in both.  All numbers are
- * little-endian, so that any node can send it to any other:
+ * A partial state is a header, a filter, and a list of hashes.  The filter is
+ * a whole value, or the prefix of a value and its bits in packed form, or the
+ * prefix alone if no bits were set yet.  The list may be empty; an element may
+ * be in both bits and list.  All numbers are little-endian, so that any node
+ * can send it to any other:
  *
  *	   0 1	version, 1
- *	   1 1	1: it saw rows; 0: its plan is by the call's expressions
- *	   2 1	words of a hash, as its strategy has them
- *	   3 1	1: the value follows; 2: its prefix, and its bits packed (bits.h);
+ *	   1 1	1: it saw rows; 0: its plan was made from the call's expressions
+ *	   2 1	words of a hash, as defined by the strategy
+ *	   3 1	1: a value follows; 2: its prefix, and its packed bits (bits.h);
  *			0: only its prefix
- *	   4 4	hashes listed
+ *	   4 4	number of hashes in the list
  *	   8 8	elements added, repetitions included
  *	  16 8	length of the whole value
- *	  24	the value, or its prefix and what is packed, then the hashes, of 8
+ *	  24	the value, or its prefix and packed bits; then the hashes, of 8
  *			bytes a word
  */
 #ifndef BLOOMEXT_PARTIAL_H

@@ -3,20 +3,22 @@
  *	  Plan filters: by what they are to hold, by their bits, and layer by
  *	  layer.
  *
- * Expansion 1 is the growing Redis filter: layers are all alike, and a new one
- * follows when more than half of the newest one's bits are set; of a strategy
- * with blocks, when the bits show that it reached p.  Its false positive
- * probability grows with the layers: about p for each.
+ * With expansion 1, as in the growing filter over Redis (redis/layouts.c),
+ * all layers are alike.  A new layer follows when more than half of the
+ * newest one's bits are set or, for a strategy with blocks, when its bits
+ * show that its false positive probability has reached p.  The probability of
+ * the filter grows with the number of layers, by about p for each.
  *
- * Expansion 2 and more keeps the total below p: the first layer is made for
- * half of p, and each further one for half of the one before, so that no
- * number of layers adds up to p.  Each expects `expansion` times as many
- * elements as the one before.  A layer is full when its bits show that it
- * reached its share of p: its bits, not the number of elements put in, so that
- * it holds for unions too.
+ * With expansion 2 and more, the first layer is made for half of p, and each
+ * further one for half of the one before, so the total stays below p for any
+ * number of layers.  Each layer expects `expansion` times as many elements as
+ * the one before.  A layer is full when its bits show that its probability
+ * has reached its share of p.  The number of elements that were added does
+ * not matter, so the rule holds for unions too.
  *
- * Strategies that count elements (RedisBloom) halve from expansion 1 on, and a
- * layer is full when it has counted as many as it expects.
+ * Strategies that count elements (RedisBloom) halve p with expansion 1 as
+ * well, and their layers are full when they have counted as many elements as
+ * they expect.
  */
 #include <inttypes.h>
 #include <math.h>

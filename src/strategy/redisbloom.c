@@ -6,20 +6,22 @@
  * filter is a chain of links, each sized by its entries and error rate, with
  * its bits rounded up to words (options FORCE64 and NOROUND).
  *
- * A filter that may grow has links of halved error: the first at half of the
- * requested one, so that the sum stays below it.  A link is full when it has
- * taken as many new elements as it has entries; hence each layer counts.
+ * If a filter may grow, its first link has half of the requested error rate,
+ * and each further link half of the one before, so the sum stays below the
+ * requested rate.  A link is full when as many new elements were added as it
+ * has entries, so each layer counts them.
  *
  * The stream is SCANDUMP's header followed by its chunks, one after another,
- * which are the links' bits in java.util.BitSet's order.  All that RedisBloom
- * checks when it loads a header is checked, and sizes against the stream's
- * length.  Old dumps with 32-bit hashes (without FORCE64) are refused: their
- * elements hash differently, which would be another strategy, for filters that
- * RedisBloom no longer makes.  Links of exactly 2^n2 bits, as older ones are,
- * are filters with that modulus like any other.
+ * which are the links' bits in java.util.BitSet's order.  We check all that
+ * RedisBloom checks when it loads a header, and the sizes against the length
+ * of the stream.  Old dumps with 32-bit hashes (without FORCE64) are refused:
+ * they would need a strategy of their own, and RedisBloom no longer makes
+ * such filters.  In older filters links have exactly 2^n2 bits; the number of
+ * bits is their modulus as in any other filter.
  *
- * The header contains bits per element (bpe), which a layer does not have: it
- * follows from the error rate, by the formula that RedisBloom sizes with.
+ * The header contains the bits per element (bpe), which a layer does not
+ * record.  They are computed from the error rate, by the formula with which
+ * RedisBloom sizes filters.
  */
 #include <inttypes.h>
 

@@ -5,15 +5,17 @@
  * All rules were measured on Redisson 3.16.1 and on master (66863978b), which
  * agree in bits; filters have not changed since 3.6.0.
  *
- * The bits are not rounded to words: m is what the formula truncates to, and
- * both m and k are compared as text with the config hash in Redis.
+ * The number of bits is not rounded to words: m is the truncated result of
+ * the formula.  Redisson compares both m and k as text with those in its
+ * config hash in Redis.
  *
  * Positions are not h1 + i * h2.  Redisson's loop adds h2 and h1 in turn, so
  * the sequence is h1, h1 + h2, 2 h1 + h2, 2 h1 + 2 h2, ...
  *
- * Elements are what the codec makes of them: StringCodec gives the text in
- * UTF-8, LongCodec and IntegerCodec the number's decimal text, ByteArrayCodec
- * the bytes.  The default codecs serialize Java objects, which only Java can.
+ * An element is the bytes that the codec makes of it: StringCodec gives the
+ * text in UTF-8, LongCodec and IntegerCodec the number's decimal text,
+ * ByteArrayCodec the bytes.  The default codecs serialize Java objects, which
+ * only Java can do.
  */
 #include "core/highway.h"
 #include "core/javamath.h"

@@ -3,9 +3,8 @@
  *	  What the sizing rules of several strategies share: their refusals, and
  *	  Guava's rule, which Spark has taken over.
  *
- * An original that computes a size beyond its limits fails, or (MagnusS, the
- * murmur3+city filter) goes on with garbage.  Here all of them fail, with one
- * message.
+ * If a size is beyond its limits, an original fails, or (magnuss, tale2009)
+ * goes on with garbage.  Here all strategies fail, with the same message.
  */
 #include <inttypes.h>
 

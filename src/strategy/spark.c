@@ -5,17 +5,19 @@
  *
  * All rules were measured on Spark 3.5.9, 4.0.0, 4.1.0, 4.1.1 and 4.3.0.
  * Releases up to 4.0 make and read version 1; 4.1 and later make version 2.
- * Both share sizing (Guava's), hash and funnels: Spark widens every integer to
- * a long.  They differ in how positions follow from the hash, and in the head
- * of their streams.
+ * Both share sizing (Guava's), hash and funnels (every integer is widened to
+ * a long).  They differ in how positions follow from the hash, and in the
+ * head of their streams.
  *
- * A filter of version 2 may have a seed, which no API of Spark sets.  A value
- * has no room for one, so streams with a seed other than 0 are refused.
+ * A filter of version 2 may have a seed, although no API of Spark sets one.
+ * A value has no field for it, so streams with a seed other than 0 are
+ * refused.
  *
- * The stream is BloomFilter.writeTo's, of big-endian integers: the version, k,
- * the seed (version 2), the number of words, then the words, as Guava's.
- * Refused although Spark reads them: k below 1, or above 255 (BF_MAX_HASHES,
- * our own limit), a stream without words, and bytes after the last word.
+ * The stream is what BloomFilter.writeTo writes, in big-endian integers: the
+ * version, k, the seed (version 2), the number of words, then the words, as
+ * in Guava's stream.  We refuse some streams that Spark reads: if k is below
+ * 1 or above 255 (BF_MAX_HASHES, our own limit), if there are no words, or if
+ * bytes follow the last word.
  */
 #include <inttypes.h>
 

@@ -3,10 +3,10 @@
  *	  What the rest of the code knows about an implementation of Bloom filters.
  *
  * A strategy is the sizing rule, the hash and the index derivation of one
- * existing implementation.  Each implementation is one file with its struct or
- * structs, each of which has a row in registry.c.  Code outside this folder
- * does not decide by the id of a strategy: whatever differs is a field here,
- * and a set of strategies is a mask.
+ * existing implementation.  Each implementation has one file, with one or
+ * more structs BfStrategy, which are listed in registry.c.  Code outside this
+ * folder does not test which strategy it has: whatever differs between them
+ * is a field of the struct.  A set of strategies is a mask.
  */
 #ifndef BLOOMEXT_STRATEGY_H
 #define BLOOMEXT_STRATEGY_H

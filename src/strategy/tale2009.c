@@ -3,15 +3,16 @@
  *	  RedisBloomFilter by tale2009 (2021): a filter in Redis that hashes with
  *	  murmur3 and CityHash, as in zero-allocation-hashing 0.15.
  *
- * All rules were measured on the original.  p is a Java float, so sizes are
- * computed from the nearest float to p, and differ: for n = 1e7 and p = 0.01
- * there are 95850584 bits, not 95850583.  n is an int.
+ * All rules were measured on the original.  There p is a Java float, so sizes
+ * are computed from the float nearest to p: for n = 1e7 and p = 0.01 there
+ * are 95850584 bits, and not the 95850583 that a double gives.  n is an int.
  *
- * k is not raised to 1: for p above about 0.7 the original makes filters with
- * k = 0, which report every element as present.  We refuse these.
+ * A k of 0 is not raised to 1: for p above about 0.7 the original makes
+ * filters without hashes, which report every element as present.  We refuse
+ * these.
  *
  * Elements are CharSequences, hashed as their UTF-16 code units in memory:
- * little-endian, without a mark.  There is no way to add bytes.
+ * little-endian, without a byte order mark.  The original cannot add bytes.
  */
 #include <inttypes.h>
 
