@@ -3,11 +3,11 @@
  *	  bf_advise and bf_measure_fpp: the actual false positive probability of a
  *	  filter.
  *
- * The textbook formula assumes independent hash functions.  The original
- * implementations derive all positions of an element from two hash words or
- * four, so the actual probability is higher, noticeably so where the filter or
- * p is small; bf_real_fpp() computes it.  Nearly always it helps to size the
- * filter for more elements than it will hold; bf_advise says for how many.
+ * The textbook formula assumes independent hash functions.  Most original
+ * implementations derive all positions of an element from two or four words,
+ * so the actual probability, which bf_real_fpp() computes, is higher, most of
+ * all if the filter or p is small.  It nearly always helps to size the filter
+ * for more elements than it will hold; bf_advise says for how many.
  */
 #include "postgres.h"
 

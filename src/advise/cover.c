@@ -2,10 +2,10 @@
  * cover.c
  *	  The probability that the union of random subsets is the whole set.
  *
- * The number of places covered so far is a Markov chain; its transition matrix
- * is raised to the number of subsets by repeated squaring.  All terms are
- * positive, so there is no cancellation, unlike in the alternating sum of
- * inclusion-exclusion.
+ * The number of places covered so far is a Markov chain, whose transition
+ * matrix is raised to the number of subsets by repeated squaring.  All terms
+ * are positive, so no precision is lost by cancellation, as it would be in
+ * the alternating sum of inclusion and exclusion.
  */
 #include "advise/cover.h"
 #include "core/pause.h"

@@ -2,58 +2,62 @@
  * real_fpp.c
  *	  The false positive probability that an index derivation really has.
  *
- * The textbook's (1 - e^(-kn/m))^k takes the k positions of an element for
- * independent.  They derive from two words, so an element has only some m^2
- * different sets of positions, and two events that are rare for independent
- * positions are not: a probe whose positions coincide (its step is 0 or of
- * small order modulo m: probability some 1/m), and one that runs along the
- * positions of some element (steps that are small multiples of each other:
- * some n/m^2).  Small or strict filters get most of their false positives from
- * these.
+ * The textbook's (1 - e^(-kn/m))^k assumes that the k positions of an element
+ * are independent.  But they are derived from two words, so an element has
+ * only some m^2 different sets of positions.  Two events that are rare for
+ * independent positions are then frequent.  A probe's positions may coincide
+ * (if its step is 0 or of small order modulo m, which has a probability of
+ * some 1/m).  Or a probe may run along the positions of an element (if one's
+ * step is a small multiple of the other's, some n/m^2).  Filters that are
+ * small, or have a small p, get most of their false positives from these.
  *
- * The probability is that of a covering: d distinct positions of a probe, and
- * n elements, independent of each other, each of which hits J of the d.  Given
- * the distribution of J, the number covered is a Markov chain (cover.c), which
- * is exact except that it takes the J positions for a random subset of the d.
- * That is right when at most one element shares a structure with the probe.
+ * What is computed is the probability that n independent elements cover the d
+ * distinct positions of a probe, where each element hits J of the d.  Given
+ * the distribution of J, the number of positions covered is a Markov chain
+ * (cover.c).  It is exact, except that the J positions are taken for a random
+ * subset of the d, which is right if at most one element shares a structure
+ * with the probe.
  *
- * Both distributions, of d and of J, come from importance sampling: draw the
- * two indexes of a probe that coincide, and solve for the words (or draw two
- * indexes of an element and the two positions of the probe that they hit);
- * count what else coincides; and weigh by the reciprocal of the number of
+ * The distributions of d and of J are found by importance sampling.  For d,
+ * we draw two indexes of a probe that are to coincide, and solve for its
+ * words.  For J, we draw two indexes of an element and the two positions of
+ * the probe that they are to hit, and solve for the element's words.  Then we
+ * count what else coincides, and weigh by the reciprocal of the number of
  * draws that would give the same words.  This is unbiased for every m, and
- * needs no list of cases: common factors of m and the steps, the words' wrap
- * at 2^63, folded signs and quadratic terms come out of the words themselves.
- * The random numbers are a fixed sequence, so the result is a function of its
- * arguments; it is accurate to some percent (10 % where p is below 1e-5 and n
- * below 5; half of it or twice where an excess is below 1e-9) and takes 10 to
- * 100 ms, up to 0.2 s for 64 hashes.  So there is a pause after every draw, in
- * which the caller may give up: nothing is held.
+ * needs no list of special cases: common factors of m and the steps, the wrap
+ * of the words at 2^63, folded signs and quadratic terms all show in the
+ * words themselves. The random numbers are a fixed sequence, so the result is
+ * a function of the arguments.  It is accurate to some percent; to 10 % where
+ * p is below 1e-5 and n below 5; and to a factor of two where an excess is
+ * below 1e-9.  It takes 10 to 100 ms, or up to 0.2 s for 64 hashes.  So there
+ * is a pause after every draw, at which the caller may be cancelled: nothing
+ * is allocated.
  *
- * Sums that never wrap (Spark's version 2) keep more structure than those that
- * do.  Of them only the remainder modulo m counts, so the words drawn are
- * below m, and the few that solve for two positions are found by trying.
+ * The sums of Spark's version 2 never wrap, so they keep more structure than
+ * others.  Only their remainder modulo m matters, so words are drawn below m.
+ * The few solutions for two positions are found by trying.
  *
- * Redisson's alternating sum has, with g = h1 + h2, the words h1 + q * g at
- * even indexes, here called sums, and (q + 1) * g at odd ones, its multiples.
- * Multiples coincide with another element's with probability 1/m, not 1/m^2.
- * As n/m is the same at any size, so is that excess.  Draws of two multiples
- * cannot be solved for, and are made by solving for one.  Several elements may
- * share structure with a probe, so its multiples are distinguished: inclusion
- * and exclusion over the sets of them that no element hits, with a chain for
- * the sums.  And multiples of an even g are even modulo an even m, so probes
- * are classed by their words' low bits.
+ * Redisson adds h1 and h2 in turn.  With g = h1 + h2, its words are h1 + q *
+ * g at even indexes, here called sums, and (q + 1) * g at odd indexes, here
+ * called multiples.  A multiple coincides with one of another element with
+ * probability 1/m, not 1/m^2; the excess that this causes depends on n/m, so
+ * it does not vanish in large filters.  Two multiples cannot be solved for
+ * together, so draws solve for one.  As several elements may share
+ * structure with a probe, its multiples are told apart: we use inclusion and
+ * exclusion over the sets of multiples that no element hits, and a chain for
+ * the sums.  Multiples of an even g are even modulo an even m, so probes are
+ * divided into classes by the low bits of their words.
  *
  * Compared with simulations of Redisson's filters of 5 to 100,000 elements,
- * this is right within 7 % for p down to 1e-4 and 12 % at 1e-5, where m is a
- * multiple of 8.  All of it is needed: without what is particular to
- * alternating sums, the result is half of the true value at 1e-3 and a tenth
- * at 1e-5; without telling multiples apart, 0.6 to 1.4 times at 1e-5; without
- * classes, a third; and without pairs of multiples that coincide, 0.8 times
- * for 5 elements at 1e-3.
+ * this is right within 7 % for p down to 1e-4, and within 12 % at 1e-5, where
+ * m is a multiple of 8.  All of it is needed.  Without what is particular to
+ * alternating sums, the result is half of the true value at 1e-3, and a tenth
+ * at 1e-5.  If multiples were not told apart, it would be 0.6 to 1.4 times
+ * the true value at 1e-5; without classes, a third; and without pairs of
+ * multiples that coincide, 0.8 times for 5 elements at 1e-3.
  *
- * Beyond 64 hashes (p below some 1e-19) and MAX_LOAD the result is the
- * textbook's.
+ * For more than 64 hashes (p below some 1e-19), and for filters with more
+ * than MAX_LOAD positions per bit, the result is the textbook's.
  */
 #include <math.h>
 #include <string.h>

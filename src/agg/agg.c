@@ -2,21 +2,22 @@
  * agg.c
  *	  Common code of the aggregates: contexts, and the call's expressions.
  *
- * bf_agg(x, expected, ...) over no rows must return an empty filter of that
- * size, although no transition function is called that could see the size.
- * The final function (in a parallel plan, the serialization function) can
- * still reach the call's argument expressions, and evaluates those that do not
- * depend on a row.
+ * bf_agg(x, expected, ...) over no rows must return an empty filter of the
+ * size given by its arguments, but then no transition function is called that
+ * could see them.  The final function (in a parallel plan, the serialization
+ * function) can still reach the argument expressions of the call, and
+ * evaluates those that do not depend on a row.
  *
- * In a plan of two steps the final function's argument is a partial state, so
- * it cannot evaluate the expressions.  It need not: a partial state over no
- * rows was made by the serialization function, which could.
+ * If a plan aggregates in two steps, the final function's argument is a
+ * partial state, so it cannot evaluate the expressions.  It need not: the
+ * serialization function, which could, made the partial state even if there
+ * were no rows.
  *
- * Another aggregate may call the support functions of ours row by row, as that
- * of Citus does on its workers.  Then there is no expression, and the Aggref
- * at hand is that of the other aggregate.  So the element's type must come
- * from the function's declaration, and what else would follow from the
- * expressions is checked for each row.
+ * Another aggregate may call our support functions row by row, as the one of
+ * Citus does on its workers.  Then there is no expression of ours, and the
+ * Aggref that we can reach is that of the other aggregate.  So the type of
+ * the element must come from the declaration of the function, and what we
+ * would learn from the expressions is checked for each row.
  */
 #include "postgres.h"
 

@@ -4,26 +4,29 @@
  *	  number of distinct elements.
  *
  * The size is known only at the end, so the state keeps the 16-byte hash of
- * every element (strategy guava, whose filters cannot distinguish elements of
- * equal hashes).  A list that is full is sorted and deduplicated.  If more than
- * half of it remains, or would by a sample, it doubles, up to work_mem.
- * Hashes that fit are counted exactly.
+ * every element (of strategy guava, whose filters cannot distinguish elements
+ * with equal hashes).  When the list of hashes is full, it is sorted and
+ * deduplicated.  If more than half of it remains, or would by a sample, its
+ * size is doubled, up to work_mem.  If all hashes fit into it, they are
+ * counted exactly.
  *
- * Further hashes are written to a temporary file, unsorted, and counted by a
- * sketch of 64 kB (hashfile.c).  The filter is filled from the file in one
- * pass, and its bits are counted.  If they make the probability higher than
- * requested, a larger filter is filled: the promise is kept by the contents of
- * the filter, not by the estimate.  The filter is planned for the estimate and
- * a margin of nearly four times its standard error, so this is rare.  In all, n
- * is at most 5 % too large, or 10 % for probabilities above 0.3: there Guava's
+ * When the list cannot grow, its hashes and all further ones are written to a
+ * temporary file, unsorted, and counted by a sketch of 64 kB (hashfile.c).
+ * The filter is filled from the file in one pass, and its bits are counted.
+ * If they make the probability higher than requested, a larger filter is
+ * filled.  So the contents of the filter, and not the estimate, ensure the
+ * probability.  The filter is planned for the estimate and a margin of nearly
+ * four times its standard error, so this is rare.  In all, n is at most 5 %
+ * too large, or 10 % for probabilities above 0.3: there a filter of Guava's
  * size misses the probability, and we plan for more elements.
  *
- * The final function does not change what the state holds (the list may be
- * sorted in place), so that frames of a window can call it repeatedly.
+ * The final function does not change the contents of the state (the list may
+ * be sorted in place), so it can be called repeatedly for the frames of a
+ * window.
  *
- * Not parallel: a partial state can exceed the 1 GB that could be passed
- * between processes, and queries would fail once they have enough rows.  The
- * scan below may still be parallel.
+ * The aggregate is not parallel: a partial state could exceed the 1 GB that
+ * can be passed between processes, and queries of enough rows would fail.
+ * The scan below it may still be parallel.
  */
 #include "postgres.h"
 

@@ -2,12 +2,12 @@
  * agg_into.c
  *	  bf_agg_into(filter, element): aggregate elements into a given filter.
  *
- * The filter must be empty, and equal for all rows of a group, so that its
- * prefix (its header and the descriptions of its layers, core/format.h) is the
- * plan of the group's state.  It is checked as rarely as the expression
- * allows: a constant once, an expression that does not depend on a row once
- * for each group, a column only when the TOAST pointer changes, and anything
- * else for every row.
+ * The filter must be empty, and the same for all rows of a group, as its
+ * prefix (its header and the descriptions of its layers, core/format.h) is
+ * the plan of the group's state.  How often it is checked depends on the
+ * expression: a constant is checked once, an expression that does not depend
+ * on a row once for each group, a column only when its TOAST pointer changes,
+ * and anything else for every row.
  */
 #include "postgres.h"
 

@@ -2,11 +2,13 @@
  * agg_merge.c
  *	  bf_union_agg and bf_intersection_agg: aggregates of filters.
  *
- * The state is a filter that is merged into in place, made in the memory
- * context that the executor expects, and returned: agg_sized.c explains why a
- * window may continue to merge into it.
+ * The state is a filter, made in the memory context that the executor expects
+ * for results.  Others are merged into it in place, and the final function
+ * returns it; agg_sized.c explains why a window may continue to merge into
+ * it.
  *
- * Partial states are serialized as values, and need no version of their own.
+ * Partial states are serialized as values of the type, so their format needs
+ * no version of its own.
  */
 #include "postgres.h"
 

@@ -4,54 +4,60 @@
  *	  size over rows; and what bf_agg_into(filter, element) shares with it.
  *
  * Plan.  All rows of a group, and the partial states of several processes,
- * must have the same plan: the empty filter that the group starts from, a
- * header and a layer.  It is made from the parameters of bf_agg, or is the
- * filter given to bf_agg_into (agg_into.c).
+ * must have the same plan, which describes the empty filter that the group
+ * starts from: a header and a layer.  It is made from the parameters of
+ * bf_agg, or taken from the filter given to bf_agg_into (agg_into.c).
  *
- * State.  A group starts as a short list of hashes, and becomes the filter
- * that it will return when the list would be larger than that: a hundred
- * thousand groups of few elements take memory for those, not for the expected
- * number.  Once there is a filter, hashes are collected in a batch, whose
- * cache lines bf_filter_add() prefetches together.  Strategies that hash again
- * for every position have no hash to keep, and add immediately.
+ * State.  A group starts as a short list of hashes, which becomes the filter
+ * when it would be larger than that.  So a hundred thousand groups of few
+ * elements take memory for those elements, not for the expected number.  Once
+ * there is a filter, hashes are collected in a batch, whose cache lines
+ * bf_filter_add() prefetches together.  Strategies that hash again for every
+ * few positions have no hash to keep, so their elements are added
+ * immediately.
  *
- * Parallel.  Each worker, or node, has a state; they are serialized as the
- * value (whole, or its prefix while there is only the list) plus the list (see
- * partial.h), and combined by OR, counters by adding.  The result does not
- * depend on which process saw a row.  States of different plans are refused,
- * as are rows.  A filter that will be serialized is made with room for the
- * header before it, so that it need not be copied.
+ * Parallel.  Each worker, or node, has a state.  It is serialized as the
+ * value (or its prefix only, while there is only the list) and the list (see
+ * partial.h).  States are combined by OR, counters by adding, so the result
+ * does not depend on which process saw a row.  States with different plans
+ * are refused, like rows with different parameters.  If a filter will be
+ * serialized, it is made with room for the header in front of it, so that it
+ * need not be copied.
  *
- * Few elements make a short message: a partial state lists hashes of two
- * words, (nearly) each once, up to half the length of the bits, so that a list
- * and the filter that is made of it take one and a half filters.  Sparse bits
- * are packed between nodes (between processes of one node that would cost more
- * than it saves).  So an element takes at most 16 bytes; in filters with more
- * than 15 hashes, up to 20.  Counters count each occurrence: a list for them
- * keeps all, and is short.
+ * A partial state with few elements is a short message.  It lists hashes of
+ * two words, (nearly) each once, up to half the length of the bits, so while
+ * the list is turned into a filter the two take one and a half times the
+ * filter's memory.  Sparse bits are packed if they are sent to another node
+ * (between processes of one node that would cost more than it saves).  So an
+ * element takes at most 16 bytes, or 20 in filters with more than 15 hashes.
+ * Counters must count each occurrence, so their list keeps repetitions, and
+ * is limited to a small size.
  *
  * If another aggregate calls (see agg.c), a state is assumed to be partial.
- * If it turns out not to be, the final function removes the room.
+ * If it turns out not to be, the final function removes the room for the
+ * header.
  *
- * Growing.  Filters that grew separately cannot be merged within their
- * promise: layers side by side would add up to p for each worker, and merged
- * layers would be over-full.  So the form with an expansion has no combine
- * function, and bf_agg_into does not accept filters that grow: what a
- * statement does must not depend on whether its table is large enough for
- * workers.
+ * Growing.  Filters that grew separately cannot be merged without breaking
+ * the promise of p: layers side by side would add up to p for each worker,
+ * and merged layers would be over-full.  So the form of bf_agg with an
+ * expansion has no combine function.  bf_agg_into refuses filters that grow,
+ * as a statement must not fail or succeed depending on whether its table is
+ * large enough for workers.
  *
  * Counting elements.  RedisBloom counts the elements that were new when they
  * were added, so the number depends on the order of the rows, by a few false
- * positives.  States that have bits do not know which elements they share:
- * their sum is limited to the estimate by the bits of both.
+ * positives.  If two states have bits, the elements in both are not known, so
+ * the sum of their counts is limited to the number estimated from the
+ * combined bits.
  *
- * Final functions return the state's own filter, if there is one, made in the
- * memory context that the executor expects, and do not change what the state
- * holds: a batch is added to the filter, a list of hashes is sorted in place
- * and deduplicated, as may happen at any row.  So they are READ_ONLY, and may
- * be called again.  A window's next frame adds to the filter that was returned
- * for its last row: that row has been processed by then, and the executor
- * keeps a copy for rows of the same frame.
+ * Final functions return the state's own filter, if there is one, which was
+ * made in the memory context that the executor expects.  They do not change
+ * what the state contains: the batch is added to the filter, and a list of
+ * hashes is sorted in place and deduplicated, which may happen at any row.
+ * So they are READ_ONLY, and may be called again.  The next frame of a window
+ * adds to the filter that was returned for its last row.  By then that row
+ * has been processed, and the executor keeps a copy for rows of the same
+ * frame.
  *
  * No rows.  The plan is made from the call's expressions: see agg.c.
  */

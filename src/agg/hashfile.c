@@ -2,23 +2,24 @@
  * hashfile.c
  *	  Hashes in a temporary file, and the estimated number of distinct ones.
  *
- * Hashes are appended, and counted by a sketch.  Frequent hashes must not fill
- * the disk.  So a small direct-mapped table remembers hashes that were
- * appended: a hash that is found in its slot is not appended again; any other
- * one is, and takes the slot.  A single value, or the frequent ones of a
- * skewed distribution, are written only now and then, at little cost for
- * distinct hashes; sorting them would cost more than all other work.  No slot
- * is ever empty: the table starts with hashes of the list that overflowed,
- * which are in the file already.  They need not be in their own slots, as the
- * whole hash is compared.
+ * Hashes are appended to the file, and counted by a sketch.  Frequent hashes
+ * must not fill the disk.  So a small direct-mapped table remembers hashes
+ * that were appended.  A hash that is found in its slot is not appended
+ * again; any other is appended, and replaces the one in the slot.  So if
+ * there is a single value, or a skewed distribution, the frequent hashes are
+ * written only now and then, at little cost for distinct hashes; sorting
+ * would cost more than all other work.  No slot is ever empty: the table
+ * starts with hashes of the list that overflowed, which are in the file
+ * already.  These need not be in their own slots, as the whole hash is
+ * compared.
  *
  * The file is closed by a reset callback of its memory context, and has no
  * resource owner.  Contexts are deleted at commit, at abort and after every
- * group; an owner might close the file before or after that, so only one of
- * them may.  PostgreSQL creates files without an owner in the database's
- * tablespace, whatever temp_tablespaces is.  It is not a BufFile: closing one
- * writes its buffer, and on a full disk that would raise a second error while
- * the first one is cleaned up.
+ * group.  An owner might close the file before or after that, so only one of
+ * the two may close it.  PostgreSQL creates files without an owner in the
+ * database's tablespace, whatever temp_tablespaces is.  The file is not a
+ * BufFile: closing one writes its buffer, and on a full disk that would raise
+ * a second error while the first one is cleaned up.
  */
 #include "postgres.h"
 

@@ -2,10 +2,10 @@
  * hashlist.c
  *	  Growable list of hashes.
  *
- * The state of an aggregate until the list reaches its limit and becomes a
- * filter, or until the filter's size is known.  It starts with room for a few
- * entries, as a GROUP BY may have a hundred thousand groups, and doubles when
- * full.
+ * A list is the state of an aggregate until it reaches its limit and becomes
+ * a filter, or until the size of the filter is known.  It starts with room
+ * for a few hashes, as a GROUP BY may have a hundred thousand groups, and
+ * doubles when it is full.
  */
 #include "postgres.h"
 

@@ -2,13 +2,13 @@
  * overfull.c
  *	  Notice that a filter contains far more elements than it was sized for.
  *
- * Such a filter is valid, but hardly filters, which its results do not show.
- * So the aggregates report it, once for each statement of the client, however
- * many groups or nested statements there are.  (A parallel worker that
- * finalizes groups reports it, too.)
+ * Such a filter is valid but hardly excludes anything, which its results do
+ * not show.  So the aggregates report it, once for each statement of the
+ * client, however many groups or nested statements there are.  (A parallel
+ * worker that finalizes groups reports it, too.)
  *
- * Measuring must not cost more than making the filter.  So the bits of a large
- * one are counted only if a sample has too many.
+ * Checking must not cost more than making the filter.  So all bits of a large
+ * filter are counted only if too many are set in a sample.
  */
 #include "postgres.h"
 

@@ -6,9 +6,10 @@
  * Rows are processed once, in the partition's order, whatever the frame is.
  * The filter is made at a partition's first row, and freed with the partition.
  *
- * A window function is not called at the end of a partition, so whether its
- * filter is over-full is checked while it fills: once it has more new elements
- * than expected, and then after each further quarter of the expected number.
+ * A window function is not told of the end of a partition, so it checks while
+ * the filter fills whether the filter is over-full: once it has more new
+ * elements than expected, and again after each further quarter of the
+ * expected number.
  */
 #include "postgres.h"
 
