@@ -26,27 +26,28 @@
  * draws that would give the same words.  This is unbiased for every m, and
  * needs no list of special cases: common factors of m and the steps, the wrap
  * of the words at 2^63, folded signs and quadratic terms all show in the
- * words themselves. The random numbers are a fixed sequence, so the result is
- * a function of the arguments.  It is accurate to some percent; to 10 % where
- * p is below 1e-5 and n below 5; and to a factor of two where an excess is
- * below 1e-9.  It takes 10 to 100 ms, or up to 0.2 s for 64 hashes.  So there
- * is a pause after every draw, at which the caller may be cancelled: nothing
- * is allocated.
+ * words themselves.
+ *
+ * The random numbers are a fixed sequence, so the result is a function of the
+ * arguments.  It is accurate to some percent; to 10 % where p is below 1e-5
+ * and n below 5; and to a factor of two where an excess is below 1e-9.  It
+ * takes 10 to 100 ms, or up to 0.2 s for 64 hashes.  So there is a pause
+ * after every draw, which may raise an error, as nothing is held here.
  *
  * The sums of Spark's version 2 never wrap, so they keep more structure than
  * others.  Only their remainder modulo m matters, so words are drawn below m.
  * The few solutions for two positions are found by trying.
  *
- * Redisson adds h1 and h2 in turn.  With g = h1 + h2, its words are h1 + q *
+ * Redisson adds h2 and h1 in turn.  With g = h1 + h2, its words are h1 + q *
  * g at even indexes, here called sums, and (q + 1) * g at odd indexes, here
  * called multiples.  A multiple coincides with one of another element with
  * probability 1/m, not 1/m^2; the excess that this causes depends on n/m, so
  * it does not vanish in large filters.  Two multiples cannot be solved for
- * together, so draws solve for one.  As several elements may share
- * structure with a probe, its multiples are told apart: we use inclusion and
- * exclusion over the sets of multiples that no element hits, and a chain for
- * the sums.  Multiples of an even g are even modulo an even m, so probes are
- * divided into classes by the low bits of their words.
+ * together, so draws solve for one.  As several elements may share structure
+ * with a probe, its multiples are told apart: we use inclusion and exclusion
+ * over the sets of multiples that no element hits, and a chain for the sums.
+ * Multiples of an even g are even modulo an even m, so probes are divided
+ * into classes by the low bits of their words.
  *
  * Compared with simulations of Redisson's filters of 5 to 100,000 elements,
  * this is right within 7 % for p down to 1e-4, and within 12 % at 1e-5, where

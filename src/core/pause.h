@@ -11,11 +11,11 @@
  * called only where nothing is left behind: in core/ and strategy/, which
  * allocate nothing, and where all that is written is the caller's own memory.
  *
- *	- bf_for_bytes(): before each piece of an array, or of data to hash, that is
- *	  BF_PIECE bytes or longer.  For shorter data it is never called; so not for
- *	  a page of a live filter, whose bits are counted under the lock of its
- *	  buffer (pages/fill_sample.c).  It would do nothing there, as PostgreSQL
- *	  holds interrupts off under a lock.
+ *	- bf_for_bytes(): before each piece of an array, or of data to hash, of
+ *	  BF_PIECE bytes or more.  For shorter data it is never called, and so not
+ *	  for a page of a live filter, whose bits are counted under the lock of
+ *	  its buffer (pages/fill_sample.c).  There it would do nothing, as
+ *	  PostgreSQL holds interrupts off under a lock.
  *	- bf_for_long(): between the pieces of longer data to hash.
  *	- strategy/filter.c, fill.c: for each layer that is looked at, counted,
  *	  written to a stream or read from one, and before each digest.  Such

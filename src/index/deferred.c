@@ -2,47 +2,51 @@
  * deferred.c
  *	  Keep the new elements of a transaction until it commits.
  *
- * Others do not see the rows of a transaction before it commits, so the bits
- * need not be set earlier.  Until then the hashes are kept in memory, each
- * once; then, or when there are many, they are stored as one batch, which
- * touches each page once.  A transaction with one row is a batch of one.
+ * Other transactions do not see the rows of a transaction before it commits,
+ * so the bits need not be set earlier.  Until then the hashes of the rows are
+ * kept in memory, each once.  At commit, or earlier if there are many, they
+ * are stored as one batch, which touches each page once.  A transaction with
+ * one row is a batch of one.
  *
- * The batch must be stored before the commit record is written: at pre-commit,
- * or at pre-prepare.  What other extensions insert after us at that moment is
- * stored at once.  If such an insertion is what loads this module, the module
- * does not receive the pre-commit event of that transaction any more.  So in
- * the transaction that loaded it, what is inserted while no client's statement
- * runs is stored at the end of its insertion; before 17, which does not report
- * that end, it is stored at once, except for the rows of a subscription's
- * initial copy, whose commit is yet to come.
+ * The batch must be stored before the commit record is written: at pre-commit
+ * or pre-prepare.  Hashes that other extensions add later than that, in their
+ * own callbacks, are stored at once.
  *
- * A hash belongs to the file that its row went into, and another relation may
- * have that file by the time of the commit: commands that rewrite a table
- * without blocking its writers (REPACK, pg_repack) insert concurrent changes
- * into a copy of the table, and swap the files of the two in the same
+ * An insertion by such a callback may be what loads this module, which then
+ * no longer receives the pre-commit event of that transaction.  So in the
+ * transaction that loaded the module, hashes that are added while no client's
+ * statement runs are stored at the end of their insertion.  Before 17,
+ * PostgreSQL does not report that end; there they are stored at once, except
+ * for the rows of a subscription's initial copy, whose commit is yet to come.
+ *
+ * A hash belongs to the file of the index at the time of its insertion, and
+ * at commit that file may belong to another relation.  Commands that rewrite
+ * a table without blocking its writers (REPACK, pg_repack) insert concurrent
+ * changes into a copy of the table, and swap the files of the two in the same
  * transaction.  So the set of hashes for an index records the files that the
  * index and its table had (origin.c determines where these are now).
  *
- * - During the transaction, a set leaves memory only by being stored in that
- *	 very file.  A subtransaction that truncates the table gives its index
- *	 another file, and if it is rolled back, the old one returns: hashes from
- *	 before must not have been stored in the file that vanished.
- * - At the end, a set is stored in its index, whatever file the index has by
- *	 then, and in all others that may have its rows.
- * - A file that was built in this transaction, after the last addition to the
- *	 set, includes the rows.
+ * - Before the end of the transaction, a set leaves memory only by being
+ *	 stored in the recorded file.  For if a subtransaction truncates the
+ *	 table, its index has another file, and if that is rolled back, the old
+ *	 file returns: hashes from before must not have been stored in the file
+ *	 that vanished.
+ * - At the end, a set is stored in its index, whatever file the index has
+ *	 by then, and in all other indexes that may have its rows.
+ * - An index file that was built in this transaction after the last
+ *	 addition to the set includes the set's rows already.
  * - Lookups of this transaction consider all sets that the filter may still
  *	 need.
  *
- * A commit must not wait for locks that it would not wait for with a btree,
+ * A commit must not wait for locks for which it would not wait with a btree,
  * nor take more locks than are available.  The executor releases the lock on
- * an index when its statement ends; we keep the locks on the first MOST_LOCKED
- * indexes.  Each index beyond these is locked while its set is stored, in the
- * order of OIDs.
+ * an index when its statement ends, so we keep the locks on the first
+ * MOST_LOCKED indexes.  Further indexes are locked while their sets are
+ * stored, in the order of OIDs.
  *
- * What a subtransaction added is forgotten when it is rolled back: the first
- * hash that it adds to a set creates a mark with the number of hashes before
- * it.  Marks form a stack, as subtransactions do.
+ * What a subtransaction added is forgotten when it is rolled back.  To this
+ * end, the first hash that it adds to a set creates a mark, which records the
+ * number of hashes before it.  Marks form a stack, as subtransactions do.
  */
 #include "postgres.h"
 

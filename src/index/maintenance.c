@@ -3,11 +3,11 @@
  *	  How full a live filter is, what maintenance is due, and how it is
  *	  reported.
  *
- * Growth happens by itself.  A rebuild, which leaves one layer for the
- * existing rows, is due where growth does not help: a layer that is over-full
- * keeps its false positives, whatever is added later; and where rows are
- * deleted and inserted all the time, the filter gets more and more layers
- * although the table does not grow.
+ * A filter grows by itself.  A rebuild, which leaves one layer for the
+ * existing rows, is due where growth does not help.  A layer that is
+ * over-full keeps its false positives, whatever is added later.  And where
+ * rows are deleted and inserted all the time, the filter gets more and more
+ * layers although the table does not grow.
  */
 #include "postgres.h"
 

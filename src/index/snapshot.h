@@ -2,27 +2,30 @@
  * snapshot.h
  *	  Read the contents of a live filter.
  *
- * bf_snapshot_value() is all that code outside this folder needs.  Within it:
+ * bf_snapshot_value() is all that code outside this folder needs.  It reads an
+ * index as follows:
  *
- *	  BfLiveSnapshot snapshot;
- *	  BfLivePage page;
+ *	  bf_snapshot_begin(index, &snapshot);
+ *	  for each layer, from 0 to snapshot.plan.header.layers - 1:
+ *		  pairs = bf_snapshot_layer(&snapshot, layer, &count);
+ *		  while (bf_snapshot_next(&snapshot, &page))
+ *			  copy page.bytes to the layer's bits, at byte page.offset
+ *		  set the bits of the pairs in the copy
+ *	  bf_snapshot_end(&snapshot);
  *
- * bf_snapshot_begin(index, &snapshot); for each of
- * snapshot.plan.header.layers: pairs = bf_snapshot_layer(&snapshot, layer,
- * &count); while (bf_snapshot_next(&snapshot, &page)) ... page.bytes are bytes
- * page.offset ff. of the layer's bits ... then set the bits of the pairs in
- * the copy bf_snapshot_end(&snapshot);
+ * The bits are in the order in which a value stores them (core/bits.h).  The
+ * bits of a pair are those at the positions that strategy->positions()
+ * returns.
  *
- * The bits are in the order in which a value stores them (core/bits.h); those
- * of a pair are at strategy->positions().
- *
- * All elements of committed rows are included: in bits and pending hashes
- * together.  The layers are those at the beginning: what others add to later
- * ones was not committed then.  A pending hash gets its bits in its own layer;
- * so the pending hashes of a layer must be read before its pages, or an
- * element that moves from there to its bits could be missed.  Rows that are
- * not, or never, committed may be included.  What this transaction inserted
- * itself is in the value, but in pages and pairs only if it was stored.
+ * All elements of committed rows are included, either in bits or in pending
+ * hashes.  Only the layers that exist at the beginning are read: what others
+ * add to later ones was not committed then.  A pending hash gets its bits in
+ * its own layer.  So the pending hashes of a layer must be read before its
+ * pages, or an element that moves from its pending hashes to its bits in
+ * between could be missed.  Rows that are not committed, or never will be,
+ * may be included.  What this transaction inserted itself is in the value
+ * that bf_snapshot_value() makes, but in pages and pairs only if it was
+ * stored already.
  */
 #ifndef BLOOMEXT_SNAPSHOT_H
 #define BLOOMEXT_SNAPSHOT_H

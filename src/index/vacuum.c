@@ -3,10 +3,10 @@
  *	  VACUUM of a live filter: set the bits of pending elements, and report how
  *	  full it is.
  *
- * A filter cannot forget: deleted rows leave their bits until it is rebuilt.
- * It has no row pointers, so bulk deletion has nothing to remove.  For the
- * same reason the validation phase of CREATE INDEX CONCURRENTLY inserts every
- * row again, and finds the bits of most of them set.
+ * A filter cannot forget: the bits of deleted rows stay until it is rebuilt.
+ * It has no row pointers, so a bulk deletion has nothing to remove, and the
+ * validation phase of CREATE INDEX CONCURRENTLY, which searches the index for
+ * row pointers, inserts every row again and finds that most bits are set.
  */
 #include "postgres.h"
 

@@ -2,15 +2,15 @@
  * validate.c
  *	  amvalidate: does an operator class fit the access method?
  *
- * The filter hashes bytes depending on the type.  So an operator class is no
- * more than a type that can be an element, with the equality for which "no
- * row" is certain.  That must be the type's own equality, by which equal
- * values have equal bytes.  There are no support functions, and the family has
- * only this class: other types that a column may be compared with have the
- * same hashes, as integers of all widths do.
+ * The filter hashes the bytes of a value, as its type prescribes.  So an
+ * operator class is no more than a type whose values can be elements, and the
+ * equality for which the filter can exclude rows.  That must be the type's
+ * own equality, by which equal values have equal bytes.  There are no support
+ * functions.  The family has only this class: other types with which a column
+ * may be compared have the same hashes, as integers of all widths do.
  *
- * The class of anyelement catches all other types, so that we can refuse them
- * with a hint; its operator is required by the syntax only.
+ * The class for anyelement matches all other types, so that we can refuse
+ * them with a hint.  It has an operator only because the syntax requires one.
  */
 #include "postgres.h"
 

@@ -7,12 +7,14 @@
  * processed in batches: first all cache lines of a batch are prefetched, and
  * then they are used.  Lookups of a batch have two stages, as most absent
  * elements fail at one of their first three positions.  The further positions
- * are fetched only for the elements that remain. A single lookup in a layer
- * larger than the caches must wait for its lines, so it prefetches all of
- * them at once.  A second stage would be a second wait (measured at 24 MB: no
- * gain for absent elements, 3 % lost for others).  In a layer that fits into
- * the caches there is no wait.  There two stages save the second one for most
- * absent elements, a third of the time of their lookup.
+ * are fetched only for the elements that remain.
+ *
+ * A single lookup in a layer larger than the caches must wait for its lines,
+ * so it prefetches all of them at once.  A second stage would be a second
+ * wait (measured at 24 MB: no gain for absent elements, 3 % lost for others).
+ * In a layer that fits into the caches there is no wait.  There two stages
+ * save the second one for most absent elements, a third of the time of their
+ * lookup.
  *
  * If the strategy has blocks, all positions of an element are in one block.
  * Then there are no stages, and no positions are computed: the block, which

@@ -5,8 +5,8 @@
  *
  * A partial state is a header, a filter, and a list of hashes.  The filter is
  * a whole value, or the prefix of a value and its bits in packed form, or the
- * prefix alone if no bits were set yet.  The list may be empty; an element may
- * be in both bits and list.  All numbers are little-endian, so that any node
+ * prefix alone if no bits were set yet.  The list may be empty; an element
+ * may be in both bits and list.  All numbers are little-endian, so that any node
  * can send it to any other:
  *
  *	   0 1	version, 1

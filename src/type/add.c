@@ -2,18 +2,19 @@
  * add.c
  *	  Add hashed elements to values of any kind of filter.
  *
- * Plain filters of fixed size take elements by the batch; counting filters
- * count each.  Filters that grow, and those that record how many elements they
- * hold (RedisBloom's), look a batch up in their layers first.  Elements that
- * any layer has are not added again; new ones are added to the newest layer
- * one by one, so that batches result in the same bits as single elements.
+ * Plain filters of fixed size take elements by the batch, and counting
+ * filters count each element.  Filters that grow, and those that record how
+ * many elements they hold (RedisBloom's), first look up a batch in their
+ * layers.  Elements that any layer contains are not added again.  New ones
+ * are added to the newest layer one by one, so that a batch results in the
+ * same bits as single elements.
  *
- * The originals define when to grow.  RedisBloom counts the elements of a
- * layer, and adds the next layer when a new element no longer fits.  All
- * others, after the growing filter over Redis (redis/layouts.c), check the
- * bits after each element, and add the next layer as soon as the newest is
- * full: for expansion 1 without blocks, when over half of its bits are set.
- * plan.c has the sizes.
+ * The originals define when a filter grows.  RedisBloom counts the elements
+ * of a layer, and adds the next layer when a new element no longer fits.  All
+ * others follow the growing filter over Redis (redis/layouts.c).  They check
+ * the bits after each element, and add the next layer as soon as the newest
+ * is full: for expansion 1 without blocks, when over half of its bits are
+ * set.  plan.c has the other cases.
  */
 #include "postgres.h"
 

@@ -3,15 +3,15 @@
  *	  Whether a filter has all elements of another, and a trigger that keeps
  *	  UPDATEs from removing elements from filters.
  *
- * A filter covers another one if its layers have all bits of the other's
- * layers with the same numbers, as an element is in a filter if all of its
- * bits are set in one layer.  Either filter may have more layers.  A counter
+ * A filter contains an element if all of its bits are set in one layer.  So a
+ * filter covers another one if each of its layers has all bits of the other's
+ * layer with the same number.  Either filter may have more layers.  A counter
  * counts as a set bit if it is not 0.
  *
- * The trigger is for applications that save all columns of a row, and so would
- * overwrite a filter with an earlier copy that lacks elements added since.  A
- * filter that the UPDATE did not write is recognized by its toast pointer, and
- * not read.
+ * The trigger is for applications that save all columns of a row, and so
+ * would overwrite a filter with an earlier copy, which lacks elements that
+ * were added since.  A filter that the UPDATE did not write is recognized by
+ * its toast pointer, and not read.
  */
 #include "postgres.h"
 

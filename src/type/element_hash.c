@@ -3,9 +3,10 @@
  *	  Elements as arguments of functions: their bytes and hashes, the cache of
  *	  the call site, and arrays of answers.
  *
- * An array may have 134 million elements in 1 GB.  It is processed in pieces:
- * hashes of BF_PIECE_ELEMENTS elements, or of fewer whose conversions take
- * SCRATCH.  Answers are written directly into the result.
+ * An array of 1 GB may have 134 million elements.  It is processed in pieces
+ * of BF_PIECE_ELEMENTS elements, or of fewer if their converted bytes take
+ * SCRATCH, so that only the hashes of a piece are in memory.  Answers are
+ * written directly into the result.
  */
 #include "postgres.h"
 

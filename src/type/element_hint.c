@@ -3,9 +3,9 @@
  *	  Expressions to suggest for types that cannot be elements.
  *
  * Such an expression maps equal values to equal elements.  For an index it is
- * IMMUTABLE, and may contain OIDs of objects, as the hash of an enum does:
- * restoring a dump, which assigns other OIDs, rebuilds the index.  A stored
- * filter is not rebuilt, so its expression must not contain OIDs.
+ * IMMUTABLE, and may depend on OIDs of objects, as the hash of an enum does:
+ * a restored dump assigns other OIDs, but also rebuilds the index.  A stored
+ * filter is not rebuilt, so the expression for one must not depend on OIDs.
  */
 #include "postgres.h"
 

@@ -2,23 +2,23 @@
  * element_type.c
  *	  The kind of element that SQL values are, and the filters that take them.
  *
- * The kind follows from the argument's type, or the base type of a domain.  A
- * filter is bound to one funnel, which takes certain kinds; a value of another
- * kind is an error, never a silent miss.
+ * The kind follows from the type of the argument, or the base type of a
+ * domain.  A filter is bound to one funnel, which takes certain kinds.  A
+ * value of another kind raises an error, as "not found" would be wrong.
  *
- * A strategy distinguishes kinds only, as other implementations do: a date is
- * the integer that Java's toEpochDay() returns, and so on.  A filter made in
- * SQL also has a meaning, set by its first element: that it holds dates, for
- * example, and neither integers nor timestamps.  An imported one never has: it
- * accepts whatever its funnel takes.  The meaning of a live filter follows
- * from its column.
+ * A strategy distinguishes kinds only, as other implementations do: a date,
+ * for example, is the integer that Java's toEpochDay() returns.  A filter
+ * made in SQL also has a meaning, set by its first element: for example that
+ * it contains dates, and neither integers nor timestamps.  An imported filter
+ * has no meaning, and accepts whatever its funnel takes.  The meaning of a
+ * live filter follows from its column.
  *
- * Equal values must have equal bytes, or their type is refused, as is text
+ * Equal values must have equal bytes, or their type is refused.  So is text
  * whose equality is not that of its bytes (citext, a nondeterministic
- * collation): to look up 'a' after 'A' was added would be a false negative.
- * So functions take elements as anycompatible only: if there were a form over
- * text as well, the parser would cast a citext to text, and we could not
- * detect it.
+ * collation): if 'A' was added, looking up 'a' would be a false negative.  So
+ * functions take elements as anycompatible only: if there were another form
+ * for text, the parser would cast a citext to text, and we could not detect
+ * it.
  */
 #include "postgres.h"
 

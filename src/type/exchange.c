@@ -6,7 +6,7 @@
  * defines (BfStream), and bare bit strings in one of two orders.  A layer of
  * any strategy can be written as a bit string, and read from one if its m and
  * k are given.  Input is copied only after its length was checked against its
- * header, and the resulting value is checked like any other.
+ * header.  The resulting value is checked like any other.
  */
 #include "postgres.h"
 

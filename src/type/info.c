@@ -2,10 +2,11 @@
  * info.c
  *	  Properties of a filter, and its fill.
  *
- * Functions that depend on the fill count the bits exactly; bf_positions needs
- * only the prefix of a stored filter.  An approximate fill is estimated from
- * the first two million bits of a layer, within a percent unless it is nearly
- * empty, as elements set bits all over a layer.
+ * Functions that depend on the fill count all bits; bf_positions reads only
+ * the prefix of a stored filter.  Estimates need only an approximate fill,
+ * from the first two million bits, divided among the layers.  As elements set
+ * bits all over a layer, it is within a percent unless the filter is nearly
+ * empty.
  */
 #include "postgres.h"
 

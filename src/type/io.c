@@ -2,8 +2,8 @@
  * io.c
  *	  Text and binary input and output of the type.
  *
- * Both transfer the value's own bytes, for pg_dump, COPY and replication.
- * bf_export and bf_import exchange filters with other systems.
+ * Both transfer the bytes of a value as they are, for pg_dump, COPY and
+ * replication.  bf_export and bf_import exchange filters with other systems.
  */
 #include "postgres.h"
 

@@ -2,18 +2,19 @@
  * merge.c
  *	  Unite and intersect compatible filters.
  *
- * Filters are merged cell by cell, so they must have equal strategies, layers
- * and cells, and elements of one kind.  An unbound filter is empty and
- * compatible with any funnel; one of unknown meaning is compatible with any
- * meaning for its funnel, and so is the result.
+ * Filters are merged cell by cell, so they must have the same strategy,
+ * layers, cells and kind of elements.  An unbound filter is empty, and
+ * compatible with any funnel.  A filter of unknown meaning is compatible with
+ * any meaning for its funnel, and the result is of unknown meaning as well.
  *
- * Of a strategy with blocks, the larger of two filters is folded (bf_filter_fold)
- * where its number of blocks is a multiple of the smaller one's, and both have
- * one layer and do not grow.  That loses no element of either, whether they are
- * united or intersected.
+ * If the strategy has blocks, filters of different sizes can be merged if
+ * both have one layer and do not grow, and the number of blocks of the larger
+ * is a multiple of the smaller's.  The larger is then folded
+ * (bf_filter_fold).  This loses no element of either, whether they are united
+ * or intersected.
  *
- * A stored filter is merged piece by piece as it is read, so that only the
- * result's bits are in memory.
+ * A stored filter is merged piece by piece as it is read, so only the bits of
+ * the result are in memory.
  */
 #include "postgres.h"
 

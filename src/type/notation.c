@@ -2,15 +2,15 @@
  * notation.c
  *	  Text representation of a value's bytes.
  *
- * Like bytea, a value is written as \x and hexadecimal digits, of twice its
- * length.  The text of a whole row must stay below 1 GB, so larger values are
- * written in base64, of four thirds the length, with a prefix.  Both are read
- * whatever their length.  When a value is made that is too large even for
- * base64, a notice says that it cannot be written as text, so that the first
- * dump is not what tells.
+ * Like bytea, a value is written as \x and hexadecimal digits, which are
+ * twice as long.  The text of a whole row must stay below 1 GB, so larger
+ * values are written in base64, which is four thirds as long, with a prefix.
+ * Input accepts both, whatever the length.  When a value is made that is too
+ * large even for base64, a notice says that it cannot be written as text, so
+ * that nobody learns this from the first dump.
  *
- * Conversions are done in pieces, so that they can be interrupted, and
- * directly into the result.
+ * Text is converted in pieces, so that this can be interrupted, and directly
+ * into the result.
  */
 #include "postgres.h"
 

@@ -2,14 +2,15 @@
  * ops.c
  *	  Create filters, add to them, combine and compare them.
  *
- * No function changes an argument in place: a value is copied first.  A
+ * No function changes an argument in place: it copies the value first.  A
  * function that has nothing to add returns its argument unchanged, so that
  * UPDATE filters SET f = bf_add(f, title) rewrites a stored filter only for a
  * new title.
  *
  * To add, remove or combine with NULL leaves the filter unchanged, whatever
- * kind it holds: a NULL result would lose a stored filter when array_agg()
- * finds no new rows.  Types that cannot be elements are refused even then.
+ * kind of elements it has.  If the result were NULL, a stored filter would be
+ * lost when array_agg() finds no new rows.  Types that cannot be elements are
+ * refused even then.
  */
 #include "postgres.h"
 

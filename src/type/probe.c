@@ -2,38 +2,40 @@
  * probe.c
  *	  Repeatedly look up elements in a filter that may be stored in a table.
  *
- * Larger filters are stored out of line.  To detoast one at every call would
- * take 10 ms at 24 MB, a hundred thousand times the lookup.  So a call site
- * caches what it read, by toast pointer:
+ * Larger filters are stored out of line.  Detoasting a filter of 24 MB at
+ * every call would take 10 ms, a hundred thousand times as long as the
+ * lookup.  So a call site caches what it read, by toast pointer:
  *
- * - first the prefix only; each lookup then reads just the bytes it needs, a
- *	 slice each, and stops at the first bit that is not set;
- * - once the slices have cost about as much as loading the filter, the filter
- *	 is loaded.  So the total is at most twice the optimum for a number of
- *	 lookups that is known in advance.
+ * - At first only the prefix is read.  Each lookup then reads just the
+ *	 bytes that it needs, a slice for each, and stops at the first bit that
+ *	 is not set.
+ * - Once the slices have cost about as much as loading the filter would,
+ *	 it is loaded.  So the total cost is at most twice what it would be if
+ *	 the number of lookups were known in advance.
  *
  * Rows of several filters, such as one per day or tenant, may come in any
- * order: a hash join mixes them.  So the cache has several filters, as long as
- * all of it fits into the memory of a hash table (work_mem times
- * hash_mem_multiplier); the least recently used one is evicted.  An evicted
- * filter starts again with slices, counted from zero: the total stays below
- * twice that of slices alone even if every filter is evicted before its next
- * use.
+ * order: a hash join mixes them.  So the cache holds several filters, as long
+ * as they fit into the memory of a hash table (work_mem times
+ * hash_mem_multiplier) together; the least recently used one is evicted.  A
+ * filter that is used again after its eviction starts with slices, counted
+ * from zero.  So even if every filter is evicted before its next use, the
+ * total cost is below twice that of slices alone.
  *
- * The filter in use is cached whatever its size.  A filter that is larger than
- * all of that memory is evicted as soon as another is used, and evicts no
- * other; so only the slices of its present period of use count for loading it.
+ * The filter in use is cached whatever its size.  If it is larger than all of
+ * that memory, it evicts no other, and is itself evicted as soon as another
+ * is used, if it was loaded.  Only slices since it came into use count for
+ * loading it.
  *
- * A toast pointer identifies a toast table and a value in it, which is never
- * changed: an update writes another one.  The number of a deleted value can be
- * reused only after four billion others were assigned, while the cache lasts
- * as long as the function's call site: at most a query or, in PL/pgSQL, a
- * transaction.
+ * A toast pointer identifies a toast table and a value in it.  A value is
+ * never changed: an update writes another one.  The number of a deleted value
+ * can be reused only after four billion others were assigned, while the cache
+ * lasts as long as the function's call site: at most a query or, in PL/pgSQL,
+ * a transaction.
  *
  * Filters in memory (not toasted, or compressed and thus small) are opened at
- * each call, which reads only the prefix, and needs no copy.  A large filter
- * that is stored compressed, after an ALTER TABLE, is detoasted immediately,
- * as each slice would be decompressed from the start.
+ * each call, which reads only the prefix, and copies nothing.  A large filter
+ * may be stored compressed, after an ALTER TABLE.  It is detoasted
+ * immediately, as each slice would be decompressed from its start.
  */
 #include "postgres.h"
 

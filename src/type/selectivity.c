@@ -3,20 +3,20 @@
  *	  Estimates of lookups for the planner: cost and selectivity.
  *
  * There are estimates if the filter is a constant, or a parameter in a plan
- * that is made for its value.  Nothing is executed to get one, and no error is
- * raised: for a filter that is a column or the result of a subquery, the
- * planner's defaults apply.
+ * that is made for its value.  If it is a column or the result of a subquery,
+ * the planner's defaults apply, as nothing is executed for an estimate.  No
+ * error is raised.
  *
- * A row passes if its element was added, or as a false positive.  The column's
- * most common values are looked up, as a few of them may be in most of the
- * rows.  For the others we estimate how many elements were added, and assume
- * that as many of the column's distinct values were; a filter of all of them
- * lets all rows pass, however small its false positive probability.  But the
- * elements may not be values of the column.  So the bounds of its histogram, a
- * sample of the values, are looked up, too, and override an estimate that they
- * contradict.
+ * A row passes if its element was added, or as a false positive.  The
+ * column's most common values are looked up, as a few of them may be in most
+ * of the rows.  For the others we estimate how many elements were added, and
+ * assume that each was a distinct value of the column.  (If all values of the
+ * column were added, all rows pass, however small the false positive
+ * probability.)  But the elements may not be values of the column.  So the
+ * bounds of its histogram, a sample of the values, are looked up too.  If the
+ * sample contradicts the estimate, it replaces it.
  *
- * Functions and operators have separate estimators, with equal results.
+ * Functions and operators have separate estimators, which return the same.
  */
 #include "postgres.h"
 

@@ -2,19 +2,21 @@
  * shard.c
  *	  bf_shard: the one of several filters that an element belongs to.
  *
- * That is the CRC-32 of its bytes (zlib's, available in any language) modulo
- * the number of filters, in SQL and in Redis.
+ * Its number is the CRC-32 of the element's bytes (zlib's, available in any
+ * language) modulo the number of filters, in SQL and in Redis.
  *
  * bf_shard is independent of the strategy, so it uses the bytes of strategy
  * guava: text as UTF-8, and integers of every type as bigint, so that values
- * that are equal in SQL are in one shard.  In Redis the bytes are those of the
- * filter's own strategy, whatever its funnel, and will remain so, as existing
- * filters must be read forever.  Strategies that hash integers as decimal
- * text, or text as UTF-16, have other shards there; unless they hold bytes,
- * their filters are neither mirrored nor fetched as shards.  A bf_shard that
- * takes the strategy would be no better: a filter does not record by which
- * form its elements were distributed, and a wrong one would be a false
- * negative.
+ * that are equal in SQL are in the same shard.  In Redis the bytes are those
+ * of the filter's own strategy, whatever its funnel.  This cannot change, as
+ * existing filters must remain readable.
+ *
+ * Strategies that hash integers as decimal text, or text as UTF-16, thus have
+ * other shards in Redis than in SQL.  Their filters can neither be mirrored
+ * nor fetched as shards, unless they contain bytes.  A bf_shard with the
+ * strategy as a parameter would be no better: a filter does not record by
+ * which form its elements were distributed, and the wrong one would cause
+ * false negatives.
  */
 #include "postgres.h"
 

@@ -2,19 +2,20 @@
  * stored.c
  *	  bf_stored_filters: the filters in the columns of this database.
  *
- * It is for monitoring, and for finding a filter that is damaged or too small.
- * So it never waits for a lock, not even on a TOAST table's index, and no
- * column makes it fail: if one cannot be read, its row contains the reason.
- * Each is read in a subtransaction, so this cannot be called in parallel mode.
+ * It is for monitoring, and for finding filters that are damaged or too
+ * small.  So it never waits for a lock, not even on a TOAST table's index,
+ * and no column makes it fail: if one cannot be read, its row in the result
+ * contains the reason.  Each column is read in a subtransaction, so this
+ * cannot be called in parallel mode.
  *
- * A table is scanned, not queried, so that code of its owner is not run with
- * the caller's privileges.  So policies are not applied: a table whose
- * policies hide rows from the caller is not read.  Columns that the caller may
- * not read are omitted.
+ * A table is scanned directly and not by a query, which could run code of its
+ * owner with the caller's privileges.  A scan does not apply policies, so a
+ * table whose policies hide rows from the caller is not read.  Columns that
+ * the caller may not read are omitted.
  *
- * Columns are found by their type, and domains over it: filters in arrays or
- * rows of other types are not found.  Partitions are treated like other
- * tables.
+ * Columns are found if their type is bloomfilter or a domain over it.
+ * Filters in arrays or composite types are not found.  Partitions are treated
+ * like other tables.
  */
 #include "postgres.h"
 

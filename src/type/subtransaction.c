@@ -2,8 +2,8 @@
  * subtransaction.c
  *	  Call functions that may fail, and continue if they do.
  *
- * They are called in a subtransaction, whose abort releases locks, pins and
- * open relations.  So this cannot be used in parallel mode.
+ * The functions are called in a subtransaction, whose abort releases locks,
+ * pins and open relations.  So this cannot be used in parallel mode.
  */
 #include "postgres.h"
 

@@ -8,14 +8,15 @@
  *
  * Not all text is valid in the database's encoding: PostgreSQL checks neither
  * a setting that a client sends as it connects, nor text from a server whose
- * encoding is SQL_ASCII.  So conversions check their input (22021), and do not
- * read or write out of bounds, whatever the bytes are.  In a database of
- * UTF-8, funnel utf8 neither converts nor checks text: equal texts have equal
- * bytes, valid or not, and so equal bits.  Other funnels, and databases of
- * other encodings, refuse such text, so that their filters cannot contain it.
+ * encoding is SQL_ASCII.  So conversions check their input (error 22021), and
+ * do not read or write out of bounds, whatever the bytes are.  In a database
+ * of encoding UTF-8, funnel utf8 neither converts nor checks text.  It need
+ * not: equal texts have equal bytes, valid or not, and so equal bits.  Other
+ * funnels, and databases of other encodings, refuse invalid text, so their
+ * filters cannot contain it.
  *
- * Long texts are converted in pieces, between which they can be cancelled, and
- * take memory only for the result and a piece.
+ * Long texts are converted in pieces.  Between these they can be cancelled,
+ * and memory is used only for the result and one piece.
  */
 #include "postgres.h"
 

@@ -3,10 +3,11 @@
  *	  Read stored filters in slices.
  *
  * A value that is stored out of line can be read by slices: to get a byte, or
- * to process all of it without having it in memory.  A compressed one would be
- * decompressed from its start for each slice.  Loading a whole filter by
- * slices is better, too: PG_DETOAST_DATUM() cannot be cancelled, and uses
- * memory in small pages (measured at 120 MB: 1.3 times the time).
+ * to process all of it without having it in memory.  This is not done for
+ * compressed values, which would be decompressed from the start for each
+ * slice.  Loading a whole filter by slices is better, too: PG_DETOAST_DATUM()
+ * cannot be cancelled, and uses memory in small pages (measured at 120 MB:
+ * 1.3 times the time).
  */
 #include "postgres.h"
 

@@ -4,10 +4,10 @@
  *	  them.
  *
  * Errors of core/ and strategy/ are passed to ereport() only here, and so is
- * the error for a value larger than a varlena can be.  Every serialized filter
- * is decoded by bf_filter_open(); our own caller specifies the SQLSTATE for
- * malformed bytes, which depends on their source (text, a client, a stream, or
- * a table).
+ * the error for a value larger than a varlena can be.  All bytes of filters
+ * are decoded by bf_filter_open().  The SQLSTATE for malformed bytes depends
+ * on their source (text, a client, a stream, or a table), so our callers
+ * specify it.
  */
 #include "postgres.h"
 
