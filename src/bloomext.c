@@ -2,8 +2,8 @@
  * bloomext.c
  *	  The module: magic, initialization, version.
  *
- * A server can run two versions at once: after an upgrade of the package new
- * sessions load the new module, while existing ones keep the old one; and each
+ * A server can run two versions at once.  After an upgrade of the package new
+ * sessions load the new module, while existing ones keep the old one, and each
  * database keeps its SQL objects until ALTER EXTENSION.  All of these work
  * together, except for new features, so bf_version() reports each of them.
  */

@@ -2,8 +2,8 @@
  * compat.h
  *	  Differences between the supported versions of PostgreSQL.
  *
- * Most of this is macros: a file that uses one includes the server's headers
- * for it, so that other files need not.
+ * Most definitions are macros.  The server headers that a macro needs are
+ * included by the file that uses it, so that other files need not.
  */
 #ifndef BLOOMEXT_COMPAT_H
 #define BLOOMEXT_COMPAT_H

@@ -9,12 +9,12 @@
  * bf_agg, or taken from the filter given to bf_agg_into (agg_into.c).
  *
  * State.  A group starts as a short list of hashes, which becomes the filter
- * when it would be larger than that.  So a hundred thousand groups of few
- * elements take memory for those elements, not for the expected number.  Once
- * there is a filter, hashes are collected in a batch, whose cache lines
- * bf_filter_add() prefetches together.  Strategies that hash again for every
- * few positions have no hash to keep, so their elements are added
- * immediately.
+ * when the list would be larger than the filter.  So a hundred thousand
+ * groups of few elements take memory for those elements, not for the expected
+ * number.  Once there is a filter, hashes are collected in a batch, whose
+ * cache lines bf_filter_add() prefetches together.  Strategies that hash
+ * again for every few positions have no hash to keep, so their elements are
+ * added immediately.
  *
  * Parallel.  Each worker, or node, has a state.  It is serialized as the
  * value (or its prefix only, while there is only the list) and the list (see

@@ -118,7 +118,7 @@ cassandra_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 	}
 	if (fpp < last_rate(max))
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "strategy \"%s\" cannot reach fpp %g with expected %" PRId64 ", but %g at least",
+					   "strategy \"%s\" cannot reach fpp %g with expected %" PRId64 ", but only %g",
 					   NAME, fpp, expected, last_rate(max));
 
 	hashes = best_hashes[buckets];

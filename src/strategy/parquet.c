@@ -481,7 +481,7 @@ parquet_inspect(const uint8_t *stream, size_t length, BfPlan *plan,
 	head += 1 + sizeof(after_num_bytes);
 	if (length - head != bytes)
 		return bf_fail(error, BF_ERROR_MALFORMED,
-					   "Parquet stream of %" PRIu64 " bytes of bits has %zu",
+					   "Parquet stream should have %" PRIu64 " bytes of bits, but has %zu",
 					   bytes, length - head);
 	return bf_plan_bits(&bf_parquet, (int64_t) bytes * 8, HASHES,
 						BF_FUNNEL_UNBOUND, plan, error);

@@ -41,13 +41,13 @@ tale2009_size(int64_t expected, double fpp, BfLayer *layer, BfError *error)
 					   NAME, INT32_MAX, expected);
 	if (!(p > 0 && p < 1))
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "fpp %.17g is %g as the float that strategy \"%s\" makes of it",
+					   "fpp %.17g is %g when rounded to a float, as by strategy \"%s\"",
 					   fpp, p, NAME);
 	bits = bf_java_long((double) -expected * log(p) / (BF_LN2 * BF_LN2));
 	hashes = bf_java_round((double) bits / (double) expected * BF_LN2);
 	if (bits > 0 && hashes < 1)
 		return bf_fail(error, BF_ERROR_PARAMETER,
-					   "strategy \"%s\" has no hash functions for expected %" PRId64 " and fpp %g, and so would hold everything",
+					   "strategy \"%s\" has no hash functions for expected %" PRId64 " and fpp %g, and would report every element as present",
 					   NAME, expected, fpp);
 	return bf_sizing_finish(NAME, expected, fpp, (double) bits,
 							(double) MAX_BITS, hashes, layer, error);
