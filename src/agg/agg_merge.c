@@ -2,10 +2,11 @@
  * agg_merge.c
  *	  bf_union_agg and bf_intersection_agg: aggregates of filters.
  *
- * The state is a filter, made in the memory context that the executor expects
- * for results.  Others are merged into it in place, and the final function
- * returns it; agg_sized.c explains why a window may continue to merge into
- * it.
+ * The state is a filter, which the final function returns as it is.  So it is
+ * made where the executor expects the result, not necessarily in the context
+ * of states (bf_agg_result_context).  Others are merged into it in place, and
+ * the final function returns it; agg_sized.c explains why a window may
+ * continue to merge into it.
  *
  * Partial states are serialized as values of the type, so their format needs
  * no version of its own.

@@ -3,8 +3,9 @@
  *	  The handler of the access method "bloomfilter".
  *
  * It has no index scans: a Bloom filter is used by functions, or before
- * another scan (gate.c).  A bitmap scan that reads all pages or none has a
- * cost that cannot be expressed to the planner.
+ * another scan (gate.c).  It could only offer a bitmap scan that returns all
+ * pages of the table, or none if the filter's answer is no; the planner cannot
+ * be told the cost of that.
  */
 #include "postgres.h"
 

@@ -159,13 +159,13 @@ refuse_large(const BfLiveSnapshot *snapshot, const char *what)
 					   (unsigned long long) bytes,
 					   (unsigned long long) (MaxAllocSize - VARHDRSZ),
 					   (unsigned long long) BF_REDIS_MAX_BYTES),
-			 errhint("%s Mirror each to %s.",
+			 errhint("%s Mirror %s.",
 					 bf_live_divided(snapshot->index, expected,
 									 plan->header.fpp, parts),
 					 bf_shard_suits(plan->strategy, plan->header.funnel) ?
-					 psprintf("a layout that ends in ;shards=%llu/i",
+					 psprintf("all to one key, each with a layout that ends in ;shards=%llu/i",
 							  (unsigned long long) parts) :
-					 "a key of its own")));
+					 "each to a key of its own")));
 }
 
 /*

@@ -4,13 +4,14 @@
  *
  * The filter hashes the bytes of a value, as its type prescribes.  So an
  * operator class is no more than a type whose values can be elements, and the
- * equality for which the filter can exclude rows.  That must be the type's
- * own equality, by which equal values have equal bytes.  There are no support
- * functions.  The family has only this class: other types with which a column
- * may be compared have the same hashes, as integers of all widths do.
+ * equality for which the filter can exclude rows.  That must be the type's own
+ * equality, by which equal values have equal bytes.  There are no support
+ * functions.  The operators of a family all have the class's type on their
+ * left.  On their right they may have another type whose equal values have the
+ * same hashes, as integers of all widths do.
  *
- * The class for anyelement matches all other types, so that we can refuse
- * them with a hint.  It has an operator only because the syntax requires one.
+ * The class for anyelement matches all other types, so that we can refuse them
+ * with a hint.  It has an operator only because the syntax requires one.
  */
 #include "postgres.h"
 

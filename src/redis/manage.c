@@ -160,14 +160,16 @@ check_old(const BfRemote *remote, const BfRemote *old)
 		old->at_key;
 
 	bf_remote_check_hashes(old, remote);
-	if (old->shards > 0 ||
-		(old->layout != NULL && old->layout != remote->layout))
+	if (old->shards > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key \"%s\" holds a filter in layout \"%s\"%s, not \"%s\"",
-						old->key, (old->layout ? old->layout : old->orphan)->name,
-						old->shards > 0 ? " and several shards" : "",
-						remote->layout->name),
+				 errmsg("key \"%s\" holds a filter of several shards", old->key),
+				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
+	if (old->layout != NULL && old->layout != remote->layout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key \"%s\" holds a filter in layout \"%s\", not \"%s\"",
+						old->key, old->layout->name, remote->layout->name),
 				 errhint("Choose another key, or drop that filter with bf_redis_drop.")));
 	if (bf_remote_is_left_over(old, remote))
 		ereport(ERROR,

@@ -1,6 +1,7 @@
 /*
  * pipeline.h
- *	  Units of commands: a single one, or many in a pipeline.
+ *	  Send units, alone or many in a pipeline.  A unit is what Redis executes
+ *	  together: one command, or a transaction (resp.h).
  */
 #ifndef BLOOMEXT_PIPELINE_H
 #define BLOOMEXT_PIPELINE_H

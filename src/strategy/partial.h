@@ -10,7 +10,8 @@
  * can send it to any other:
  *
  *	   0 1	version, 1
- *	   1 1	1: it saw rows; 0: its plan was made from the call's expressions
+ *	   1 1	1: it saw rows; 0: its plan, made from the call's expressions, yields to
+ *			that of a state with rows
  *	   2 1	words of a hash, as defined by the strategy
  *	   3 1	1: a value follows; 2: its prefix, and its packed bits (bits.h);
  *			0: only its prefix

@@ -289,7 +289,7 @@ refuse_ambiguous(const BfPlan *plan, const BfElementType *element)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s elements of an imported filter of strategy \"%s\" are ambiguous",
 					type, plan->strategy->name),
-			 errdetail("Other programs write them as integers of several units, and the filter does not tell which."),
+			 errdetail("Other programs write them as integers, in units that differ from program to program, and the filter does not record the unit."),
 			 errhint("Look up the integer that the other program writes, for example microseconds since 1970 as a bigint.")));
 }
 

@@ -3,8 +3,8 @@
  *	  Repeatedly look up elements in a filter that may be stored in a table.
  *
  * Larger filters are stored out of line.  Detoasting a filter of 24 MB at
- * every call would take 10 ms, a hundred thousand times as long as the
- * lookup.  So a call site caches what it read, by toast pointer:
+ * every call would take 10 ms, a hundred thousand times as long as the lookup.
+ * So a call site caches what it read, by toast pointer:
  *
  * - At first only the prefix is read.  Each lookup then reads just the
  *	 bytes that it needs, a slice for each, and stops at the first bit that
@@ -21,10 +21,10 @@
  * from zero.  So even if every filter is evicted before its next use, the
  * total cost is below twice that of slices alone.
  *
- * The filter in use is cached whatever its size.  If it is larger than all of
- * that memory, it evicts no other, and is itself evicted as soon as another
- * is used, if it was loaded.  Only slices since it came into use count for
- * loading it.
+ * The filter in use is cached whatever its size.  One that is larger than all
+ * of that memory evicts no other.  When another comes into use, it is evicted
+ * if it was loaded; if not, it stays, but the slices counted for loading it
+ * start again from zero.
  *
  * A toast pointer identifies a toast table and a value in it.  A value is
  * never changed: an update writes another one.  The number of a deleted value

@@ -285,7 +285,7 @@ $live->is_sql('after a crash, too', $all, '0|0|0|0');
 my ($out, $err) = $live->outcome(q(SELECT bf_live_filter('more')), 'verbose');
 like($err, qr/ERROR:  54000: live filter "more_title_idx" does not fit into a value\n/, 'bf_live_filter refuses');
 like($err, qr/DETAIL:  It takes 1258038912 bytes; a value holds at most 1073741819 bytes, a Redis string 536870912 bytes\./, 'and says why');
-my ($make) = $err =~ /HINT:  Create 3 partial indexes, with i from 0 to 2: (CREATE INDEX .*) = i\. Mirror each to a layout that ends in ;shards=3\/i\./;
+my ($make) = $err =~ /HINT:  Create 3 partial indexes, with i from 0 to 2: (CREATE INDEX .*) = i\. Mirror all to one key, each with a layout that ends in ;shards=3\/i\./;
 isnt($make, undef, 'and what to do');
 $live->sql(join '', map { "$make = $_;" } 0 .. 2);
 $live->is_sql('each part knows its own', q(SELECT count(*) FROM more
