@@ -93,7 +93,7 @@ foreach my $column (sort keys %typed)
 {
 	my $agg = "bf_agg_$typed{$column}";
 	is_pushed("of $column", "SELECT $agg($column, 30000, 0.01) FROM items");
-	foreach my $parameters ('30000, 0.01', '30000, 0.001', q(30000, 0.01, 'guava32'), q(10, 0.01, 'guava'))
+	foreach my $parameters ('30000, 0.01', '30000, 0.001', q(30000, 0.01, 'guava32'), q(30000, 0.01, 'parquet'), q(10, 0.01, 'guava'))
 	{
 		is_equal("$_ of $column, $parameters", "SELECT $agg($column, $parameters) FROM $_") foreach qw(items few);
 	}

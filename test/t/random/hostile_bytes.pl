@@ -86,6 +86,7 @@ my %filters = (
 	pending => { options => 'expected = 2000000, fpp = 0.001', rows => 1500 },
 	grown => { options => 'expected = 200, fpp = 0.01, expansion = 2, plans = on', rows => 3000 },
 	spark => { options => 'expected = 50000, strategy = spark1', rows => 2000 },
+	blocks => { options => 'expected = 50000, strategy = parquet', rows => 2000 },
 	wide => { options => 'expected = 50000, funnel = utf16', rows => 2000 },
 	short => { options => 'expected = 70000, strategy = guava32', rows => 2000 },
 	number => { options => 'expected = 100000', type => 'bigint', element => 'g', rows => 3000 },
@@ -502,7 +503,7 @@ $port = $between->{port};
 # Servers that are all the one in between; and filters in each layout, with the same
 # elements, of which the first thousand never change.
 my %servers = (hostile => '', cluster => ", cluster 'true', redirect_hosts '127.0.0.1'", sentinel => ", sentinel 'titles', redirect_hosts '127.0.0.1'", secret => ", tls 'true'");
-my %kept = (guava => [ 'guava' ], wide => [ 'guava', 'guava', 'utf16' ], growing => [ 'guava', 'growing' ], redisson => [ 'redisson' ], bitmap => [ 'magnuss', 'bitmap' ], shards => [ 'guava', 'guava;shards=3' ]);
+my %kept = (guava => [ 'guava' ], wide => [ 'guava', 'guava', 'utf16' ], growing => [ 'guava', 'growing' ], redisson => [ 'redisson' ], bitmap => [ 'magnuss', 'bitmap' ], blocks => [ 'parquet', 'bitmap' ], shards => [ 'guava', 'guava;shards=3' ]);
 $node->safe_psql('postgres', $memory . join '', map { "CREATE SERVER $_ FOREIGN DATA WRAPPER bloomext_redis OPTIONS (" . ($_ eq 'cache' ? "socket '$redis->{socket}'" : "host '127.0.0.1', port '$port', connect_timeout '300', command_timeout '300' $servers{$_}") . "); CREATE USER MAPPING FOR CURRENT_USER SERVER $_;" } 'cache', sort keys %servers);
 $node->safe_psql('postgres', q(
 	CREATE FUNCTION must(held boolean) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -159,7 +159,7 @@ my @calls = (
 	q(bf_add_all(f, ARRAY['a', NULL, 'b'])), 'bf_add_all(f, ARRAY[1, 2, 3])', q(bf_contains_all(f, ARRAY['a', 'b'])), 'bf_contains_each(f, ARRAY[1, NULL])',
 	'bf_union(f, f)', 'bf_union(f, bf_create(20, 0.1))', 'bf_intersection(f, f)', 'bf_compatible(f, bf_create(20, 0.1))', 'bf_plain(f)', 'f = f', 'f <> bf_create(1)',
 	'bloomfilter_hash(f)', 'bloomfilter_hash_extended(f, 1)', 'bf_count(f)', 'bf_fpp(f)', 'bf_info(f)', 'bf_layers(f)', 'bf_measure_fpp(f, 50)', 'bf_export(f)', 'f::bytea', 'f::text', 'bloomfilter_send(f)',
-	map({ "bf_export(f, '$_')" } qw(guava redisbloom redis bitset)), 'bf_export_layer(f, 0)', q(bf_export_layer(f, 1, 'redis')), 'bf_union_agg(f)', 'bf_intersection_agg(f)');
+	map({ "bf_export(f, '$_')" } qw(guava redisbloom parquet redis bitset)), 'bf_export_layer(f, 0)', q(bf_export_layer(f, 1, 'redis')), 'bf_union_agg(f)', 'bf_intersection_agg(f)');
 
 # The ways in: text in both notations, a client's bytes, streams, a cast.
 my @ways = (
@@ -173,7 +173,7 @@ my @ways = (
 		print $copy "PGCOPY\n\xff\r\n\0", pack('NNnN', 0, 0, 1, length $bytes), $bytes, pack('n', 65535);
 		close $copy;
 		return "COPY came (f) FROM '$file' (FORMAT binary);" },
-	sub { return "INSERT INTO came (f) SELECT bf_import('\\x" . unpack('H*', mutate(any(@streams))) . "', '" . any('guava', 'redisbloom') . "', '" . any('utf8', 'bytes', 'int') . "');" },
+	sub { return "INSERT INTO came (f) SELECT bf_import('\\x" . unpack('H*', mutate(any(@streams))) . "', '" . any('guava', 'redisbloom', 'parquet') . "', '" . any('utf8', 'bytes', 'int') . "');" },
 	sub { return "INSERT INTO came (f) SELECT '\\x" . unpack('H*', mutate(any(@streams))) . "'::bytea::bloomfilter;" },
 	sub { return "INSERT INTO came (f) SELECT bf_import_bits('\\x" . unpack('H*', mutate(any(@streams))) . "', '" . any('redis', 'bitset') . "', " . any(1, 64, 100, 2**40) . ', ' . any(1, 7, 255) . ", '" . any(@strategies) . "', 'utf8');" });
 

@@ -37,6 +37,7 @@ $node->safe_psql('postgres', qq(
 		('plain', bf_create_bits(512::bigint * 1024 * 1024, 7) + 'x'),
 		('counting', bf_create(16000000, 0.03, counting => true) + 'x'),
 		('redisbloom', bf_create(50000000, 0.01, 'redisbloom') + 'x'),
+		('parquet', bf_create_bits(1024 * 1024 * 1024, 8, 'parquet') + 'x'),
 		('magnuss', bf_create_bits(1000000, 8, 'magnuss')),
 		('tale2009', bf_create_bits(1000000, 255, 'tale2009')),
 		('cassandra', bf_create_bits(1000000, 255, 'cassandra')),
@@ -57,6 +58,8 @@ $node->safe_psql('postgres', qq(
 	CREATE TABLE live (t text);
 	INSERT INTO live SELECT i::text FROM generate_series(1, 100000) i;
 	CREATE INDEX ON live USING bloomfilter (t) WITH (expected = 20000000);
+	CREATE TABLE blocks AS TABLE live;
+	CREATE INDEX ON blocks USING bloomfilter (t) WITH (expected = 20000000, strategy = parquet);
 ));
 
 # The longest stretch of a statement.
@@ -81,7 +84,7 @@ sub bounded
 cmp_ok(work(q{SELECT bf_contains(f, 'y') FROM filters WHERE name = 'redisson'}), '>', 255, 'work is counted');
 
 # All of a filter.
-for my $name (qw(plain counting redisbloom))
+for my $name (qw(plain counting redisbloom parquet))
 {
 	bounded("SELECT $_ FROM filters WHERE name = '$name'") for
 	  'bf_count(f)', 'bf_fpp(f)', 'bf_info(f)', 'bf_layers(f)', 'length(bf_plain(f)::text)', 'bloomfilter_hash(f)', 'f = f',
@@ -91,6 +94,8 @@ for my $name (qw(plain counting redisbloom))
 }
 bounded(q{SELECT bf_count(bf_import(bf_export(f))) FROM filters WHERE name = 'plain'});
 bounded(q{SELECT bf_count(bf_import(bf_export(f), 'redisbloom')) FROM filters WHERE name = 'redisbloom'});
+bounded(q{SELECT bf_count(bf_import(bf_export(f), 'parquet')) FROM filters WHERE name = 'parquet'});
+bounded(q{SELECT bf_count(f | bf_create_bits(256 * 1024, 8, 'parquet')) FROM filters WHERE name = 'parquet'});
 bounded(q{SELECT bf_count(bf_import_bits(bf_export(f, 'redis'), 'redis', 512::bigint * 1024 * 1024, 7)) FROM filters WHERE name = 'plain'});
 bounded(q{SELECT bf_import_bits(decode(repeat('00', 64 * 1024 * 1024), 'hex'), 'redis', 64, 7)});
 
@@ -98,7 +103,7 @@ bounded(q{SELECT bf_import_bits(decode(repeat('00', 64 * 1024 * 1024), 'hex'), '
 for my $element (qw(ascii wide))
 {
 	bounded("SELECT bf_contains(f, t) FROM filters, elements e WHERE filters.name = '$_' AND e.name = '$element'") for
-	  qw(plain magnuss tale2009 cassandra redisson redisbloom spark2 bitsandblooms);
+	  qw(plain magnuss tale2009 cassandra redisson redisbloom spark2 bitsandblooms parquet);
 	bounded("SELECT bf_positions(f, t) FROM filters, elements e WHERE filters.name = 'magnuss' AND e.name = '$element'");
 	bounded("SELECT bf_count(bf_agg(t, 10, 0.03, '$_')) FROM elements WHERE name = '$element'") for qw(magnuss tale2009);
 	bounded("SELECT bf_count(bf_add_all(f, ARRAY[t, t])) FROM filters, elements e WHERE filters.name = 'magnuss' AND e.name = '$element'");
@@ -113,7 +118,7 @@ bounded(q{SELECT bf_count(bf_add_all(f, a[1:2000])) FROM filters, arrays WHERE f
 for my $array (qw(many nulls))
 {
 	bounded("SELECT bf_count(bf_add_all(f, a)), bf_contains_all(f, a), cardinality(bf_contains_each(f, a)) FROM filters, arrays WHERE filters.name = '$_' AND arrays.name = '$array'")
-	  for qw(plain counting dearest);
+	  for qw(plain counting dearest parquet);
 	bounded("SELECT bf_live_contains_all('live', a), cardinality(bf_live_contains_each('live', a)) FROM arrays WHERE name = '$array'");
 }
 bounded(q{SELECT bf_count(bf_agg(x, 1000000, 0.01)), bf_count(bf_agg(x)), bf_count(bf_agg(x, 1000, 0.01, 'guava', 2)) FROM arrays, unnest(a) x WHERE name = 'many'});
@@ -130,9 +135,12 @@ for my $form ('$1 @> t', 'bf_contains($1, t)')
 }
 
 # All of a live filter.
-bounded($_) for q{SELECT bf_count(bf_live_filter('live'))}, q{SELECT bf_live_info('live')}, q{SELECT bf_live_layers('live')}, q{SELECT bf_live_verify('live')},
-  q{INSERT INTO live SELECT (-i)::text FROM generate_series(1, 200000) i}, q{INSERT INTO live SELECT t FROM elements},
-  q{REINDEX TABLE live}, q{VACUUM live};
+for my $table (qw(live blocks))
+{
+	bounded($_) for "SELECT bf_count(bf_live_filter('$table'))", "SELECT bf_live_info('$table')", "SELECT bf_live_layers('$table')", "SELECT bf_live_verify('$table')",
+	  "INSERT INTO $table SELECT (-i)::text FROM generate_series(1, 200000) i", "INSERT INTO $table SELECT t FROM elements",
+	  "REINDEX TABLE $table", "VACUUM $table";
+}
 
 $node->stop;
 done_testing();
