@@ -13,6 +13,7 @@ import tempfile
 import time
 import zipfile
 
+import blocks
 import choosing
 import pictures
 import rows
@@ -34,7 +35,7 @@ SCALES = {
 
 
 # What is measured beside, where it is there.
-OTHERS = {'hll': 'the extension hll', 'java': 'Java with Guava', 'hiredis': 'redis-server and hiredis',
+OTHERS = {'hll': 'the extension hll', 'java': 'Java with Guava', 'hiredis': 'redis-server and hiredis', 'arrow': 'Rust with arrow-rs',
           'module': 'a module of Redis named by BLOOMEXT_REDISBLOOM'}
 
 
@@ -42,13 +43,14 @@ class Setting:
     """What the sections need to know: the scale's fields, and what else is there."""
 
     def __init__(self, scale, work):
-        self.__dict__.update(scale._asdict(), work=work, start=time.time(), large=10 * scale.rows, java=None, hiredis=None,
+        self.__dict__.update(scale._asdict(), work=work, start=time.time(), large=10 * scale.rows, java=None, hiredis=None, arrow=None,
                              module=os.environ.get('BLOOMEXT_REDISBLOOM'))
         variables = [f'-v{name}={getattr(self, name)}' for name in ('rows', 'asked', 'large')]
         subprocess.run(['psql', '-XAtq', '-vON_ERROR_STOP=1', *variables, '-f', os.path.join(HERE, 'data.sql')], check=True)
         self.hll = sql("SELECT extversion FROM pg_extension WHERE extname = 'hll'")
         self.start_java()
         self.start_redis()
+        self.start_arrow()
         self.missing = [words for name, words in OTHERS.items() if not getattr(self, name)]
 
     def start_java(self):
@@ -74,8 +76,17 @@ class Setting:
         size = sql("SELECT pg_column_size(f) FROM filters WHERE name = 'large'")
         self.hiredis = Program(baseline, self.socket, size)
 
+    def start_arrow(self):
+        """Which takes a minute to compile: not for a test of this program."""
+        folder, target = os.path.join(HERE, '..', 'test', 'originals'), os.path.join(self.work, 'rust')
+        if self.rows >= 10**6 and shutil.which('cargo'):
+            built = subprocess.run(['cargo', 'build', '--release', '--locked', '--quiet', '--bin', 'arrow-times'], cwd=folder,
+                                   env=dict(os.environ, CARGO_TARGET_DIR=target), check=False)
+            if built.returncode == 0:
+                self.arrow = Program(os.path.join(target, 'release', 'arrow-times'))
+
     def stop(self):
-        for program in (self.java, self.hiredis):
+        for program in (self.java, self.hiredis, self.arrow):
             if program:
                 program.stop()
         if self.hiredis:
@@ -174,6 +185,8 @@ SECTIONS = {
     rows.lookups: Section(None, 'memory / memory'),
     rows.guava: Section('java', 'memory / memory'),
     rows.redis: Section('hiredis', 'kernel / kernel'),
+    blocks.blocks: Section(None, 'memory / memory'),
+    blocks.blocks_in_redis: Section('hiredis', 'kernel / kernel'),
     rows.live: Section(None, 'memory / memory'),
     rows.growing: Section(None, 'memory / memory'),
     rows.gate: Section(None, 'memory / memory'),
