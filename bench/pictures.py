@@ -11,8 +11,10 @@ from measure import Pages, Row, Sql, Value, restarted, sql, three_digits
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The strategies, and the least probability that each can promise here; of those that differ not at all, one is drawn.
 STRATEGIES = {'guava': 0, 'redisson': 0, 'magnuss': 0, 'cassandra': 0.001, 'guava32': 0, 'tale2009': 0, 'redisbloom': 0,
-              'spark1': 0, 'spark2': 0, 'bitsandblooms': 0}
-DRAWN = ('guava', 'redisson', 'magnuss', 'cassandra')
+              'spark1': 0, 'spark2': 0, 'bitsandblooms': 0, 'parquet': 0}
+DRAWN = ('guava', 'redisson', 'magnuss', 'cassandra', 'parquet')
+# What is drawn of lookups: as many lines as there are colours.
+LOOKUPS = ('stored filter, half there', 'live filter, half there', 'stored filter, none there', 'live filter, none there', 'stored, parquet, half there')
 PROBABILITIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0001)
 MARKUP = '<picture><source media="(prefers-color-scheme: dark)" srcset="{0}-dark.svg"><img src="{0}.svg" alt="{1}" width="560"></picture>'
 BATCH = 100000
@@ -113,11 +115,12 @@ def by_size(setting):
     """What building and asking costs from few titles to many."""
     build = Picture('build', "Time to build a filter, as a multiple of the time of count(title), against the number of titles", 'titles')
     lookup = Picture('lookup', "Time to ask a filter for a title, as a multiple of a btree's, against the number of titles, for titles of which "
-                     "half are there, and none", 'titles')
+                     "half are there, and none", 'titles', LOOKUPS)
     for n in setting.ladder:
         turns, times = min(setting.turns, 3), max(1, min(50, 10**6 // n))
         sql(f"CREATE UNLOGGED TABLE ladder AS SELECT {rows.title('i')} AS title FROM generate_series(1, {n}) AS i; VACUUM ANALYZE ladder;")
-        aggregates = {'bf_agg, sized, p = 0.01': f'bf_agg(title, {n}, 0.01)', 'bf_agg, sizing itself': 'bf_agg(title)',
+        aggregates = {'bf_agg, sized, p = 0.01': f'bf_agg(title, {n}, 0.01)',
+                      'bf_agg, sized, p = 0.01, parquet': f"bf_agg(title, {n}, 0.01, 'parquet')", 'bf_agg, sizing itself': 'bf_agg(title)',
                       'bf_agg, growing from n/100': f"bf_agg(title, {n // 100}, 0.01, 'guava', 2)"}
         if setting.hll:
             aggregates['hll_add_agg'] = 'hll_add_agg(hll_hash_text(title))'
@@ -135,7 +138,7 @@ def asked(setting, picture, n, turns):
             FROM (SELECT 1 + {n} * (i % 2) + {drawn} AS j FROM generate_series(1, {setting.asked}) AS i) AS drawn;
         CREATE UNLOGGED TABLE none AS SELECT {rows.title('j')} AS title
             FROM (SELECT 1 + {n} + {drawn} AS j FROM generate_series(1, {setting.asked}) AS i) AS drawn;
-        CREATE UNLOGGED TABLE laddered AS SELECT bf_agg(title, {n}, 0.0001) AS f FROM ladder;
+        CREATE UNLOGGED TABLE laddered AS SELECT bf_agg(title, {n}, 0.0001) AS f, bf_agg(title, {n}, 0.0001, 'parquet') AS blocks FROM ladder;
         CREATE INDEX ladder_btree ON ladder (title);
         CREATE INDEX ladder_live ON ladder USING bloomfilter (title) WITH (expected = {n}, fpp = 0.0001);
         VACUUM ANALYZE ladder, half, none, laddered;""")
@@ -144,7 +147,8 @@ def asked(setting, picture, n, turns):
         btree = Sql(f'SELECT count(*) FROM {table} WHERE EXISTS (SELECT FROM ladder WHERE ladder.title = {table}.title OFFSET 0)', less=scan,
                     before='SET enable_seqscan = off')
         for line, condition in {'stored filter': 'bf_contains((SELECT f FROM laddered), title)',
-                                'live filter': "bf_live_contains('ladder', title)"}.items():
+                                'live filter': "bf_live_contains('ladder', title)",
+                                'stored, parquet': 'bf_contains((SELECT blocks FROM laddered), title)'}.items():
             work = Sql(f'SELECT count(*) FROM {table} WHERE {condition}', less=scan)
             picture.measure(f'{line}, {share}', n, Row('', '', work, btree), turns)
     sql('DROP TABLE half, none, laddered; DROP INDEX ladder_btree, ladder_live')
