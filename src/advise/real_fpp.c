@@ -44,7 +44,7 @@
  * probability 1/m, not 1/m^2; the excess that this causes depends on n/m, so
  * it does not vanish in large filters.  Two multiples cannot be solved for
  * together, so draws solve for one.  As several elements may share structure
- * with a probe, its multiples are told apart: we use inclusion and exclusion
+ * with a probe, its multiples are distinguished: we use inclusion and exclusion
  * over the sets of multiples that no element hits, and a chain for the sums.
  * Multiples of an even g are even modulo an even m, so probes are divided
  * into classes by the low bits of their words.

@@ -6,7 +6,7 @@
  *	  lookup_cache.c	what was found before for a relation, and is still valid
  *	  resolve.c			which filters does the named relation stand for?
  *	  index_key.c		which columns or expressions are they on?
- *	  rows.c			are the rows of all its tables where their filters are?
+ *	  rows.c			are the rows in tables that indexes cover, or kept elsewhere?
  *	  rights.c			is the user allowed to know?
  *	  visibility.c		does a filter hold every row that this snapshot can see?
  *	  epoch.c			until when is all of that valid?

@@ -6,13 +6,14 @@
  * needs server headers, which core/ does not include, and may use OpenSSL,
  * which refuses MD5 in FIPS mode: a filter must not become unreadable because
  * of a setting of the machine.  With libmd or libcrypto, the whole extension
- * would depend on a library for the sake of one strategy.  MD5 is not used
- * for cryptography here, and no speed is lost: a digest takes about 100 ns
- * with a library too.
+ * would depend on a library for the sake of one strategy.  MD5 is not used for
+ * cryptography here, and no speed is lost: a digest takes about 100 ns with a
+ * library too.
  *
- * The first byte (the salt, which is the number of the digest) is not stored
- * in front of the data.  It starts the first block, and the data is copied to
- * the blocks.
+ * The first byte (the salt, which is the number of the digest) is an argument
+ * of its own, so callers need not copy the data to put it in front.  Only the
+ * first block, which starts with the salt, and the last, which is padded, are
+ * put together in a buffer; those between them are read where they are.
  */
 #include <string.h>
 

@@ -7,33 +7,38 @@
  *
  * Bits may be set only if the filter still is the one for which their
  * positions were computed.  If the key has expired, for example, BITFIELD
- * would create it again, without the head and the earlier elements, and
- * nobody would notice.  A script can compare first; but if it sets the bits
- * as well, each of them passes through Lua, which takes Redis twice as long
- * as separate BITFIELDs.  In a transaction, a script that compares cannot
- * stop the BITFIELDs after it.
+ * would create it again, without the head and the earlier elements, and nobody
+ * would notice.  A script can compare first; but if it sets the bits as well,
+ * each of them passes through Lua, which takes Redis twice as long as separate
+ * BITFIELDs.  In a transaction, a script that compares cannot stop the
+ * BITFIELDs after it.
  *
  * So the BITFIELDs of a transaction use a temporary name.  The transaction
- * first gives this name to a list, with which BITFIELD can only fail.  Then a
- * script compares, and if the filter is the right one, gives the name to the
- * filter's string instead.  At the end a second script gives the string its
- * own name back.  Others see all of this as one moment, in which only bits
- * have changed; the string keeps its time to live.  If Redis refuses any of
- * these commands, it refuses all.
+ * first creates a list of this name: BITFIELD on a list fails.  Then a script
+ * compares.  Only if the filter is the right one does it delete the list and
+ * rename the filter's string to the temporary name.  At the end a second
+ * script gives the string its own name back.  Others see all of this as one
+ * moment, in which only bits have changed; the string keeps its time to live.
+ * If Redis refuses any of these commands, it refuses all.
  *
- * In Redis up to 7.0, time goes on during a transaction for scripts, and
- * before 6.2.5 for all commands.  So a string may expire under its temporary
- * name, and BITFIELD then creates a new string of that name, without a time
- * to live.  Therefore a string that had a time to live gets its own name back
- * only if it still has one.
+ * Newer versions of Redis freeze the clock during a transaction.  Up to 7.0, a
+ * script in a transaction still sees the real time; before 6.2.5, every
+ * command does.  So a string may expire under its temporary name, and BITFIELD
+ * then creates a new string of that name, without a time to live.  Therefore,
+ * if the filter's string had a time to live, what has the temporary name at
+ * the end is renamed only if it has a time to live, too; otherwise it is such
+ * a new string, and is removed.
  *
  * With WATCH no temporary name would be needed, but each transaction would
- * take one more round trip, and would be in vain whenever another session
- * adds to the same filter.
+ * take one more round trip, and would be in vain whenever another session adds
+ * to the same filter.
  *
- * A mirror is written in place, by one transaction.  But if Redis has no room
- * for that, or if the hash next to the string may belong to another program,
- * it is written under a temporary name, and a script puts it in place.
+ * A mirror is written straight to its key, by one transaction, with two
+ * exceptions.  If Redis may not have the memory for one SET of the whole
+ * string, it comes in pieces (temporary.c).  And if another program may be
+ * using the key of the Redis hash that describes the filter, a script has to
+ * check that.  In both cases the string is written under a temporary name, and
+ * renamed by a script.
  */
 #include "postgres.h"
 

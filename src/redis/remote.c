@@ -307,7 +307,8 @@ bf_remote_taken(const BfRemote *remote, const char *key)
 			 errmsg("key \"%s\" is already in use", key),
 			 errdetail("The filter at key \"%s\" in layout \"%s\" needs this key.",
 					   remote->key, remote->layout->name),
-			 errhint("Choose another key for the filter, or delete this one with bf_redis_drop, or with DEL in Redis.")));
+			 errhint("Choose another key for the filter, or delete key \"%s\": with bf_redis_drop if it holds a filter, otherwise with DEL in Redis.",
+					 key)));
 }
 
 /*

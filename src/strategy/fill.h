@@ -1,6 +1,6 @@
 /*
  * fill.h
- *	  How full filters are, over their layers.
+ *	  How full a filter is, all of its layers taken together.
  */
 #ifndef BLOOMEXT_FILL_H
 #define BLOOMEXT_FILL_H

@@ -1,7 +1,8 @@
 /*
  * element_hash.h
  *	  Elements as arguments of functions: their bytes and hashes, the cache of
- *	  the call site, and arrays of answers.
+ *	  the call site, and the arrays of booleans that functions
+ *	  return for arrays of elements.
  */
 #ifndef BLOOMEXT_ELEMENT_HASH_H
 #define BLOOMEXT_ELEMENT_HASH_H

@@ -362,7 +362,7 @@ remove_element(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot remove an element from a plain bloom filter"),
-				 errdetail("Its bits are shared with other elements, which would be lost as well."),
+				 errdetail("The element's bits may be shared with other elements, which would be lost as well."),
 				 errhint("Build a new filter from the remaining rows with bf_agg, and replace this one; or create it with counting => true.")));
 	if (!fits || !bf_probe_contains(&call->probe, &hash))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
