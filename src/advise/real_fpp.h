@@ -1,6 +1,7 @@
 /*
  * real_fpp.h
- *	  The false positive probability that an index derivation really has.
+ *	  The real false positive probability of a filter, given how its strategy
+ *	  derives the positions of bits from a hash.
  */
 #ifndef BLOOMEXT_REAL_FPP_H
 #define BLOOMEXT_REAL_FPP_H

@@ -1,6 +1,6 @@
 /*
  * keys.c
- *	  Sort keys, so that each page is visited once, in ascending order.
+ *	  Sorts keys, so that each page is visited once, in ascending order.
  */
 #include "postgres.h"
 

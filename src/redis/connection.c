@@ -8,15 +8,16 @@
  * A connection is kept only if no reply is outstanding, no command is partly
  * sent and no key is watched.  All other connections are closed at the end of
  * an aborted transaction or subtransaction.  So an error may be raised
- * anywhere; what was allocated for a link is freed with the link.
+ * anywhere, and nothing leaks: closing a connection frees what
+ * bloomext_hiredis.so has allocated for it.
  *
  * Any change of a server, user mapping or wrapper makes all connections
  * outdated, as it is not worthwhile to find out which ones it concerns (a new
  * mapping also concerns connections that were made with PUBLIC's).  Outdated
- * connections are closed as soon as they are idle.  What a server has
- * reported about the nodes of its cluster is forgotten at the same time.  So
- * no password is sent to a host that is known only from an older definition
- * of the server.
+ * connections are closed as soon as they are idle.  What a server has reported
+ * about the nodes of its cluster is forgotten at the same time.  So no
+ * password is sent to a host that is known only from an older definition of
+ * the server.
  *
  * Behind sentinels, an old master accepts writes for some more seconds after
  * another one has been promoted, and these writes are lost.  So a connection
@@ -40,9 +41,8 @@
  * signal handler of a timer shuts it down, which a handler may do.  With the
  * server's option keep_connections off, it ends with the transaction.
  *
- * A reply is used only after a check that its type, and the number of
- * elements of an array, are what the command returns.  An error in a reply is
- * raised.
+ * A reply is used only after a check that its type, and the number of elements
+ * of an array, are what the command returns.  An error in a reply is raised.
  */
 #include "postgres.h"
 

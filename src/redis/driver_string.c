@@ -25,9 +25,10 @@
  * script in a transaction still sees the real time; before 6.2.5, every
  * command does.  So a string may expire under its temporary name, and BITFIELD
  * then creates a new string of that name, without a time to live.  Therefore,
- * if the filter's string had a time to live, what has the temporary name at
- * the end is renamed only if it has a time to live, too; otherwise it is such
- * a new string, and is removed.
+ * if the filter's string had a time to live, the second script looks whether
+ * the string of the temporary name has one.  If so, it is the filter's string,
+ * and is renamed.  If not, BITFIELD created it after the filter's string had
+ * expired, and it is removed.
  *
  * With WATCH no temporary name would be needed, but each transaction would
  * take one more round trip, and would be in vain whenever another session adds

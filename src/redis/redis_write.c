@@ -2,36 +2,35 @@
  * redis_write.c
  *	  Write a string to Redis: all of it, or the blocks that differ.
  *
- * A string is written by one SET whose value goes from the filter's memory to
- * the socket: without a copy if the layout has our own order of bits, else in
- * pieces.  Redis executes the SET after it has received all of it, so until
- * then the old value stays, whatever happens.  If Redis has no room for that,
- * see temporary.c.
+ * A string is written by one SET.  If the layout has our own order of bits,
+ * the value is sent straight from the filter's memory; else it is converted in
+ * a buffer, one part after the other.  Redis executes the SET after it has
+ * received all of it, so until then the old value stays, whatever happens.  If
+ * Redis has no room for that, see temporary.c.
  *
  * Of a string that was written before, only the differences are sent.  We do
  * not record what was sent the last time, as between two calls the key may
  * have been replaced, restored from a backup, renamed, or lost and created
  * again.  So the current value is compared, as in rsync: Redis computes a
- * digest of each block, and the blocks that differ are written, by SETRANGE
- * in one transaction.  If most blocks differ, the caller sends the whole
- * string.
+ * digest of each block, and the blocks that differ are written, by SETRANGE in
+ * one transaction.  If most blocks differ, the caller sends the whole string.
  *
  * The key is watched from before the first digest is computed.  If it changes
- * after that, or only expires, EXEC executes nothing (in Redis 6.2.5 or
- * newer, where all commands of a transaction, except scripts, see the same
- * time).  Then we start over.  After some tries the caller sends the whole
- * string, which does not depend on what others do.  A script that checks and
- * writes would not need WATCH, but it would compare all blocks at once, and
- * copying the blocks through Lua takes three times as long as SETRANGE.
- * Redis would serve nobody else in all that time.
+ * after that, or only expires, EXEC executes nothing (in Redis 6.2.5 or newer,
+ * where all commands of a transaction, except scripts, see the same time).
+ * Then we start over.  After some tries the caller sends the whole string,
+ * which does not depend on what others do.  A script that checks and writes
+ * would not need WATCH, but it would compare all blocks at once, and copying
+ * the blocks through Lua takes three times as long as SETRANGE. Redis would
+ * serve nobody else in all that time.
  *
  * A connection that watches a key cannot be used for anything else.  If an
  * error prevents its EXEC or UNWATCH, it is closed, like a connection with
  * outstanding replies.
  *
  * The digest is SHA-1, which scripts in Redis have, cut to 128 bits.  Forged
- * blocks of equal digests need not be feared: an attacker who can write to
- * the key does not need them.
+ * blocks of equal digests need not be feared: an attacker who can write to the
+ * key does not need them.
  *
  * An added element changes k random bits, and so about k blocks.  For a filter
  * of 24 MB and a hundred new elements, blocks of 1 kB cause the least traffic,

@@ -160,7 +160,7 @@ bf_remote_check_hashes(const BfRemote *found, const BfRemote *wanted)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("keys \"%s\" and \"%s\" cannot both hold a filter",
 					found->key, found->twin),
-			 errdetail("The hashes that describe them would have the same key."),
+			 errdetail("The Redis hashes that describe the two filters would have the same key."),
 			 errhint("Choose another key.")));
 }
 

@@ -3,19 +3,19 @@
  *	  Encode commands to Redis (RESP).
  *
  * A command is a list of arguments, each preceded by its length, so that no
- * key or element can be taken for anything else.  Commands are formatted
- * here, in palloc'd memory, which an error frees.  hiredis is not used for
- * this: it takes longer to format a command than Redis takes to execute it.
+ * key or element can be taken for anything else.  Commands are formatted here,
+ * in palloc'd memory, which an error frees.  hiredis is not used for this: it
+ * takes longer to format a command than Redis takes to execute it.
  *
  * The number of arguments precedes them, and is filled in when the command
  * ends.  One digit is left free for it; for more digits the command is moved,
  * as Redis does not accept leading zeros.
  *
- * If a unit is a single script, its text is written into the unit, for EVAL.
- * But the SHA-1 of the text is sent in its place, for EVALSHA, as Redis
- * caches scripts: this saves nine tenths of the bytes.  For a script that
- * only reads, EVAL_RO or EVALSHA_RO is used, so the right to read the keys is
- * enough.
+ * A unit that is a single script holds an EVAL with the script's text.  As
+ * Redis caches scripts, an EVALSHA with the SHA-1 of the text is sent instead,
+ * which saves nine tenths of the bytes; the text is sent only if that does not
+ * work, or may come too late for a watched key.  For a script that only reads,
+ * EVAL_RO or EVALSHA_RO is used, so the right to read the keys is enough.
  */
 #include "postgres.h"
 
