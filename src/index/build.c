@@ -86,7 +86,6 @@ typedef struct Build
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
 	BfElementType element;
-	BfParts		columns;		/* the parts of an element */
 	BfLive		live;
 	Range		range;			/* all pages, unless hashes are spooled */
 	BufFile    *spool;			/* NULL: bits are set as rows come */
@@ -146,13 +145,12 @@ plan_default(BfLive *live, Relation index)
 {
 	const BfStrategy *strategy = bf_strategy_by_name(BF_LIVE_STRATEGY);
 	BfElementType element;
-	BfParts		parts;
 	BfPlan		plan;
 
-	bf_live_elements(index, &element, &parts);
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
 	bf_value_plan(strategy, LEAST_EXPECTED, BF_LIVE_FPP,
 				  strategy->funnels[element.kind], 0, &plan);
-	bf_live_plan(live, &plan, &parts);
+	bf_live_plan(live, &plan);
 }
 
 /* The expansion of an index; 0 if it does not grow. */
@@ -217,7 +215,7 @@ plan_build(Build *build, uint64 elements)
 	{
 		if (!plan_for(build, expected, fpp, expansion, &sized, &error))
 			bf_raise(&error);
-		bf_live_plan(&build->live, &sized, &build->columns);
+		bf_live_plan(&build->live, &sized);
 		if (expansion == 0 ||
 			(double) elements < bf_live_capacity(&build->live))
 			return;
@@ -227,7 +225,7 @@ plan_build(Build *build, uint64 elements)
 				   &sized, &error)) &&
 		!plan_for(build, Max(elements, LEAST_EXPECTED), fpp, 0, &sized, &error))
 		bf_raise(&error);
-	bf_live_plan(&build->live, &sized, &build->columns);
+	bf_live_plan(&build->live, &sized);
 }
 
 /* Allocate the bits of the filter, or of a range if memory is short. */
@@ -254,10 +252,11 @@ range_start(Range *range, BlockNumber first)
 	memset(range->bits, 0, (Size) range->pages * BF_PAGE_BYTES);
 }
 
-/* Add an element, in a context that is reset. */
+/* Add an element. */
 static void
-add_element(Build *build, Datum value)
+build_element(Build *build, Datum value)
 {
+	MemoryContext caller = MemoryContextSwitchTo(build->scratch);
 	BfHash		hash;
 
 	if (!bf_element_hash(build->strategy, build->funnel, &build->element,
@@ -272,17 +271,6 @@ add_element(Build *build, Datum value)
 		BufFileWrite(build->spool, &pair, sizeof(pair));
 	}
 	build->elements++;
-}
-
-/* Add the element of a row, if it has one. */
-static void
-build_element(Build *build, const Datum *values, const bool *isnull)
-{
-	MemoryContext caller = MemoryContextSwitchTo(build->scratch);
-	Datum		value;
-
-	if (bf_parts_element(&build->columns, values, isnull, &value))
-		add_element(build, value);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(build->scratch);
 }
@@ -292,18 +280,18 @@ static void
 build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
-	build_element(state, values, isnull);
+	if (!isnull[0])
+		build_element(state, values[0]);
 }
 
 /* Add a row that PostgreSQL's scan left out. */
 static void
-build_left_out(TupleTableSlot *slot, const Datum *values, const bool *isnull,
-			   void *state)
+build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
 {
 	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
 
-	if (HeapTupleIsHotUpdated(tuple))
-		build_element(state, values, isnull);
+	if (!isnull && HeapTupleIsHotUpdated(tuple))
+		build_element(state, value);
 }
 
 /* Report progress over all passes, including a part of the current one. */
@@ -511,7 +499,7 @@ prepare_build(Build *build, Relation index)
 	memset(build, 0, sizeof(*build));
 	build->index = index;
 	build->strategy = bf_live_strategy(index);
-	bf_live_elements(index, &build->element, &build->columns);
+	bf_element_type(index->rd_opcintype[0], InvalidOid, &build->element);
 	build->funnel = bf_live_funnel(index, build->strategy, &build->element);
 	build->scratch = AllocSetContextCreate(CurrentMemoryContext,
 										   "live filter build",
@@ -677,7 +665,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
 	bf_live_forget(index);
-	bf_live_check_columns(index);
+	bf_live_check_column(index);
 	if (is_in_place(index))
 		builder = begin_in_place(heap, index);
 	prepare_build(build, index);
