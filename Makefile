@@ -15,7 +15,7 @@ DATA = $(call files,sql/bloomext*--*.sql src/redis/function/*.lua)
 ifndef WITH_HIREDIS
 WITH_HIREDIS := $(shell pkg-config --exists hiredis 2>/dev/null && echo yes || echo no)
 ifeq ($(WITH_HIREDIS),no)
-$(warning functions over Redis are left out, as $(if $(shell command -v pkg-config),there is no hiredis,there is no pkg-config to find hiredis by); WITH_HIREDIS=no says so without this line)
+$(warning functions over Redis are left out, as $(if $(shell command -v pkg-config),there is no hiredis,there is no pkg-config to find hiredis by); WITH_HIREDIS=no omits this warning)
 endif
 endif
 ifeq ($(filter yes no,$(WITH_HIREDIS)),)
