@@ -117,10 +117,11 @@ sub keys_of
 	my ($f) = @_;
 	my $server = $servers{ $f->{server} };
 	my @all = uniq map { @$_ } on_each($server, 'KEYS', '*');
-	my %others = map { $_->{key} => 1 } grep { $_ != $f && $_->{state} ne 'gone' } touching($f);
 	my $hash = sub { my $key = shift; return $key =~ /\{/ ? $key : "{$key}" };
 	my ($outer, $key) = ($hash->($f->{key}), $f->{key});
-	return grep { !$others{$_} } grep { /^\Q$outer\E:(bloomext|config|bloomext-shards)\z/ || /^\Q$key\E(:\d+)?(-(\d+|cursor|config))?\z/
+	my @others = map { my ($own, $of) = ($hash->($_->{key}), $_->{key}); qr/^(\Q$own\E:(bloomext|config)|\Q$of\E(-(\d+|cursor|config))?)\z/ }
+	  grep { $_->{state} ne 'gone' && length $_->{key} > length $f->{key} } touching($f);
+	return grep { my $at = $_; !grep { $at =~ $_ } @others } grep { /^\Q$outer\E:(bloomext|config|bloomext-shards)\z/ || /^\Q$key\E(:\d+)?(-(\d+|cursor|config))?\z/
 		|| (/^\{?(\Q$key\E:\d+)\}?:(bloomext|config)\z/ && index($_, $hash->($1)) == 0) } sort @all;
 }
 
@@ -640,8 +641,15 @@ sub appear
 	@$f{ 'state', 'kind', 'elements', 'confused', 'changed', 'filled', 'expires', 'remade' } = ('whole', $kind, \%elements, 0, time, 0, undef, {});
 	my ($element) = keys %elements;
 	$f->{meaning} = defined $kind ? ($element // '') =~ s/ .*//sr : undef;
-	# A shard takes the place of what is left of a lost filter of its name.
-	vanish($_) foreach grep { $_->{state} eq 'damaged' && $f->{shards} && $_->{key} =~ /^\Q$f->{key}\E:\d+\z/ } touching($f);
+	replace_by_shards($f) if $f->{shards};
+}
+
+# A shard takes the place of what is left of a lost filter of its name.
+sub replace_by_shards
+{
+	my ($f) = @_;
+	vanish($_) foreach grep { $_->{state} eq 'damaged' && $_->{key} =~ /^\Q$f->{key}\E:\d+\z/ } touching($f);
+	return;
 }
 
 # Time goes on; all keys of a filter go together.
@@ -726,6 +734,8 @@ sub create
 	my ($state, $line) = attempt($f, $session, "SELECT bf_redis_create('$f->{server}', " . quoted($f->{key})
 		. ", $spec->{expected}, $spec->{fpp}, '$spec->{strategy}', '$spec->{layout}" . ($spec->{shards} ? ';shards=3' : '') . "', $spec->{expansion}"
 		. ($ttl ? ", ttl => '$ttl seconds'" : '') . ($kind && ", funnel => '$kind'") . ')');
+	# Of shards, some may have been made.
+	replace_by_shards($f) if $spec->{shards} && $state ne '00000';
 	return refused($f, $state, $session) if $state ne '00000';
 	if ($line eq 'f')
 	{
