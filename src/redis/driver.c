@@ -152,6 +152,32 @@ list_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
 	bf_layout_offsets(remote->layout, bits, in->hashes);
 }
 
+/*
+ * Append where the block of an item starts, and a block with its bits alone:
+ * two arguments, as each takes Redis more time than the bits in it.
+ */
+static void
+append_block(BfUnit *unit, const BfRemote *remote, const BfItem *item,
+			 uint32 layer, const uint64 *bits)
+{
+	const BfBlocks *blocks = remote->plan.strategy->blocks;
+	const BfLayer *in = bf_remote_layer(remote, layer);
+	uint64		start = bf_layout_head(remote->layout) +
+		blocks->find(&item->hash, in->bits);
+	uint8	   *block = palloc0(blocks->bytes);
+
+	for (uint32 i = 0; i < in->hashes; i++)
+	{
+		uint64		bit = bits[i] - start * 8;
+
+		Assert(bits[i] >= start * 8 && bit < blocks->bytes * 8);
+		block[bit / 8] |= 0x80 >> bit % 8;
+	}
+	bf_command_number(unit, start);
+	bf_command_bytes(unit, block, blocks->bytes);
+	pfree(block);
+}
+
 /* Append what lua/layers.lua reads: the layers, and the positions of items. */
 void
 bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
@@ -172,8 +198,11 @@ bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
 			uint64		bits[BF_MAX_HASHES];
 
 			list_bits(&item[i], remote, j, bits);
-			for (uint32 bit = 0; bit < bf_remote_layer(remote, j)->hashes; bit++)
-				bf_command_number(unit, bits[bit]);
+			if (blocks != NULL)
+				append_block(unit, remote, &item[i], j, bits);
+			else
+				for (uint32 bit = 0; bit < bf_remote_layer(remote, j)->hashes; bit++)
+					bf_command_number(unit, bits[bit]);
 		}
 	}
 }

@@ -27,8 +27,20 @@ if not note() then return false end
 local newest, next, config, cursor = KEYS[layers], KEYS[layers + 1], KEYS[layers + 2], KEYS[layers + 3]
 local shape = shapes == 1 and 1 or layers
 local filled = c('BITCOUNT', newest)
+-- Set the bits of an element in its block of the newest layer; returns how many were not set.
+local function set_block(from)
+  local bytes, bits, t, zeros = block_at(newest, ARGV[from]), ARGV[from + 1], {}, 0
+  for i = 1, block, 4 do
+    local was, wanted = unpacked('<i4', bytes, i), unpacked('<i4', bits, i)
+    if band(was, wanted) ~= wanted then zeros = zeros + 1 end
+    t[#t + 1] = struct.pack('<i4', bit.bor(was, wanted))
+  end
+  c('SETRANGE', newest, ARGV[from], table.concat(t))
+  return zeros
+end
 -- Set the bits of an element in the newest layer; returns how many were not set.
 local function set(e)
+  if block > 0 then return set_block(e + at[shape]) end
   local t, n = {'BITFIELD', newest}, 2
   for i = e + at[shape], e + at[shape] + k[shape] - 1 do
     t[n + 1] = 'SET' t[n + 2] = 'u1' t[n + 3] = ARGV[i] t[n + 4] = '1'
@@ -43,7 +55,8 @@ end
 local function testify(e, least, next_length)
   local numbers = {}
   for i = 0, e and k[shape] - 1 or -1 do
-    numbers[i + 1] = ('%.0f'):format(math.floor(tonumber(ARGV[e + at[shape] + i]) / 32))
+    local from = e + at[shape]
+    numbers[i + 1] = ('%.0f'):format(block > 0 and ARGV[from] / 4 + i or math.floor(ARGV[from + i] / 32))
   end
   local better = testimony(newest, least, numbers)
   if not better and not next_length then return end

@@ -1,7 +1,9 @@
 -- Precedes scripts about elements in layers; after guard.lua.
 -- ARGV goes on with the number of layers; the number of their shapes (1 if all are
 --   alike); the bytes of the block that has all positions of an element (0: they are
---   anywhere); k of each shape; and for each element its positions in each shape.
+--   anywhere); k of each shape; and for each element, in each shape, its positions, or
+--   the byte that its block starts at and a block with its bits alone, one in each word
+--   of 32 bits.
 local layers, shapes, block, at, k, step
 local function read_shapes()
   layers, shapes, at, k, step = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), {}, {}, 0
@@ -9,19 +11,22 @@ local function read_shapes()
   a = a + 3
   for i = 1, shapes do
     at[i], k[i] = step, tonumber(ARGV[a])
-    step = step + k[i]
+    step = step + (block > 0 and 2 or k[i])
     a = a + 1
   end
 end
--- Whether the block of a string has the bits of the positions from ARGV[from] to ARGV[to].
-local function has_all(key, from, to)
-  local first = tonumber(ARGV[from])
-  local start = first - first % (block * 8)
-  local bytes = c('GETRANGE', key, start / 8, start / 8 + block - 1)
-  for j = from, to do
-    local bit = ARGV[j] - start
-    local byte = bytes:byte((bit - bit % 8) / 8 + 1) or 0
-    if byte % 2 ^ (8 - bit % 8) < 2 ^ (7 - bit % 8) then return false end
+-- The block of a string that starts at a byte.
+local function block_at(key, start)
+  local bytes = c('GETRANGE', key, start, start + block - 1)
+  return #bytes == block and bytes or bytes .. ('\0'):rep(block - #bytes)
+end
+-- Whether the block of a string has the bits of ARGV[from + 1].
+local band, unpacked = bit.band, struct.unpack
+local function has_all(key, from)
+  local bytes, bits = block_at(key, ARGV[from]), ARGV[from + 1]
+  for i = 1, block, 4 do
+    local wanted = unpacked('<i4', bits, i)
+    if band(unpacked('<i4', bytes, i), wanted) ~= wanted then return false end
   end
   return true
 end
@@ -29,11 +34,11 @@ end
 local function found(e)
   for i = layers, 1, -1 do
     local s = shapes == 1 and 1 or i
-    local from, to, missing = e + at[s], e + at[s] + k[s] - 1, false
+    local from, missing = e + at[s], false
     if block > 0 then
-      missing = not has_all(KEYS[i], from, to)
+      missing = not has_all(KEYS[i], from)
     else
-      for j = from, to do
+      for j = from, from + k[s] - 1 do
         if c('GETBIT', KEYS[i], ARGV[j]) == 0 then
           missing = true
           break
