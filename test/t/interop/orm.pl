@@ -126,8 +126,7 @@ foreach my $name (sort keys %orms)
 			'changed|Old hat', "$name: and that alone");
 	}
 }
-my $count = () = slurp_file("$FindBin::RealBin/../../../$page") =~ /^Without the trigger it prints `lost: Old hat`\./mg;
-is($count, scalar keys %orms, 'the page says so');
+like(slurp_file("$FindBin::RealBin/../../../$page"), qr/without the trigger\s+it prints `lost: Old hat`/, 'the page says so');
 
 $node->stop;
 done_testing();
