@@ -184,6 +184,14 @@ CREATE FUNCTION bf_shard(anycompatible, shards int) RETURNS int
 COMMENT ON FUNCTION bf_shard(anycompatible, int) IS
 	'number of the shard, from 0 on, that the element is in, in SQL and in Redis (guava;shards=8): CRC-32 of its bytes (text as UTF-8, integers as those of the bigint) modulo shards, 1 to 1024';
 
+-- Elements of several columns
+
+CREATE FUNCTION bf_element(VARIADIC "any") RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomext_element'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bf_element(VARIADIC "any") IS
+	'the element that 2 to 32 values make, as in a live filter of as many columns, for filters of bytea: of each value 1 byte for its kind, 4 bytes for its length, its bytes. NULL if one is NULL. A literal needs a type (42P18)';
+
 -- Whole filters
 
 CREATE FUNCTION bf_union(bloomfilter, bloomfilter) RETURNS bloomfilter
@@ -713,7 +721,7 @@ COMMENT ON FUNCTION bloomfilter_handler(internal) IS
 
 CREATE ACCESS METHOD bloomfilter TYPE INDEX HANDLER bloomfilter_handler;
 COMMENT ON ACCESS METHOD bloomfilter IS
-	'bloom filter of a column, kept up to date; asked by bf_live_contains(), never scanned';
+	'bloom filter of a column, or of several, kept up to date; asked by bf_live_contains(), never scanned';
 
 CREATE OPERATOR CLASS bloomfilter_text_ops
 	DEFAULT FOR TYPE text USING bloomfilter AS
@@ -833,13 +841,13 @@ CREATE FUNCTION bf_live_contains(rel regclass, elem anycompatible, col name DEFA
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
 COMMENT ON FUNCTION bf_live_contains(regclass, anycompatible, name) IS
-	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named';
+	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named. A filter of several columns is asked for a row of as many: ROW(a, b); NULL if a field is NULL';
 
 CREATE FUNCTION bf_live_contains_each(rel regclass, elems anycompatiblearray, col name DEFAULT NULL) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains_each'
 	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bf_live_contains_each(regclass, anycompatiblearray, name) IS
-	'an answer of bf_live_contains for each element of the array, NULL for NULL';
+	'an answer of bf_live_contains for each element, or row, of the array, NULL for NULL';
 
 CREATE FUNCTION bf_live_contains_all(rel regclass, elems anycompatiblearray, col name DEFAULT NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains_all'

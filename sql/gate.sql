@@ -783,4 +783,66 @@ RESET ROLE;
 DROP OWNED BY gated_reader;
 DROP ROLE gated_reader;
 
+-- Several columns: a filter is asked where there is an equality on each, in any order, by a join, a constant or a parameter.
+CREATE TABLE stock (dropped int, shop text, article int, code char(6), pieces int) WITH (autovacuum_enabled = off);
+ALTER TABLE stock DROP COLUMN dropped;
+INSERT INTO stock SELECT 'shop ' || g % 50, g, 'c' || g, g % 7 FROM generate_series(1, 5000) AS g;
+INSERT INTO stock VALUES (NULL, 1, 'c', 1), ('shop 1', NULL, 'c', 1);
+CREATE INDEX stock_key ON stock (shop, article);
+CREATE INDEX stock_key_bf ON stock USING bloomfilter (article, shop) WITH (expected = 10000, fpp = 0.0001, plans = on);
+CREATE TABLE orders (n int, shop text, article bigint, code char(9)) WITH (autovacuum_enabled = off);
+INSERT INTO orders SELECT g, 'shop ' || g % 50, CASE WHEN g % 2 = 0 THEN g ELSE g + 7000 END, 'c' || g FROM generate_series(1, 40) AS g;
+INSERT INTO orders VALUES (41, NULL, 1, 'c'), (42, 'shop 1', NULL, 'c'), (43, 'shop 1', 3000000001, NULL);
+VACUUM ANALYZE stock, orders;
+SELECT * FROM gated('SELECT o.n FROM orders AS o WHERE NOT EXISTS (SELECT FROM stock AS s WHERE s.shop = o.shop AND s.article = o.article)');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o LEFT JOIN stock AS s ON o.article = s.article AND o.shop = s.shop');
+SELECT * FROM gated('SELECT o.n FROM orders AS o LEFT JOIN stock AS s USING (shop, article) WHERE s.article IS NULL');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s USING (shop, article) WHERE s.shop = ''shop 4''');
+SELECT * FROM gated('SELECT o.n, (SELECT pieces FROM stock AS s WHERE s.article = o.article AND s.shop = ''shop 4'') FROM orders AS o');
+SELECT * FROM gated('SELECT o.n FROM orders AS o WHERE (o.shop, o.article) IN (SELECT shop, article FROM stock OFFSET 0)');
+SELECT * FROM gated('SELECT o.n FROM orders AS o WHERE EXISTS (SELECT FROM stock AS s WHERE (s.shop, s.article) = (o.shop, o.article))');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s ON s.shop = lower(o.shop) AND s.article = o.article + 1');
+-- Not for a part of the columns, nor for what is no equality of each.
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s USING (shop) WHERE o.n < 4');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s USING (article)');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s ON s.shop = o.shop AND s.article >= o.article WHERE o.n < 4');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s ON s.shop = o.shop AND (s.article = o.article OR s.pieces = 0) WHERE o.n < 4');
+SELECT * FROM gated('SELECT pieces FROM stock WHERE (shop, article) IN ((''x'', 1), (''shop 4'', 4))');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s ON s.shop = o.shop AND s.article IS NOT DISTINCT FROM o.article');
+-- char(n), expressions, and a partial index.
+CREATE INDEX stock_code_bf ON stock USING bloomfilter (code, (lower(shop))) WITH (expected = 10000, fpp = 0.0001, plans = on) WHERE pieces >= 0;
+SELECT * FROM gated('SELECT o.n, (SELECT pieces FROM stock AS s WHERE s.code = o.code AND lower(s.shop) = o.shop AND s.pieces >= 0) FROM orders AS o');
+SELECT * FROM gated('SELECT o.n, (SELECT pieces FROM stock AS s WHERE s.code = o.code AND lower(s.shop) = o.shop) FROM orders AS o');
+-- Of several filters that of most columns, then the smallest.
+CREATE INDEX stock_shop_bf ON stock USING bloomfilter (shop) WITH (expected = 10000, fpp = 0.0001, plans = on);
+CREATE INDEX stock_large_bf ON stock USING bloomfilter (shop, article) WITH (expected = 1000000, fpp = 0.0001, plans = on);
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s USING (shop, article)');
+SELECT * FROM gated('SELECT o.n, s.pieces FROM orders AS o JOIN stock AS s USING (shop) WHERE o.n < 4');
+DROP INDEX stock_shop_bf, stock_large_bf;
+-- A constant, and parameters.
+DROP INDEX stock_key;
+SELECT * FROM gated('SELECT pieces FROM stock WHERE shop = ''shop 4'' AND article = 5');
+SELECT * FROM gated('SELECT pieces FROM stock WHERE article = 4 AND shop = ''shop 4''');
+SELECT * FROM gated('SELECT pieces FROM stock WHERE article = 3000000001 AND shop = ''shop 4''');
+PREPARE of_shop(text, int) AS SELECT pieces FROM stock WHERE shop = $1 AND article = $2;
+SET plan_cache_mode = force_generic_plan;
+SELECT * FROM gates('EXECUTE of_shop(''shop 4'', 5)', 'ANALYZE, COSTS off, TIMING off, SUMMARY off');
+EXECUTE of_shop('shop 4', 4);
+EXECUTE of_shop('shop 4', NULL);
+RESET plan_cache_mode;
+DEALLOCATE of_shop;
+-- Partitions whose columns have another order.
+CREATE TABLE parted (shop text, article int, pieces int) PARTITION BY LIST (shop);
+CREATE TABLE parted_a (pieces int, gone int, article int, shop text);
+ALTER TABLE parted_a DROP COLUMN gone;
+ALTER TABLE parted ATTACH PARTITION parted_a FOR VALUES IN ('a');
+CREATE TABLE parted_b PARTITION OF parted FOR VALUES IN ('b');
+CREATE INDEX parted_bf ON parted USING bloomfilter (shop, article) WITH (expected = 10000, fpp = 0.0001, plans = on);
+INSERT INTO parted SELECT CASE WHEN g % 2 = 0 THEN 'a' ELSE 'b' END, g, g FROM generate_series(1, 3000) AS g;
+VACUUM ANALYZE parted;
+SELECT * FROM gated('SELECT o.n FROM orders AS o WHERE NOT EXISTS (SELECT FROM parted AS p WHERE p.shop = CASE WHEN o.n % 3 = 0 THEN ''a'' ELSE ''b'' END AND p.article = o.article)');
+SELECT * FROM gated('SELECT o.n, (SELECT sum(pieces) FROM parted AS p WHERE p.shop = ''a'' AND p.article = o.article) FROM orders AS o');
+SELECT count(*) FILTER (WHERE NOT bf_live_contains('parted', ROW(shop, article))) AS denied, count(*) FILTER (WHERE bf_live_contains('parted', ROW(shop, article + 5000))) AS wrong FROM parted;
+DROP TABLE stock, orders, parted;
+
 DROP SCHEMA gated CASCADE;

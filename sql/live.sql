@@ -122,7 +122,6 @@ UPDATE pg_collation SET collisdeterministic = false WHERE oid = 'ignore_case'::r
 CREATE INDEX ON live USING bloomfilter (t COLLATE ignore_case);
 CREATE INDEX ON live USING bloomfilter ((i4::numeric));
 CREATE INDEX ON live USING bloomfilter ((i4::float8));
-CREATE INDEX ON live USING bloomfilter (t, v);
 CREATE UNIQUE INDEX ON live USING bloomfilter (t);
 CREATE INDEX ON live USING bloomfilter (t) INCLUDE (v);
 CREATE INDEX ON live USING bloomfilter (t) WITH (strategy = redisson);

@@ -5,7 +5,7 @@
  *
  *	  lookup_cache.c	what was found before for a relation, and is still valid
  *	  resolve.c			which filters does the named relation stand for?
- *	  index_key.c		which column or expression are they on?
+ *	  index_key.c		which columns or expressions are they on?
  *	  rows.c			are the rows in tables that indexes cover, or kept elsewhere?
  *	  rights.c			is the user allowed to know?
  *	  visibility.c		does a filter hold every row that this snapshot can see?
@@ -20,6 +20,7 @@
 #include "nodes/execnodes.h"
 
 #include "pages/layers.h"
+#include "type/row.h"
 
 /* epoch.c */
 extern void bf_epoch_init(void);
@@ -27,12 +28,20 @@ extern uint64 bf_epoch(void);
 extern uint64 bf_definitions(void);
 
 /* index_key.c */
+
+/* A column of a key: of the table, or an expression */
+typedef struct BfKeyColumn
+{
+	const char *name;			/* of the column, or of that of the index */
+	Node	   *expression;		/* or NULL */
+} BfKeyColumn;
+
 typedef struct BfIndexKey
 {
 	Oid			index;
 	Oid			table;
-	const char *column;			/* or NULL */
-	Node	   *expression;		/* or NULL */
+	int			count;			/* of columns */
+	BfKeyColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } BfIndexKey;
 
 extern BfIndexKey *bf_index_key_of(Relation index);
@@ -60,9 +69,8 @@ extern const char *bf_doubt_text(BfDoubt doubt);
 extern const char *bf_doubt_hint(BfDoubt doubt);
 extern bool bf_live_was_undone(Relation table, const BfLive *live);
 extern bool bf_live_holds_elements(Relation index);
-extern const char *bf_live_column_hint(Relation index);
 extern const char *bf_live_maybe(Relation index);
-extern void bf_live_check_column(Relation index);
+extern void bf_live_check_columns(Relation index);
 
 /* rows.c */
 typedef struct BfPlace
@@ -83,9 +91,9 @@ extern const char *bf_rows_maybe(const BfPlace *place);
 
 /* rights.c */
 extern bool bf_rights_check_table(Oid table);
-extern bool bf_rights_may_read_column(Oid named, Relation index);
+extern bool bf_rights_may_read_columns(Oid named, Relation index);
 extern bool bf_rights_may_plan(Oid named, Relation index, Oid user);
-extern bool bf_rights_may_see_statistics(Oid table, AttrNumber column);
+extern bool bf_rights_may_see_statistics(HeapTuple index);
 extern void bf_rights_refuse(Oid table);
 extern void bf_rights_keep(const List *leaves, Oid named, const List *own,
 						   bool whole);
@@ -102,7 +110,8 @@ typedef struct BfLeaf
 typedef struct BfQuestion
 {
 	Oid			rel;
-	const BfElementType *element;	/* NULL: no element */
+	const BfElementType *element;	/* NULL: no element, or a row */
+	const BfRowType *row;		/* of several columns; NULL: no row */
 	const char *column;			/* or the index on an expression; or NULL */
 	bool		all;			/* all filters of the relation */
 } BfQuestion;

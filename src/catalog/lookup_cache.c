@@ -44,11 +44,12 @@
 /* The number of entries beyond which those of other epochs are removed. */
 #define MOST_ENTRIES	1024
 
-/* What was looked up */
+/* What was looked up; without padding, as it is hashed by its bytes */
 typedef struct Key
 {
+	uint64		row;			/* the type of rows; 0: no rows */
 	Oid			rel;
-	BfMeaning	meaning;		/* of elements */
+	BfMeaning	meaning;		/* of elements; unknown for rows */
 	NameData	column;			/* empty: no column named */
 } Key;
 
@@ -77,11 +78,30 @@ struct BfCachedLookup
 static HTAB *all;
 static long most = MOST_ENTRIES;
 
+/* The meaning of the elements of a lookup. */
+static BfMeaning
+meaning_of(const BfQuestion *question)
+{
+	return question->element == NULL ? BF_MEANING_UNKNOWN :
+		question->element->meaning;
+}
+
+/* The type of the rows of a lookup. */
+static uint64
+row_of(const BfQuestion *question)
+{
+	return question->row == NULL ? 0 : question->row->id;
+}
+
 /* The key of a lookup. */
 static Key
 key_of(const BfQuestion *question)
 {
-	Key			key = {.rel = question->rel,.meaning = question->element->meaning};
+	Key			key = {
+		.row = row_of(question),
+		.rel = question->rel,
+		.meaning = meaning_of(question)
+	};
 
 	if (question->column != NULL)
 		namestrcpy(&key.column, question->column);
@@ -93,7 +113,8 @@ static bool
 is_for_question(const BfCachedLookup *entry, const BfQuestion *question)
 {
 	return entry->key.rel == question->rel &&
-		entry->key.meaning == question->element->meaning &&
+		entry->key.row == row_of(question) &&
+		entry->key.meaning == meaning_of(question) &&
 		strcmp(NameStr(entry->key.column),
 			   question->column == NULL ? "" : question->column) == 0;
 }

@@ -70,14 +70,35 @@ refuse_unknown(Oid rel)
 			 errmsg("relation with OID %u does not exist", rel)));
 }
 
-/* Whether an element is of the kind that an index holds. */
+/*
+ * Whether an index takes what a lookup is for.  One on several columns takes
+ * rows only: a bytea does not say what it was made of.
+ */
 static bool
-takes_element(Relation index, const BfElementType *element)
+takes_element(Relation index, const BfQuestion *question)
 {
 	BfElementType own;
+	BfParts		parts;
 
-	bf_element_type(index->rd_opcintype[0], InvalidOid, &own);
-	return bf_element_is_alike(&own, element);
+	bf_live_elements(index, &own, &parts);
+	if (question->row != NULL)
+		return parts.count > 0 && bf_parts_take(&parts, &question->row->parts);
+	return parts.count == 0 && bf_element_is_alike(&own, question->element);
+}
+
+/* Whether a lookup is for an element, or a row. */
+static bool
+has_element(const BfQuestion *question)
+{
+	return question->element != NULL || question->row != NULL;
+}
+
+/* What a lookup is for, for a message: a type, or those of a row's fields. */
+static const char *
+type_of_question(const BfQuestion *question)
+{
+	return question->row != NULL ? bf_parts_name(&question->row->parts) :
+		format_type_be(question->element->type);
 }
 
 /*
@@ -88,7 +109,7 @@ matches_question(Relation index, const BfQuestion *question)
 {
 	if (question->column != NULL)
 		return bf_index_key_is_named(index, question->column);
-	return question->element == NULL || takes_element(index, question->element);
+	return !has_element(question) || takes_element(index, question);
 }
 
 /* Add an open live filter to a choice. */
@@ -209,22 +230,22 @@ the_key(Oid table, const BfQuestion *question, const Choice *choice)
 	{
 		if (bf_index_key_equals(linitial(keys), lfirst(cell)))
 			continue;
-		Assert(choice->meant != NIL || question->element != NULL);
+		Assert(choice->meant != NIL || has_element(question));
 		if (choice->meant == NIL)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("no live filter of table \"%s\" holds elements of type %s",
 							get_rel_name(table),
-							format_type_be(question->element->type)),
+							type_of_question(question)),
 					 errdetail("Its live filters are on: %s.",
 							   bf_index_key_list(keys)),
-					 errhint("Cast the element to the type of one of these columns or expressions.")));
+					 errhint("Cast the element to the type of one of these columns or expressions; for several columns use ROW(...).")));
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 				 errmsg("table \"%s\" has several live filters",
 						get_rel_name(table)),
 				 errdetail("They are on: %s.", bf_index_key_list(keys)),
-				 question->element != NULL ?
+				 has_element(question) ?
 				 errhint("Specify the column, as in bf_live_contains(table, element, 'column'), or use the index in place of the table.") :
 				 errhint("Use the index in place of the table.")));
 	}
@@ -402,18 +423,57 @@ bf_resolve_index(Oid index)
 	return leaves_of_index(&question, IndexGetRelation(index, false));
 }
 
+/* The elements of an index, for a message. */
+static const char *
+type_of_elements(Relation index)
+{
+	BfElementType own;
+	BfParts		parts;
+
+	bf_live_elements(index, &own, &parts);
+	return parts.count > 0 ? bf_parts_name(&parts) :
+		format_type_be(index->rd_opcintype[0]);
+}
+
+/*
+ * Raise an error if the fields of a row have other names than the columns of an
+ * index: they may be in another order.
+ */
+static void
+check_names(Relation index, const BfRowType *row)
+{
+	BfIndexKey *key;
+
+	if (!row->is_named)
+		return;
+	key = bf_index_key_of(index);
+	for (int i = 0; i < key->count; i++)
+	{
+		if (strcmp(bf_row_field(row, i), key->columns[i].name) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("field %d of the row is \"%s\", but column %d of live filter \"%s\" is \"%s\"",
+							i + 1, bf_row_field(row, i), i + 1,
+							RelationGetRelationName(index), key->columns[i].name),
+					 errhint("Give the fields in the order of the filter's columns, with their names, or without names as ROW(...).")));
+	}
+}
+
 /* Raise an error if a filter holds elements of another kind. */
 static void
-check_element(Relation index, const BfElementType *element)
+check_element(Relation index, const BfQuestion *question)
 {
-	if (!takes_element(index, element))
+	if (!takes_element(index, question))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("live filter \"%s\" holds elements of type %s, not %s",
-						RelationGetRelationName(index),
-						format_type_be(index->rd_opcintype[0]),
-						format_type_be(element->type)),
+						RelationGetRelationName(index), type_of_elements(index),
+						type_of_question(question)),
+				 bf_live_columns(index) > 1 ?
+				 errhint("Use ROW(...), with as many values of these types.") :
 				 errhint("Cast the element.")));
+	if (question->row != NULL)
+		check_names(index, question->row);
 }
 
 /* Raise an error if a leaf's filters may not, or cannot, be used. */
@@ -427,12 +487,12 @@ check_leaf(const BfLeaf *leaf, const BfQuestion *question, Oid named,
 	{
 		Relation	index = relation_open(lfirst_oid(cell), NoLock);
 
-		if (!whole && !bf_rights_may_read_column(named, index))
+		if (!whole && !bf_rights_may_read_columns(named, index))
 			bf_rights_refuse(named);
-		if (question->element != NULL)
-			check_element(index, question->element);
+		if (has_element(question))
+			check_element(index, question);
 		if (!question->all)
-			bf_live_check_column(index);
+			bf_live_check_columns(index);
 		relation_close(index, NoLock);
 	}
 }

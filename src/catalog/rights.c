@@ -3,7 +3,7 @@
  *	  Is the caller allowed to know what a live filter holds?
  *
  * A filter reveals the contents of rows.  So the caller needs the right to
- * read the column, and no policy may hide rows, as the filter cannot apply
+ * read all columns, and no policy may hide rows, as the filter cannot apply
  * policies.  As in a query, privileges are checked on the named relation, not
  * on its partitions or children, and before anything is locked or reported.
  *
@@ -12,8 +12,10 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_index.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
@@ -58,16 +60,15 @@ bf_rights_check_table(Oid table)
 }
 
 /*
- * Whether a user without the right to read the whole named table has the right
- * to read the column of an index, of that table or one below it.
+ * Whether a user has the right to read the column of a named table that a
+ * column of that table, or of one below it, is; 0 is an expression.
  */
 static bool
-may_read_column(Oid named, Relation index, Oid user)
+may_read_column(Oid named, Relation index, AttrNumber column, Oid user)
 {
-	AttrNumber	column = index->rd_index->indkey.values[0];
 	char	   *name;
 
-	if (column == 0 || bf_is_partial(index))
+	if (column == 0)
 		return false;
 	name = get_attname(index->rd_index->indrelid, column, false);
 	column = get_attnum(named, name);
@@ -77,11 +78,26 @@ may_read_column(Oid named, Relation index, Oid user)
 							  ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* Whether the caller has the right to read the column of an index. */
-bool
-bf_rights_may_read_column(Oid named, Relation index)
+/*
+ * Whether a user without the right to read the whole named table has the right
+ * to read all columns of an index, of that table or one below it.
+ */
+static bool
+may_read_columns(Oid named, Relation index, Oid user)
 {
-	return may_read_column(named, index, GetUserId());
+	bool		may = !bf_is_partial(index);
+
+	for (int i = 0; may && i < bf_live_columns(index); i++)
+		may = may_read_column(named, index, index->rd_index->indkey.values[i],
+							  user);
+	return may;
+}
+
+/* Whether the caller has the right to read all columns of an index. */
+bool
+bf_rights_may_read_columns(Oid named, Relation index)
+{
+	return may_read_columns(named, index, GetUserId());
 }
 
 /*
@@ -92,32 +108,62 @@ bool
 bf_rights_may_plan(Oid named, Relation index, Oid user)
 {
 	return pg_class_aclcheck(named, user, ACL_SELECT) == ACLCHECK_OK ||
-		may_read_column(named, index, user);
+		may_read_columns(named, index, user);
+}
+
+/* Whether the caller may read all columns of an index, by its row. */
+static bool
+may_read_keys(HeapTuple index)
+{
+	Form_pg_index form = (Form_pg_index) GETSTRUCT(index);
+	bool		may = heap_attisnull(index, Anum_pg_index_indpred, NULL);
+	bool		missing = false;	/* is not an error */
+
+	for (int i = 0; may && i < form->indnkeyatts; i++)
+		may = form->indkey.values[i] != InvalidAttrNumber &&
+			pg_attribute_aclcheck_ext(form->indrelid, form->indkey.values[i],
+									  GetUserId(), ACL_SELECT,
+									  &missing) == ACLCHECK_OK;
+	return may;
 }
 
 /*
- * Whether the caller may see statistics of an index on a column of a table;
- * column 0 is an expression, or a partial index.
+ * Whether the caller may see statistics of an index, by its row of pg_index;
+ * invalid: it was dropped.
  */
 bool
-bf_rights_may_see_statistics(Oid table, AttrNumber column)
+bf_rights_may_see_statistics(HeapTuple index)
 {
 	bool		missing = false;	/* is not an error */
+	Oid			table;
 
 	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
 		return true;
+	if (!HeapTupleIsValid(index))
+		return false;
+	table = ((Form_pg_index) GETSTRUCT(index))->indrelid;
 	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
 		return false;
 	return pg_class_aclcheck_ext(table, GetUserId(), ACL_SELECT,
 								 &missing) == ACLCHECK_OK ||
-		(column != InvalidAttrNumber &&
-		 pg_attribute_aclcheck_ext(table, column, GetUserId(), ACL_SELECT,
-								   &missing) == ACLCHECK_OK);
+		may_read_keys(index);
+}
+
+/* Whether a table has all columns of a key, none of which is an expression. */
+static bool
+has_columns(Oid table, const BfIndexKey *key)
+{
+	bool		has = true;
+
+	for (int i = 0; has && i < key->count; i++)
+		has = key->columns[i].expression == NULL &&
+			get_attnum(table, key->columns[i].name) != InvalidAttrNumber;
+	return has;
 }
 
 /*
- * Whether an index of a table below the named one is on a column of the named
- * one, or on the expression of one of its indexes.
+ * Whether an index of a table below the named one is on columns of the named
+ * one, or has the key of one of its indexes.
  */
 static bool
 is_of_named(Relation index, Oid named, const List *own)
@@ -132,8 +178,8 @@ is_of_named(Relation index, Oid named, const List *own)
 	if (bf_is_partial(index))
 		return false;
 	key = bf_index_key_of(index);
-	if (key->column != NULL)
-		return get_attnum(named, key->column) != InvalidAttrNumber;
+	if (has_columns(named, key))
+		return true;
 	foreach(cell, own)
 	{
 		if (bf_index_key_equals(lfirst(cell), key))
@@ -165,7 +211,7 @@ bf_rights_keep(const List *leaves, Oid named, const List *own, bool whole)
 			Relation	index = relation_open(lfirst_oid(inner), NoLock);
 
 			if (is_of_named(index, named, own) &&
-				(whole || bf_rights_may_read_column(named, index)))
+				(whole || bf_rights_may_read_columns(named, index)))
 				permitted = lappend_oid(permitted, lfirst_oid(inner));
 			else
 				refused = true;

@@ -47,6 +47,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/filters.h"
+#include "pages/index_options.h"
 
 /* The full form of a transaction ID that is not far from the next one. */
 FullTransactionId
@@ -254,23 +255,33 @@ bf_doubt_hint(BfDoubt doubt)
 }
 
 /*
- * Whether the type of the column can be an element.  ALTER TABLE can change
- * text to citext without a rebuild.
+ * A column of an index whose type cannot be an element; NULL if all can.  ALTER
+ * TABLE can change text to citext without a rebuild.
  */
+static Form_pg_attribute
+unfit_column(Relation index)
+{
+	for (int i = 0; i < bf_live_columns(index); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), i);
+
+		if (!bf_type_can_be_element(getBaseType(column->atttypid)))
+			return column;
+	}
+	return NULL;
+}
+
+/* Whether the types of all columns can be elements. */
 bool
 bf_live_holds_elements(Relation index)
 {
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
-
-	return bf_type_can_be_element(getBaseType(column->atttypid));
+	return unfit_column(index) == NULL;
 }
 
 /* The hint for a column whose type cannot be an element: a sentence. */
-const char *
-bf_live_column_hint(Relation index)
+static const char *
+column_hint(Form_pg_attribute column)
 {
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
-
 	return psprintf("Drop it, and create one on an expression, e.g. %s.",
 					bf_expression_instead(column->atttypid, true,
 										  quote_identifier(NameStr(column->attname))));
@@ -283,30 +294,32 @@ bf_live_maybe(Relation index)
 	const char *name = RelationGetRelationName(index);
 	const BfLive *live;
 	BfDoubt		doubt = bf_live_doubt(index, &live);
+	Form_pg_attribute unfit = unfit_column(index);
 
-	if (!bf_live_holds_elements(index))
+	if (unfit != NULL)
 		return psprintf("live filter \"%s\" has a column of a type that cannot be an element. %s",
-						name, bf_live_column_hint(index));
+						name, column_hint(unfit));
 	if (doubt != BF_SURE)
 		return psprintf("live filter \"%s\" %s. %s", name, bf_doubt_text(doubt),
 						bf_doubt_hint(doubt));
 	return NULL;
 }
 
-/* Raise 0A000 if the column cannot hold elements; checked at each read. */
+/* Raise 0A000 if a column cannot hold elements; checked at each read. */
 void
-bf_live_check_column(Relation index)
+bf_live_check_columns(Relation index)
 {
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
+	Form_pg_attribute unfit = unfit_column(index);
 	BfElementType element;
 
-	if (index->rd_createSubid == InvalidSubTransactionId &&
-		!bf_live_holds_elements(index))
+	if (index->rd_createSubid == InvalidSubTransactionId && unfit != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("live filter \"%s\" has a column of type %s, which cannot be an element of a bloom filter",
 						RelationGetRelationName(index),
-						format_type_be(column->atttypid)),
-				 errhint("%s", bf_live_column_hint(index))));
-	bf_element_type(column->atttypid, index->rd_indcollation[0], &element);
+						format_type_be(unfit->atttypid)),
+				 errhint("%s", column_hint(unfit))));
+	for (int i = 0; i < bf_live_columns(index); i++)
+		bf_element_type(TupleDescAttr(RelationGetDescr(index), i)->atttypid,
+						index->rd_indcollation[i], &element);
 }

@@ -5,7 +5,8 @@
  *
  * A gate is a scan over another one, its child, all of whose rows satisfy
  * column = value, where the value is known before the scan starts.  It probes
- * the filter on the column.  If the value is certainly absent there is no such
+ * the filter on the column; a filter on several columns is probed if there is
+ * such a condition for each of them, in any order.  If the value is certainly absent there is no such
  * row, and the child is not executed; otherwise the gate returns the rows of
  * the child unchanged (gate_scan.c).  So a plan returns the same rows as
  * without the gate, and a gate can be wherever its child could.
@@ -18,7 +19,8 @@
  *
  * A filter is probed for a clause that the child checks, with an operator that
  * is the filter's equality: one of its operator family, with a deterministic
- * collation.  The value is evaluated once per scan, and no earlier than
+ * collation.  Of several filters the one on most columns is probed, as it says
+ * most of the row; of these the smallest one.  The value is evaluated once per scan, and no earlier than
  * without the gate, as it must not cause an error that would not occur
  * otherwise: either the child evaluates it for an index lookup, or its
  * evaluation cannot fail.
@@ -99,8 +101,8 @@ static set_rel_pathlist_hook_type other_hook;
 typedef struct Question
 {
 	IndexOptInfo *filter;
-	RestrictInfo *rinfo;
-	OpExpr	   *clause;			/* column = value, in this order */
+	List	   *rinfos;			/* one for each column */
+	List	   *clauses;		/* of these: column = value, in this order */
 } Question;
 
 /* Whether a relation of a query can have a gate. */
@@ -174,8 +176,20 @@ is_for_plans(const IndexOptInfo *info)
 	return wanted;
 }
 
+/* Which of two filters is to be probed: on more columns, or smaller. */
+static int
+compare_filters(const ListCell *left, const ListCell *right)
+{
+	const IndexOptInfo *a = lfirst(left);
+	const IndexOptInfo *b = lfirst(right);
+
+	if (a->nkeycolumns != b->nkeycolumns)
+		return b->nkeycolumns - a->nkeycolumns;
+	return (a->pages > b->pages) - (a->pages < b->pages);
+}
+
 /*
- * The filters of a relation that may be used.  The plan depends on all live
+ * The filters of a relation that may be used, in order.  The plan depends on all live
  * filters' options, even of those that may not be used, as options can change.
  */
 static List *
@@ -195,6 +209,7 @@ filters_of_rel(PlannerInfo *root, const RelOptInfo *rel)
 		if (is_for_plans(info))
 			filters = lappend(filters, info);
 	}
+	list_sort(filters, compare_filters);
 	return filters;
 }
 
@@ -262,19 +277,19 @@ is_harmless(const PlannerInfo *root, const Node *value)
 	return param->paramkind == PARAM_EXTERN || is_from_outside(root, param);
 }
 
-/* A clause with the column of the filter on its left; NULL if there is none. */
+/* A clause with a column of the filter on its left; NULL if there is none. */
 static OpExpr *
-column_first(const RestrictInfo *rinfo, IndexOptInfo *filter)
+column_first(const RestrictInfo *rinfo, IndexOptInfo *filter, int column)
 {
 	OpExpr	   *clause = (OpExpr *) rinfo->clause;
 	Index		relid = filter->rel->relid;
 
 	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
 		return NULL;
-	if (match_index_to_operand(linitial(clause->args), 0, filter) &&
+	if (match_index_to_operand(linitial(clause->args), column, filter) &&
 		!bms_is_member(relid, rinfo->right_relids))
 		return clause;
-	if (!match_index_to_operand(lsecond(clause->args), 0, filter) ||
+	if (!match_index_to_operand(lsecond(clause->args), column, filter) ||
 		bms_is_member(relid, rinfo->left_relids) ||
 		!OidIsValid(get_commutator(clause->opno)))
 		return NULL;
@@ -294,20 +309,20 @@ is_cheap(PlannerInfo *root, Node *value)
 }
 
 /*
- * The probe for a clause; NULL if there is none.  If a user may not see all
+ * The condition on a column that a clause is; NULL if it is none.  If a user may not see all
  * rows, rows are filtered before functions of other users see them, as with an
  * index.
  */
 static OpExpr *
-question_of_clause(PlannerInfo *root, RestrictInfo *rinfo,
-				   IndexOptInfo *filter)
+condition_of_clause(PlannerInfo *root, RestrictInfo *rinfo,
+					IndexOptInfo *filter, int column)
 {
 	OpExpr	   *clause = rinfo->pseudoconstant ? NULL :
-		column_first(rinfo, filter);
+		column_first(rinfo, filter, column);
 	Node	   *value;
 
 	if (clause == NULL ||
-		get_op_opfamily_strategy(clause->opno, filter->opfamily[0]) != 1 ||
+		get_op_opfamily_strategy(clause->opno, filter->opfamily[column]) != 1 ||
 		(OidIsValid(clause->inputcollid) &&
 		 !get_collation_isdeterministic(clause->inputcollid)) ||
 		!restriction_is_securely_promotable(rinfo, filter->rel))
@@ -317,26 +332,42 @@ question_of_clause(PlannerInfo *root, RestrictInfo *rinfo,
 		!is_cheap(root, value) ? NULL : clause;
 }
 
-/* The first probe for a clause that a path checks; false if there is none. */
+/* Add a condition on a column that a path checks; false if there is none. */
 static bool
-find_question(PlannerInfo *root, IndexOptInfo *filter, const List *clauses,
-			  const Path *child, Question *question)
+find_condition(PlannerInfo *root, const List *clauses, const Path *child,
+			   int column, Question *question)
 {
 	const ListCell *cell;
 
 	foreach(cell, clauses)
 	{
 		RestrictInfo *rinfo = lfirst(cell);
+		OpExpr	   *clause = condition_of_clause(root, rinfo, question->filter,
+												 column);
 
-		question->filter = filter;
-		question->rinfo = rinfo;
-		question->clause = question_of_clause(root, rinfo, filter);
-		if (question->clause != NULL &&
-			(is_by_index(child, rinfo) ||
-			 is_harmless(root, lsecond(question->clause->args))))
-			return true;
+		if (clause == NULL ||
+			(!is_by_index(child, rinfo) &&
+			 !is_harmless(root, lsecond(clause->args))))
+			continue;
+		question->rinfos = lappend(question->rinfos, rinfo);
+		question->clauses = lappend(question->clauses, clause);
+		return true;
 	}
 	return false;
+}
+
+/* The probe for clauses that a path checks; false if there is none. */
+static bool
+find_question(PlannerInfo *root, IndexOptInfo *filter, const List *clauses,
+			  const Path *child, Question *question)
+{
+	*question = (Question) {.filter = filter};
+	for (int i = 0; i < filter->nkeycolumns; i++)
+	{
+		if (!find_condition(root, clauses, child, i, question))
+			return false;
+	}
+	return true;
 }
 
 /* The first probe for the clauses of a path in one of several filters. */
@@ -369,6 +400,20 @@ value_varies(Node *node, void *context)
 	if (IsA(node, Param))
 		return is_from_outside(context, (const Param *) node);
 	return IsA(node, Var) || expression_tree_walker(node, value_varies, context);
+}
+
+/* Whether an element that is asked for is another one at each scan. */
+static bool
+element_varies(PlannerInfo *root, const Question *question)
+{
+	const ListCell *cell;
+
+	foreach(cell, question->clauses)
+	{
+		if (value_varies(lsecond(((OpExpr *) lfirst(cell))->args), root))
+			return true;
+	}
+	return false;
 }
 
 /* The table that the query names to mean a relation, which may be below it. */
@@ -438,7 +483,7 @@ static struct
 	bool		has_parameters;
 	int			subroots;		/* examined so far */
 	const IndexOptInfo *filter; /* NULL: none was probed */
-	const RestrictInfo *rinfo;	/* the last probe, and its result */
+	List	   *rinfos;			/* of the last probe, and its result */
 	double		absent;
 }			planned;
 
@@ -519,29 +564,69 @@ is_scan_dearer(const RelOptInfo *rel, Cost question)
 	return true;
 }
 
-/* Probe a filter for a constant: the absent share; -1: unknown, or costly. */
-static double
-probe_now(const RelOptInfo *rel, const Question *question, Relation index,
-		  const Const *constant)
+/* The values that a filter is to be asked for, if they are constants. */
+static bool
+constants_of(const Question *question, Datum *values, bool *nulls)
 {
-	BfGate		gate;
+	const ListCell *cell;
 
-	if (!bf_gate_open(&gate, index, question->clause) ||
-		!is_scan_dearer(rel, highest_cost(bf_live_kept(index))))
-		return -1;
-	return bf_gate_may_contain(&gate, constant->constvalue) ? 0 : ABSENT_NOW;
+	foreach(cell, question->clauses)
+	{
+		const Const *constant = lsecond(((OpExpr *) lfirst(cell))->args);
+		int			i = foreach_current_index(cell);
+
+		if (!IsA(constant, Const) || constant->constisnull)
+			return false;
+		values[i] = constant->constvalue;
+		nulls[i] = false;
+	}
+	return true;
 }
 
-/* Probe a filter for a constant, once for all paths of a relation. */
+/* Probe a filter for constants: the absent share; -1: unknown, or costly. */
 static double
-probe_once(const RelOptInfo *rel, const Question *question, Relation index,
-		   const Const *constant)
+probe_now(const RelOptInfo *rel, const Question *question, Relation index)
 {
-	if (planned.filter != question->filter || planned.rinfo != question->rinfo)
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	Datum		element;
+	BfGate		gate;
+
+	if (!constants_of(question, values, nulls) ||
+		!bf_gate_open(&gate, index, question->clauses) ||
+		!is_scan_dearer(rel, highest_cost(bf_live_kept(index))) ||
+		!bf_parts_are_hashable(&gate.parts, values) ||
+		!bf_parts_element(&gate.parts, values, nulls, &element))
+		return -1;
+	return bf_gate_may_contain(&gate, element) ? 0 : ABSENT_NOW;
+}
+
+/* Whether the last probe was the same one: for the same conditions. */
+static bool
+is_probed(const Question *question)
+{
+	const ListCell *left;
+	const ListCell *right;
+
+	if (planned.filter != question->filter)
+		return false;
+	forboth(left, planned.rinfos, right, question->rinfos)
 	{
-		planned.absent = probe_now(rel, question, index, constant);
+		if (lfirst(left) != lfirst(right))
+			return false;
+	}
+	return true;
+}
+
+/* Probe a filter for constants, once for all paths of a relation. */
+static double
+probe_once(const RelOptInfo *rel, const Question *question, Relation index)
+{
+	if (!is_probed(question))
+	{
+		planned.absent = probe_now(rel, question, index);
 		planned.filter = question->filter;
-		planned.rinfo = question->rinfo;
+		planned.rinfos = question->rinfos;
 	}
 	return planned.absent;
 }
@@ -551,14 +636,14 @@ static double
 expected_absent(PlannerInfo *root, const RelOptInfo *rel,
 				const Question *question)
 {
-	const Const *constant = lsecond(question->clause->args);
 	Relation	index = index_open(question->filter->indexoid, NoLock);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
 	double		absent = -1;
 
-	if (IsA(constant, Const) && !constant->constisnull &&
-		!IsolationIsSerializable() && ActiveSnapshotSet() &&
+	if (constants_of(question, values, nulls) && !IsolationIsSerializable() && ActiveSnapshotSet() &&
 		!has_parameters(root) && may_depend_on(root, rel, index))
-		absent = probe_once(rel, question, index, constant);
+		absent = probe_once(rel, question, index);
 	if (absent < 0)
 		absent = bf_live_absent(index);
 	index_close(index, NoLock);
@@ -582,7 +667,7 @@ cost_behind(const Path *child, Cost cost, double absent)
  */
 static Cost
 cost_in_semijoin(PlannerInfo *root, const RelOptInfo *rel, const Path *child,
-				 RestrictInfo *rinfo)
+				 List *rinfos)
 {
 	SpecialJoinInfo *join = semijoin_of(root, rel);
 	Cost		run = child->total_cost - child->startup_cost;
@@ -597,10 +682,10 @@ cost_in_semijoin(PlannerInfo *root, const RelOptInfo *rel, const Path *child,
 		return child->total_cost;
 	inner = *join;
 	inner.jointype = JOIN_INNER;
-	found = clause_selectivity(root, (Node *) rinfo, 0, join->jointype, join);
+	found = clauselist_selectivity(root, rinfos, 0, join->jointype, join);
 	matches = found == 0 ? 1 :
 		Max(1, rel->rows / found *
-			clause_selectivity(root, (Node *) rinfo, 0, JOIN_INNER, &inner));
+			clauselist_selectivity(root, rinfos, 0, JOIN_INNER, &inner));
 	looked_at = 2 / (matches + 1);
 	none = run / child->rows - child->rows * cpu_tuple_cost;
 	return child->startup_cost +
@@ -664,7 +749,7 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	*absent = expected_absent(root, rel, &question);
 	if (*absent == 0 ||
 		(*absent < 0 && child->pathtype != T_SeqScan &&
-		 !value_varies(lsecond(question.clause->args), root)))
+		 !element_varies(root, &question)))
 		return NULL;
 	/* A filter that must not be probed now may be when the plan is executed. */
 	if (IsolationIsSerializable())
@@ -677,7 +762,7 @@ gate_of_path(PlannerInfo *root, const RelOptInfo *rel, const List *filters,
 	gate->path.parallel_aware = false;
 	if (*absent < 0)
 		gate->path.total_cost = cost_in_semijoin(root, rel, child,
-												 question.rinfo);
+												 question.rinfos);
 	else
 	{
 		if (needs_child(root, rel, child))
@@ -753,7 +838,7 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 		  List *clauses, List *children)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	Question	question = {0};
+	Question	question;
 	ListCell   *cell;
 
 	foreach(cell, rel->indexlist)
@@ -773,7 +858,7 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 	if (ExecSupportsBackwardScan(linitial(children)))
 		scan->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	scan->custom_plans = children;
-	scan->custom_exprs = list_make1(question.clause);
+	scan->custom_exprs = question.clauses;
 	scan->custom_private = gate->custom_private;
 	scan->methods = &bf_gate_methods;
 	return &scan->scan.plan;

@@ -8,17 +8,18 @@
 #include "nodes/extensible.h"
 #include "nodes/primnodes.h"
 
-#include "type/element_type.h"
+#include "type/parts.h"
 #include "utils/rel.h"
 
 /* The name in EXPLAIN. */
 #define BF_GATE_NAME	"Bloom Filter Gate"
 
-/* A filter that is probed for values of one type */
+/* A filter that is probed for values of certain types */
 typedef struct BfGate
 {
 	Relation	index;
 	BfElementType element;
+	BfParts		parts;			/* of several columns */
 } BfGate;
 
 /* The kind of scan that statistics are kept for */
@@ -93,7 +94,7 @@ bf_gate_bare_value(const Node *value)
 	return value;
 }
 
-extern bool bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause);
-extern bool bf_gate_may_contain(BfGate *gate, Datum value);
+extern bool bf_gate_open(BfGate *gate, Relation index, const List *clauses);
+extern bool bf_gate_may_contain(BfGate *gate, Datum element);
 
 #endif							/* BLOOMEXT_GATE_H */

@@ -39,6 +39,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/guc.h"
@@ -63,8 +64,8 @@ typedef struct GateState
 	CustomScanState css;
 	PlanState  *child;
 	ScanState  *scan;			/* of the relation: the child, or below it */
-	const OpExpr *clause;
-	ExprState  *value;			/* NULL: not prepared yet */
+	const List *clauses;		/* OpExprs, in the order of the columns */
+	List	   *values;			/* ExprStates; NIL: not prepared yet */
 	bool		may_probe;
 	BfGate		gate;			/* index: NULL if it is not open */
 	uint64		epoch;			/* in which it was opened */
@@ -97,14 +98,15 @@ blocks_so_far(void)
 }
 
 /*
- * Whether an open index can be probed for the value of a clause, by a plan
- * that is made or executed now.
+ * Whether an open index can be probed for the values of clauses, one for each
+ * of its columns, by a plan that is made or executed now.
  */
 bool
-bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause)
+bf_gate_open(BfGate *gate, Relation index, const List *clauses)
 {
+	Oid			types[INDEX_MAX_KEYS];
 	Oid			left;
-	Oid			right;
+	const ListCell *cell;
 
 	if (!bf_gate_enabled || IsolationIsSerializable() ||
 		!bf_is_live_filter(index) || !bf_live_is_for_plans(index) ||
@@ -112,19 +114,22 @@ bf_gate_open(BfGate *gate, Relation index, const OpExpr *clause)
 		!bf_live_holds_elements(index) ||
 		!bf_live_is_built(index) || !bf_live_has_known_format(index))
 		return false;
-	op_input_types(clause->opno, &left, &right);
-	bf_element_type(right, InvalidOid, &gate->element);
+	foreach(cell, clauses)
+		op_input_types(((const OpExpr *) lfirst(cell))->opno, &left,
+					   &types[foreach_current_index(cell)]);
+	bf_parts_describe(types, list_length(clauses), &gate->element, &gate->parts);
 	gate->index = index;
 	return true;
 }
 
-/* Whether the filter may contain a value. */
+/* Whether the filter may contain an element, made of the gate's parts. */
 bool
-bf_gate_may_contain(BfGate *gate, Datum value)
+bf_gate_may_contain(BfGate *gate, Datum element)
 {
 	BfLookupElement asked = {
 		.element = &gate->element,
-		.value = value,
+		.parts = &gate->parts,
+		.value = element,
 		.quietly = true
 	};
 	BfDoubt		doubt;
@@ -174,7 +179,7 @@ reopen_filter(GateState *state)
 		index_close(state->gate.index, NoLock);
 	state->gate.index = open_if_free(state->lookup.kind.filter);
 	state->may_probe = state->gate.index != NULL &&
-		bf_gate_open(&state->gate, state->gate.index, state->clause);
+		bf_gate_open(&state->gate, state->gate.index, state->clauses);
 }
 
 /* Prepare the first probe of an execution, if there may be any. */
@@ -182,11 +187,17 @@ static void
 prepare_to_probe(GateState *state)
 {
 	PlanState  *ps = &state->css.ss.ps;
-	Expr	   *value = lsecond(state->clause->args);
 	MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
+	const ListCell *cell;
 
-	state->value = ExecInitExpr(value, ps);
-	state->may_probe = has_value((Node *) value, ps->state->es_param_list_info);
+	foreach(cell, state->clauses)
+	{
+		Expr	   *value = lsecond(((const OpExpr *) lfirst(cell))->args);
+
+		state->values = lappend(state->values, ExecInitExpr(value, ps));
+		state->may_probe = state->may_probe &&
+			has_value((Node *) value, ps->state->es_param_list_info);
+	}
 	if (state->may_probe)
 		reopen_filter(state);
 	MemoryContextSwitchTo(caller);
@@ -266,12 +277,37 @@ size_of(const BfElementType *element, Datum value)
 	return element->typlen == -1 ? toast_raw_datum_size(value) : 0;
 }
 
+/*
+ * Evaluate the element that the child is to be scanned for.  False if it must
+ * be scanned: a value is NULL, or to make the element could raise an error.
+ */
+static bool
+evaluate_element(GateState *state, Datum *element)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	const BfParts *parts = &state->gate.parts;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	const ListCell *cell;
+
+	foreach(cell, state->values)
+	{
+		int			i = foreach_current_index(cell);
+
+		values[i] = ExecEvalExpr((ExprState *) lfirst(cell), econtext, &nulls[i]);
+		if (nulls[i])
+			return false;
+	}
+	return bf_parts_are_hashable(parts, values) &&
+		bf_parts_element(parts, values, nulls, element);
+}
+
 /* Probe the filter.  Returns whether to scan the child. */
 static bool
-probe_filter(GateState *state, Datum value)
+probe_filter(GateState *state, Datum element)
 {
 	BfGateCost	before = blocks_so_far();
-	bool		found = bf_gate_may_contain(&state->gate, value);
+	bool		found = bf_gate_may_contain(&state->gate, element);
 	BfGateCost	after = blocks_so_far();
 	BfGateStats *stats = current_stats(state);
 
@@ -281,7 +317,7 @@ probe_filter(GateState *state, Datum value)
 	CountAbsent(state, !found);
 	after.looked_at -= before.looked_at;
 	after.read -= before.read;
-	after.hashed = size_of(&state->gate.element, value);
+	after.hashed = size_of(&state->gate.element, element);
 	return bf_gate_note(stats, !found, after);
 }
 
@@ -291,9 +327,8 @@ wants_scan(GateState *state)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext caller;
-	bool		isnull;
 	bool		scan = true;
-	Datum		value;
+	Datum		element;
 
 	if (!state->may_probe)
 		return true;
@@ -302,7 +337,7 @@ wants_scan(GateState *state)
 		CountSkipped(state, 1);
 		return true;
 	}
-	if (state->value == NULL)
+	if (state->values == NIL)
 		prepare_to_probe(state);
 	else if (state->epoch != bf_epoch())
 		reopen_filter(state);
@@ -310,9 +345,8 @@ wants_scan(GateState *state)
 		return true;
 	ResetExprContext(econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	value = ExecEvalExpr(state->value, econtext, &isnull);
-	if (!isnull)
-		scan = probe_filter(state, value);
+	if (evaluate_element(state, &element))
+		scan = probe_filter(state, element);
 	MemoryContextSwitchTo(caller);
 	return scan;
 }
@@ -390,7 +424,7 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	state->scan = scan_of(state->child);
 	index = eflags & EXEC_FLAG_EXPLAIN_ONLY ? NULL : index_of(&state->scan->ps);
-	state->clause = linitial(plan->custom_exprs);
+	state->clauses = plan->custom_exprs;
 	state->lookup.kind = (BfGateKind) {
 		.filter = linitial_oid(plan->custom_private),
 		.index = index == NULL ? InvalidOid : RelationGetRelid(index),
@@ -470,7 +504,7 @@ gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 
 	ExplainPropertyText("Filter Index", get_rel_name(index), es);
 	ExplainPropertyText("Filter Cond",
-						deparse_expression(linitial(plan->custom_exprs),
+						deparse_expression((Node *) make_ands_explicit(plan->custom_exprs),
 										   context, es->verbose, false), es);
 	if (!es->analyze)
 		return;

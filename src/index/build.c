@@ -86,6 +86,7 @@ typedef struct Build
 	const BfStrategy *strategy;
 	BfFunnel	funnel;
 	BfElementType element;
+	BfParts		columns;		/* the parts of an element */
 	BfLive		live;
 	Range		range;			/* all pages, unless hashes are spooled */
 	BufFile    *spool;			/* NULL: bits are set as rows come */
@@ -145,12 +146,13 @@ plan_default(BfLive *live, Relation index)
 {
 	const BfStrategy *strategy = bf_strategy_by_name(BF_LIVE_STRATEGY);
 	BfElementType element;
+	BfParts		parts;
 	BfPlan		plan;
 
-	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
+	bf_live_elements(index, &element, &parts);
 	bf_value_plan(strategy, LEAST_EXPECTED, BF_LIVE_FPP,
 				  strategy->funnels[element.kind], 0, &plan);
-	bf_live_plan(live, &plan);
+	bf_live_plan(live, &plan, &parts);
 }
 
 /* The expansion of an index; 0 if it does not grow. */
@@ -215,7 +217,7 @@ plan_build(Build *build, uint64 elements)
 	{
 		if (!plan_for(build, expected, fpp, expansion, &sized, &error))
 			bf_raise(&error);
-		bf_live_plan(&build->live, &sized);
+		bf_live_plan(&build->live, &sized, &build->columns);
 		if (expansion == 0 ||
 			(double) elements < bf_live_capacity(&build->live))
 			return;
@@ -225,7 +227,7 @@ plan_build(Build *build, uint64 elements)
 				   &sized, &error)) &&
 		!plan_for(build, Max(elements, LEAST_EXPECTED), fpp, 0, &sized, &error))
 		bf_raise(&error);
-	bf_live_plan(&build->live, &sized);
+	bf_live_plan(&build->live, &sized, &build->columns);
 }
 
 /* Allocate the bits of the filter, or of a range if memory is short. */
@@ -252,11 +254,10 @@ range_start(Range *range, BlockNumber first)
 	memset(range->bits, 0, (Size) range->pages * BF_PAGE_BYTES);
 }
 
-/* Add an element. */
+/* Add an element, in a context that is reset. */
 static void
-build_element(Build *build, Datum value)
+add_element(Build *build, Datum value)
 {
-	MemoryContext caller = MemoryContextSwitchTo(build->scratch);
 	BfHash		hash;
 
 	if (!bf_element_hash(build->strategy, build->funnel, &build->element,
@@ -271,6 +272,17 @@ build_element(Build *build, Datum value)
 		BufFileWrite(build->spool, &pair, sizeof(pair));
 	}
 	build->elements++;
+}
+
+/* Add the element of a row, if it has one. */
+static void
+build_element(Build *build, const Datum *values, const bool *isnull)
+{
+	MemoryContext caller = MemoryContextSwitchTo(build->scratch);
+	Datum		value;
+
+	if (bf_parts_element(&build->columns, values, isnull, &value))
+		add_element(build, value);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(build->scratch);
 }
@@ -280,18 +292,18 @@ static void
 build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
-	if (!isnull[0])
-		build_element(state, values[0]);
+	build_element(state, values, isnull);
 }
 
 /* Add a row that PostgreSQL's scan left out. */
 static void
-build_left_out(TupleTableSlot *slot, Datum value, bool isnull, void *state)
+build_left_out(TupleTableSlot *slot, const Datum *values, const bool *isnull,
+			   void *state)
 {
 	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
 
-	if (!isnull && HeapTupleIsHotUpdated(tuple))
-		build_element(state, value);
+	if (HeapTupleIsHotUpdated(tuple))
+		build_element(state, values, isnull);
 }
 
 /* Report progress over all passes, including a part of the current one. */
@@ -499,7 +511,7 @@ prepare_build(Build *build, Relation index)
 	memset(build, 0, sizeof(*build));
 	build->index = index;
 	build->strategy = bf_live_strategy(index);
-	bf_element_type(index->rd_opcintype[0], InvalidOid, &build->element);
+	bf_live_elements(index, &build->element, &build->columns);
 	build->funnel = bf_live_funnel(index, build->strategy, &build->element);
 	build->scratch = AllocSetContextCreate(CurrentMemoryContext,
 										   "live filter build",
@@ -665,7 +677,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
 	bf_live_forget(index);
-	bf_live_check_column(index);
+	bf_live_check_columns(index);
 	if (is_in_place(index))
 		builder = begin_in_place(heap, index);
 	prepare_build(build, index);

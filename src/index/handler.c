@@ -54,6 +54,7 @@ bloomext_live_handler(PG_FUNCTION_ARGS)
 	static const IndexAmRoutine routine = {
 		.type = T_IndexAmRoutine,
 		.amstrategies = 1,
+		.amcanmulticol = true,
 		.amusemaintenanceworkmem = false,
 		.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
 		.amkeytype = InvalidOid,

@@ -51,6 +51,7 @@ extern BfHashPair *bf_deferred_copy(Relation index, size_t *count);
 typedef struct BfLookupElement
 {
 	const BfElementType *element;
+	const BfParts *parts;		/* that `value` was made of */
 	Datum		value;
 	bool		quietly;		/* "maybe" rather than an error */
 	const BfStrategy *strategy; /* NULL: not hashed yet */
@@ -97,8 +98,8 @@ extern void bf_live_report_fill(Relation index, BfLive *live, double rows,
 								int level);
 
 /* scan.c */
-typedef void (*BfTakeRow) (TupleTableSlot *slot, Datum value, bool isnull,
-						   void *state);
+typedef void (*BfTakeRow) (TupleTableSlot *slot, const Datum *values,
+						   const bool *isnull, void *state);
 
 extern void bf_scan_rows(Relation table, IndexInfo *info, Snapshot snapshot,
 						 BfTakeRow take, void *state);

@@ -21,6 +21,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	BfLive		live;
 	BfHash		hash;
 	BfHashPair	pair;
+	Datum		value;
 
 	if (isnull[0])
 		return false;
@@ -28,11 +29,14 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	/* Detoasting leaves copies, and the executor's context is long-lived. */
 	caller = MemoryContextSwitchTo(bf_deferred_scratch());
 	bf_live_open(index, &live);
-	if (!bf_element_hash(live.plan.strategy, live.plan.header.funnel,
-						 &live.element, values[0], &hash))
-		bf_element_does_not_fit(&live.element, values[0]);
-	pair = bf_pair_of(&hash);
-	bf_deferred_add(heap, index, &pair);
+	if (bf_parts_element(&live.parts, values, isnull, &value))
+	{
+		if (!bf_element_hash(live.plan.strategy, live.plan.header.funnel,
+							 &live.element, value, &hash))
+			bf_element_does_not_fit(&live.element, value);
+		pair = bf_pair_of(&hash);
+		bf_deferred_add(heap, index, &pair);
+	}
 	MemoryContextReset(CurrentMemoryContext);
 	MemoryContextSwitchTo(caller);
 	return false;

@@ -376,18 +376,20 @@ report_progress(Verification *verification, BlockNumber block)
 
 /* Look up the element of a row. */
 static void
-verify_row(TupleTableSlot *slot, Datum value, bool isnull, void *state)
+verify_row(TupleTableSlot *slot, const Datum *values, const bool *isnull,
+		   void *state)
 {
 	Verification *verification = state;
 	BfLive	   *live = &verification->live;
 	BfHash		hash;
 	BfHashPair	pair;
+	Datum		value;
 	bool		found;
 
 	if (++verification->checked % ROWS_A_LOOK == 0)
 		report_progress(verification,
 						ItemPointerGetBlockNumber(&slot->tts_tid));
-	if (isnull)
+	if (!bf_parts_element(&live->parts, values, isnull, &value))
 		return;
 	found = bf_element_hash(live->plan.strategy, live->plan.header.funnel,
 							&live->element, value, &hash);

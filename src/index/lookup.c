@@ -9,14 +9,20 @@
  * What the first argument stands for is cached (lookup_cache.c).  An element
  * is hashed once for all filters that use the same hash.
  *
+ * A row is asked for as the element that its fields make (row.c).  Its type may
+ * be another one at each call, and for each element of an array: record.  So
+ * the filters for it are found once its type is known.
+ *
  * Each leaf (a table that the relation stands for) has its own pages in
  * memory, so those of later leaves are prefetched while earlier ones are
  * examined.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
@@ -41,12 +47,20 @@ PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_all);
 PG_FUNCTION_INFO_V1(bloomext_live_new);
 
+/* What a call site keeps about rows. */
+typedef struct Rows
+{
+	BfRowType	type;			/* of the last row */
+	BfRowTarget target;			/* what it is made into for the leaves */
+} Rows;
+
 /* What a call site keeps. */
 typedef struct Site
 {
-	BfElementType element;
+	BfElementType element;		/* of rows: of what they are made into */
 	BfLastLookup last;
 	const List *leaves;			/* of the current call */
+	Rows	   *rows;			/* NULL: it is not asked for rows */
 } Site;
 
 /*
@@ -71,6 +85,23 @@ bf_live_probe(Relation index, const BfHashPair *pair)
 }
 
 /*
+ * Whether the parts of an element are those of a filter.  They are, as it was
+ * found for them; but elements of other parts would have other hashes.
+ */
+static bool
+has_same_parts(const BfLookupElement *asked, const BfLive *live)
+{
+	if (asked->parts == NULL ? live->parts.count == 0 :
+		bf_parts_are_equal(asked->parts, &live->parts))
+		return true;
+	if (!asked->quietly)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("live filters hold elements of different types")));
+	return false;
+}
+
+/*
  * Hash an element for a filter: on a column of type char(n), 'a ' equals 'a'.
  * False if it must not be hashed, as that could raise an error.  `live` may be
  * invalid after this, as converting text can read catalogs.
@@ -84,6 +115,8 @@ hash_for(BfLookupElement *asked, const BfLive *live)
 	BfElementType element;
 	BfHash		hash;
 
+	if (!has_same_parts(asked, live))
+		return false;
 	if (asked->strategy == strategy && asked->funnel == funnel &&
 		asked->ignores_blanks == ignores_blanks)
 		return true;
@@ -199,7 +232,11 @@ look_ahead(const List *leaves, int number, const BfLookupElement *asked)
 static bool
 any_leaf_contains(const Site *site, Datum value)
 {
-	BfLookupElement asked = {.element = &site->element,.value = value};
+	BfLookupElement asked = {
+		.element = &site->element,
+		.parts = site->rows == NULL ? NULL : &site->rows->target.parts,
+		.value = value
+	};
 	ListCell   *cell;
 
 	foreach(cell, site->leaves)
@@ -213,6 +250,38 @@ any_leaf_contains(const Site *site, Datum value)
 	return false;
 }
 
+/* Make a call site for rows. */
+static Site *
+make_site_of_rows(MemoryContext context)
+{
+	Site	   *site = MemoryContextAllocZero(context, sizeof(Site));
+
+	site->rows = MemoryContextAllocZero(context, sizeof(Rows));
+	site->rows->type.context = AllocSetContextCreate(context,
+													 "type of rows to look up",
+													 ALLOCSET_SMALL_SIZES);
+	site->rows->target.context = context;
+	bf_element_type(BYTEAOID, InvalidOid, &site->element);
+	return site;
+}
+
+/* The call site of a function of an element, or an array, of any type. */
+static Site *
+site_of(FunctionCallInfo fcinfo, bool array)
+{
+	FmgrInfo   *function = fcinfo->flinfo;
+	Oid			type;
+
+	if (function->fn_extra != NULL)
+		return function->fn_extra;
+	type = getBaseType(get_fn_expr_argtype(function, 1));
+	if (array)
+		type = getBaseType(get_element_type(type));
+	if (!OidIsValid(type) || !bf_type_is_row(type))
+		return bf_call_site_make(fcinfo, 1, array, sizeof(Site));
+	return function->fn_extra = make_site_of_rows(function->fn_mcxt);
+}
+
 /*
  * The call site of a function of (relation, element or elements, column), and
  * its lookup; NULL if the relation or the element is NULL.
@@ -224,61 +293,175 @@ question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
-	site = bf_call_site(fcinfo, 1, array, sizeof(Site));
+	site = site_of(fcinfo, array);
 	*question = (BfQuestion) {
 		.rel = PG_GETARG_OID(0),
-		.element = &site->element
+		.element = site->rows == NULL ? &site->element : NULL,
+		.row = site->rows == NULL ? NULL : &site->rows->type
 	};
 	if (!PG_ARGISNULL(2) && NameStr(*PG_GETARG_NAME(2))[0] != '\0')
 		question->column = NameStr(*PG_GETARG_NAME(2));
 	return site;
 }
 
-/* The call site of such a function, with its leaves. */
-static Site *
-site_of_call(FunctionCallInfo fcinfo, bool array)
+/* What rows are to be made into: what the filters of the leaves hold. */
+static void
+aim_rows(Site *site)
 {
-	BfQuestion	question;
-	Site	   *site = question_of_call(fcinfo, array, &question);
+	ListCell   *cell;
 
-	if (site != NULL)
-		site->leaves = bf_lookup_cache_leaves(&question, &site->last);
-	return site;
+	foreach(cell, site->leaves)
+	{
+		const BfLeaf *leaf = lfirst(cell);
+		Relation	index;
+
+		if (leaf->indexes == NIL)
+			continue;
+		index = relation_open(linitial_oid(leaf->indexes), NoLock);
+		bf_row_aim(&site->rows->target, index->rd_opcintype,
+				   bf_live_columns(index));
+		relation_close(index, NoLock);
+		return;
+	}
+	site->rows->target.parts.count = 0;
+}
+
+/* The element that a row makes; false if one of its fields is NULL. */
+static bool
+element_of_row(Site *site, HeapTupleHeader row, Datum *element)
+{
+	Datum		values[INDEX_MAX_KEYS];
+
+	if (!bf_row_deform(&site->rows->type, row, values))
+		return false;
+	/* No filter will be asked where there is none. */
+	*element = site->rows->target.parts.count == 0 ? (Datum) 0 :
+		bf_row_element(&site->rows->type, &site->rows->target, values);
+	return true;
 }
 
 /* bf_live_contains(table or index, element, column) */
 Datum
 bloomext_live_contains(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_of_call(fcinfo, false);
+	BfQuestion	question;
+	Site	   *site = question_of_call(fcinfo, false, &question);
+	HeapTupleHeader row;
+	Datum		element;
 
 	if (site == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(any_leaf_contains(site, PG_GETARG_DATUM(1)));
+	if (site->rows == NULL)
+	{
+		site->leaves = bf_lookup_cache_leaves(&question, &site->last);
+		PG_RETURN_BOOL(any_leaf_contains(site, PG_GETARG_DATUM(1)));
+	}
+	row = PG_GETARG_HEAPTUPLEHEADER(1);
+	if (!bf_row_is_of_type(&site->rows->type, row))
+		bf_row_describe(&site->rows->type, row);
+	site->leaves = bf_lookup_cache_leaves(&question, &site->last);
+	aim_rows(site);
+	if (!element_of_row(site, row, &element))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(any_leaf_contains(site, element));
 }
+
+/* An answer about an element */
+typedef enum Answer
+{
+	SURELY_ABSENT,
+	MAYBE_THERE,
+	NO_ELEMENT					/* a row with a NULL */
+} Answer;
 
 /* An iteration over an array of elements */
 typedef struct Walk
 {
-	const Site *site;
+	Site	   *site;
+	const BfQuestion *question;
+	bool		certain;		/* shall a "no" be certain in all leaves? */
+	uint64		resolved;		/* the type of rows that the leaves are for */
 	ArrayIterator iterator;
+	MemoryContext context;		/* of the call */
 	MemoryContext scratch;		/* reset for each element */
 } Walk;
 
-/* Begin to iterate over an array. */
+/* Find the leaves for the elements of a walk, or the rows of the same type. */
 static void
-start_walk(Walk *walk, const Site *site, ArrayType *array)
+resolve_walk(Walk *walk)
 {
-	walk->site = site;
-	walk->iterator = array_create_iterator(array, 0, NULL);
-	walk->scratch = AllocSetContextCreate(CurrentMemoryContext,
-										  "live filter elements",
-										  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(walk->context);
+	Site	   *site = walk->site;
+
+	site->leaves = walk->certain ? bf_resolve_certain(walk->question) :
+		bf_lookup_cache_leaves(walk->question, &site->last);
+	if (site->rows != NULL)
+	{
+		walk->resolved = site->rows->type.id;
+		aim_rows(site);
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+/* Begin to iterate over an array; rows are resolved as they come. */
+static void
+start_walk(Walk *walk, Site *site, const BfQuestion *question, ArrayType *array,
+		   bool certain)
+{
+	*walk = (Walk) {
+		.site = site,
+		.question = question,
+		.certain = certain,
+		.iterator = array_create_iterator(array, 0, NULL),
+		.context = CurrentMemoryContext,
+		.scratch = AllocSetContextCreate(CurrentMemoryContext,
+										 "live filter elements",
+										 ALLOCSET_DEFAULT_SIZES)
+	};
+	if (site->rows == NULL)
+		resolve_walk(walk);
+}
+
+/* Raise 22023 for rows of several types, where all are to be returned. */
+pg_noreturn static void
+refuse_types(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("rows of the array are of different types"),
+			 errhint("Cast the same fields to the same types in each ROW(...), or use an array of a composite type.")));
+}
+
+/* Look up a row. */
+static Answer
+probe_row(Walk *walk, HeapTupleHeader row)
+{
+	Rows	   *rows = walk->site->rows;
+	Datum		element;
+
+	if (!bf_row_is_of_type(&rows->type, row))
+		bf_row_describe(&rows->type, row);
+	if (walk->resolved != rows->type.id && walk->resolved != 0 && walk->certain)
+		refuse_types();
+	if (walk->resolved != rows->type.id)
+		resolve_walk(walk);
+	if (!element_of_row(walk->site, row, &element))
+		return NO_ELEMENT;
+	return any_leaf_contains(walk->site, element) ? MAYBE_THERE : SURELY_ABSENT;
+}
+
+/* Look up an element, in a context that is reset. */
+static Answer
+probe_element(Walk *walk, Datum element)
+{
+	if (walk->site->rows != NULL)
+		return probe_row(walk, DatumGetHeapTupleHeader(element));
+	return any_leaf_contains(walk->site, element) ? MAYBE_THERE : SURELY_ABSENT;
 }
 
 /* Look up the next element that is not NULL; false after the last. */
 static bool
-probe_next(Walk *walk, bool *answer)
+probe_next(Walk *walk, Answer *answer)
 {
 	MemoryContext caller = MemoryContextSwitchTo(walk->scratch);
 	bool		more;
@@ -287,30 +470,58 @@ probe_next(Walk *walk, bool *answer)
 	MemoryContextReset(walk->scratch);
 	more = bf_elements_next(walk->iterator, &element);
 	if (more)
-		*answer = any_leaf_contains(walk->site, element);
+		*answer = probe_element(walk, element);
 	MemoryContextSwitchTo(caller);
 	return more;
+}
+
+/* The answers about an array of rows: NULL for one with a NULL, too. */
+static ArrayType *
+answers_about_rows(Walk *walk, const ArrayType *array)
+{
+	int			items = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	Datum	   *answers = palloc(items * sizeof(Datum));
+	bool	   *nulls = palloc(items * sizeof(bool));
+	Datum		row;
+
+	for (int i = 0; array_iterate(walk->iterator, &row, &nulls[i]); i++)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(walk->scratch);
+		Answer		answer;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(walk->scratch);
+		answer = nulls[i] ? NO_ELEMENT : probe_element(walk, row);
+		answers[i] = BoolGetDatum(answer == MAYBE_THERE);
+		nulls[i] = answer == NO_ELEMENT;
+		MemoryContextSwitchTo(caller);
+	}
+	return construct_md_array(answers, nulls, ARR_NDIM(array), ARR_DIMS(array),
+							  ARR_LBOUND(array), BOOLOID, 1, true, TYPALIGN_CHAR);
 }
 
 /* bf_live_contains_each(table or index, elements, column) -> boolean[] */
 Datum
 bloomext_live_contains_each(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_of_call(fcinfo, true);
+	BfQuestion	question;
+	Site	   *site = question_of_call(fcinfo, true, &question);
 	ArrayType  *array;
 	ArrayType  *answers;
 	char	   *next;
-	bool		answer;
+	Answer		answer;
 	Walk		walk;
 
 	if (site == NULL)
 		PG_RETURN_NULL();
 	array = PG_GETARG_ARRAYTYPE_P(1);
+	start_walk(&walk, site, &question, array, false);
+	if (site->rows != NULL)
+		PG_RETURN_ARRAYTYPE_P(answers_about_rows(&walk, array));
 	answers = bf_answers_make(array);
 	next = ARR_DATA_PTR(answers);
-	start_walk(&walk, site, array);
 	while (probe_next(&walk, &answer))
-		*next++ = answer;
+		*next++ = answer == MAYBE_THERE;
 	PG_RETURN_ARRAYTYPE_P(answers);
 }
 
@@ -318,16 +529,17 @@ bloomext_live_contains_each(PG_FUNCTION_ARGS)
 Datum
 bloomext_live_contains_all(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_of_call(fcinfo, true);
-	bool		answer;
+	BfQuestion	question;
+	Site	   *site = question_of_call(fcinfo, true, &question);
+	Answer		answer;
 	Walk		walk;
 
 	if (site == NULL)
 		PG_RETURN_NULL();
-	start_walk(&walk, site, PG_GETARG_ARRAYTYPE_P(1));
+	start_walk(&walk, site, &question, PG_GETARG_ARRAYTYPE_P(1), false);
 	while (probe_next(&walk, &answer))
 	{
-		if (!answer)
+		if (answer == SURELY_ABSENT)
 			PG_RETURN_BOOL(false);
 	}
 	PG_RETURN_BOOL(true);
@@ -340,12 +552,13 @@ meaning_of_leaves(const List *leaves)
 	const BfLeaf *first = leaves == NIL ? NULL : linitial(leaves);
 	Relation	index;
 	BfElementType own;
+	BfParts		parts;
 
 	/* A partitioned table without partitions has no rows, and no meaning. */
 	if (first == NULL)
 		return BF_MEANING_UNKNOWN;
 	index = relation_open(linitial_oid(first->indexes), NoLock);
-	bf_element_type(index->rd_opcintype[0], InvalidOid, &own);
+	bf_live_elements(index, &own, &parts);
 	relation_close(index, NoLock);
 	return own.meaning;
 }
@@ -390,6 +603,57 @@ warn_if_over_full(const List *leaves)
 	}
 }
 
+/* BfOnceBytes: the bytes that identify a row; valid until the next probe. */
+static void
+bytes_of_row(void *state, Datum row, BfElementBytes *bytes)
+{
+	Walk	   *walk = state;
+	MemoryContext caller = MemoryContextSwitchTo(walk->scratch);
+	Datum		element;
+
+	if (!element_of_row(walk->site, DatumGetHeapTupleHeader(row), &element))
+		elog(ERROR, "a row without an element is not returned");
+	*bytes = (BfElementBytes) {
+		.data = (const uint8 *) VARDATA(DatumGetPointer(element)),
+		.length = VARSIZE(DatumGetPointer(element)) - VARHDRSZ
+	};
+	MemoryContextSwitchTo(caller);
+}
+
+/* Begin to find repeated elements of a walk over an array. */
+static void
+start_once(BfOnce *once, Walk *walk, const ArrayType *array)
+{
+	Site	   *site = walk->site;
+
+	if (site->rows == NULL)
+		bf_once_start(once, &site->element, meaning_of_leaves(site->leaves),
+					  array);
+	else
+		bf_once_start_made(once, bytes_of_row, walk, array);
+}
+
+/* Return an element, or a row as its fields. */
+static void
+return_element(ReturnSetInfo *set, const Site *site, Datum element)
+{
+	bool		nulls[1] = {false};
+	HeapTupleData row;
+
+	if (site->rows == NULL)
+	{
+		tuplestore_putvalues(set->setResult, set->setDesc, &element, nulls);
+		return;
+	}
+	if (set->setResult == NULL)
+		bf_set_store(set, site->rows->type.fields);
+	row = (HeapTupleData) {
+		.t_data = DatumGetHeapTupleHeader(element)
+	};
+	row.t_len = HeapTupleHeaderGetDatumLength(row.t_data);
+	tuplestore_puttuple(set->setResult, &row);
+}
+
 /*
  * bf_live_new(table or index, elements, column): the elements that are
  * certainly in no row, each once.  If no "no" can be certain it raises an
@@ -399,8 +663,7 @@ warn_if_over_full(const List *leaves)
 Datum
 bloomext_live_new(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *set = bf_set_start(fcinfo, 1);
-	bool		nulls[1] = {false};
+	ReturnSetInfo *set = bf_set_open(fcinfo);
 	BfQuestion	question;
 	Site	   *site = question_of_call(fcinfo, true, &question);
 	ArrayType  *array;
@@ -408,21 +671,22 @@ bloomext_live_new(PG_FUNCTION_ARGS)
 	Walk		walk;
 	int64		asked = 0;
 	int64		found = 0;
-	bool		answer;
+	Answer		answer;
 	Datum		value;
 
 	if (site == NULL)
 		PG_RETURN_NULL();
+	if (site->rows == NULL)
+		bf_set_start(fcinfo, 1);
 	array = PG_GETARG_ARRAYTYPE_P(1);
-	site->leaves = bf_resolve_certain(&question);
-	bf_once_start(&once, &site->element, meaning_of_leaves(site->leaves), array);
-	start_walk(&walk, site, array);
+	start_walk(&walk, site, &question, array, true);
+	start_once(&once, &walk, array);
 	while (probe_next(&walk, &answer))
 	{
-		asked++;
-		found += answer;
-		if (bf_once_next(&once, !answer, &value))
-			tuplestore_putvalues(set->setResult, set->setDesc, &value, nulls);
+		asked += answer != NO_ELEMENT;
+		found += answer == MAYBE_THERE;
+		if (bf_once_next(&once, answer == SURELY_ABSENT, &value))
+			return_element(set, site, value);
 	}
 	if (found > asked / 2)
 		warn_if_over_full(site->leaves);

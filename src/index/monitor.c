@@ -16,7 +16,7 @@
  * error is reported as the reason, for a REINDEX if the file is damaged.
  *
  * Its result is statistics, so it requires the privileges of pg_stats: the
- * right to read the column, unless policies hide rows, or pg_read_all_stats,
+ * right to read the columns, unless policies hide rows, or pg_read_all_stats,
  * of which pg_monitor is a member.
  */
 #include "postgres.h"
@@ -334,7 +334,6 @@ report_by_catalogs(State *state)
 										ObjectIdGetDatum(state->index));
 	HeapTuple	class_tuple = SearchSysCache1(RELOID,
 											  ObjectIdGetDatum(state->index));
-	AttrNumber	column = InvalidAttrNumber;
 	bool		is_visible = false;
 	const char *reason = "was dropped";
 
@@ -344,8 +343,6 @@ report_by_catalogs(State *state)
 		Form_pg_class class_form = (Form_pg_class) GETSTRUCT(class_tuple);
 
 		state->table = form->indrelid;
-		if (heap_attisnull(tuple, Anum_pg_index_indpred, NULL))
-			column = form->indkey.values[0];
 		reason = out_of_reach(class_form);
 		is_visible = (class_form->relkind == RELKIND_INDEX ||
 					  class_form->relkind == RELKIND_PARTITIONED_INDEX) &&
@@ -353,13 +350,14 @@ report_by_catalogs(State *state)
 	}
 	else
 		is_visible = !HeapTupleIsValid(class_tuple);
+	is_visible = is_visible && bf_rights_may_see_statistics(tuple);
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	if (HeapTupleIsValid(class_tuple))
 		ReleaseSysCache(class_tuple);
 	if (reason != NULL)
 		report_text(state, REASON, reason);
-	return is_visible && bf_rights_may_see_statistics(state->table, column);
+	return is_visible;
 }
 
 /* Whether an error is about a file that is damaged, or of an older format. */

@@ -59,8 +59,9 @@ bf_origin_of(Relation table, Relation index, BfOrigin *origin)
 		.is_temporary = RelationUsesLocalBuffers(index),
 		.strategy = live->plan.strategy,
 		.funnel = (BfFunnel) live->plan.header.funnel,
-		.element = index->rd_opcintype[0]
+		.columns = bf_live_columns(index)
 	};
+	memcpy(origin->types, index->rd_opcintype, origin->columns * sizeof(Oid));
 }
 
 /* A tablespace as pg_class represents it. */
@@ -154,7 +155,9 @@ is_alike(const BfOrigin *origin, Relation index)
 	const BfLive *live;
 
 	if (!index->rd_index->indisready ||
-		index->rd_opcintype[0] != origin->element)
+		bf_live_columns(index) != origin->columns ||
+		memcmp(index->rd_opcintype, origin->types,
+			   origin->columns * sizeof(Oid)) != 0)
 		return false;
 	live = bf_live_kept(index);
 	return live->plan.strategy == origin->strategy &&

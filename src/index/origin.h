@@ -27,7 +27,8 @@ typedef struct BfOrigin
 	bool		is_temporary;
 	const BfStrategy *strategy; /* of the hashes */
 	BfFunnel	funnel;
-	Oid			element;		/* the type that the operator class is for */
+	int			columns;
+	Oid			types[INDEX_MAX_KEYS];	/* of the operator classes of these */
 
 	/* Determined from the catalogs, as of `definitions`. */
 	uint64		definitions;	/* 0: not yet */

@@ -62,7 +62,7 @@ pass_row(RowScan *rows)
 		return;
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	FormIndexDatum(rows->info, rows->slot, rows->estate, values, nulls);
-	rows->take(rows->slot, values[0], nulls[0], rows->state);
+	rows->take(rows->slot, values, nulls, rows->state);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -77,7 +77,7 @@ end_rows(RowScan *rows)
 }
 
 /*
- * Pass the value of each row that a snapshot sees and that is in the index, in
+ * Pass the values of each row that a snapshot sees and that is in the index, in
  * a context that is reset for the next row.
  */
 void

@@ -77,13 +77,14 @@ bf_live_lay_out(BfLiveLayer *layer, const BfLayer *shape, BlockNumber start)
 
 /* Lay a planned filter out in pages. */
 void
-bf_live_plan(BfLive *live, const BfPlan *plan)
+bf_live_plan(BfLive *live, const BfPlan *plan, const BfParts *parts)
 {
 	Assert(plan->strategy->words == BF_PAIR_WORDS);
 	Assert(plan->strategy->blocks == NULL ||
 		   BF_PAGE_HAS_WHOLE(plan->strategy->blocks->bytes));
 	memset(live, 0, sizeof(*live));
 	live->plan = *plan;
+	live->parts = *parts;
 	live->nlayers = 1;
 	bf_live_lay_out(&live->layers[0], &plan->first, BF_FIRST_BLOCK);
 }
@@ -152,7 +153,7 @@ char *
 bf_live_divided(Relation index, uint64 expected, double fpp, uint64 parts)
 {
 	Oid			table = index->rd_index->indrelid;
-	const char *column = pg_get_indexdef_columns(RelationGetRelid(index), true);
+	const char *columns = pg_get_indexdef_columns(RelationGetRelid(index), true);
 	List	   *predicate = RelationGetIndexPredicate(index);
 	StringInfoData text;
 
@@ -163,10 +164,12 @@ bf_live_divided(Relation index, uint64 expected, double fpp, uint64 parts)
 					 (unsigned long long) parts - 1,
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
 												get_rel_name(table)),
-					 column);
+					 columns);
 	append_options(index, (expected - 1) / parts + 1, fpp, &text);
-	appendStringInfo(&text, ") WHERE bf_shard(%s, %llu) = i", column,
-					 (unsigned long long) parts);
+	appendStringInfo(&text, bf_live_columns(index) == 1 ?
+					 ") WHERE bf_shard(%s, %llu) = i" :
+					 ") WHERE bf_shard(bf_element(%s), %llu) = i",
+					 columns, (unsigned long long) parts);
 	if (predicate != NIL)
 		appendStringInfo(&text, " AND (%s)",
 						 deparse_expression((Node *) make_ands_explicit(predicate),

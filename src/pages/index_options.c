@@ -1,7 +1,7 @@
 /*
  * index_options.c
- *	  The options of a live filter index, WITH (...), and how such an index is
- *	  recognized: by its amoptions callback.
+ *	  The options of a live filter index, WITH (...), how such an index is
+ *	  recognized, by its amoptions callback, and what its elements are.
  */
 #include "postgres.h"
 
@@ -144,6 +144,20 @@ bool
 bf_is_partial(Relation index)
 {
 	return !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+}
+
+/* The number of columns, or expressions, of an index. */
+int
+bf_live_columns(Relation index)
+{
+	return IndexRelationGetNumberOfKeyAttributes(index);
+}
+
+/* The elements of an index, by its operator classes. */
+void
+bf_live_elements(Relation index, BfElementType *element, BfParts *parts)
+{
+	bf_parts_describe(index->rd_opcintype, bf_live_columns(index), element, parts);
 }
 
 /* The strategy that an index's options name. */

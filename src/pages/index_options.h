@@ -1,14 +1,14 @@
 /*
  * index_options.h
- *	  The options of a live filter index, WITH (...), and how such an index is
- *	  recognized.
+ *	  The options of a live filter index, WITH (...), how such an index is
+ *	  recognized, and what its elements are.
  */
 #ifndef BLOOMEXT_INDEX_OPTIONS_H
 #define BLOOMEXT_INDEX_OPTIONS_H
 
 #include "utils/rel.h"
 
-#include "type/element_type.h"
+#include "type/parts.h"
 
 /* rd_options of a live filter index */
 typedef struct BfLiveOptions
@@ -37,6 +37,9 @@ extern void bf_options_init(void);
 extern bytea *bflive_options(Datum reloptions, bool validate);
 extern bool bf_is_live_filter(Relation index);
 extern bool bf_is_partial(Relation index);
+extern int	bf_live_columns(Relation index);
+extern void bf_live_elements(Relation index, BfElementType *element,
+							 BfParts *parts);
 extern const BfStrategy *bf_live_strategy(Relation index);
 extern BfFunnel bf_live_funnel(Relation index, const BfStrategy *strategy,
 							   const BfElementType *element);

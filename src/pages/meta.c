@@ -29,6 +29,11 @@
  * otherwise.
  *
  * Contents are checked before they are used, first by their CRC-32C.
+ *
+ * A filter of several columns hashes elements of parts (parts.c).  Its metapage
+ * says so, by a flag, and the meaning of each part; they must be those of the
+ * index, so that a file of one kind is never taken for one of another.  That of
+ * a single column has neither, and is checked by its funnel.
  */
 #include "postgres.h"
 
@@ -40,12 +45,14 @@
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 
+#include "pages/index_options.h"
 #include "pages/page.h"
 #include "type/value.h"
 
 #define META_MAGIC		0x62664c76	/* "bfLv" */
 
 #define META_PRUNED_EARLY	0x01
+#define META_SEVERAL		0x02	/* columns: it has `parts` */
 
 /* A layer in the metapage. */
 typedef struct MetaLayer
@@ -80,10 +87,13 @@ typedef struct Meta
 	uint32		nlayers;
 	MetaLayer	layers[BF_LIVE_LAYERS];
 	uint32		growth;			/* read without a lock */
-	pg_crc32c	crc;			/* of everything before it */
+	pg_crc32c	crc;			/* of everything before it, then of `parts` */
+	uint8		parts;			/* their number, and what they mean */
+	uint8		meanings[INDEX_MAX_KEYS];
 } Meta;
 
 StaticAssertDecl(sizeof(Meta) <= BF_PAGE_BYTES, "a metapage has room for all layers");
+StaticAssertDecl(INDEX_MAX_KEYS <= PG_UINT8_MAX, "a byte counts the columns of an index");
 
 /* The plan of a value with all layers, which are put into an array. */
 BfPlan
@@ -124,6 +134,8 @@ meta_crc(const Meta *meta)
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, meta, offsetof(Meta, crc));
+	if ((meta->flags & META_SEVERAL) != 0)
+		COMP_CRC32C(crc, &meta->parts, 1 + sizeof(meta->meanings));
 	FIN_CRC32C(crc);
 	return crc;
 }
@@ -178,6 +190,22 @@ layers_of_meta(const Meta *meta, const BfStrategy *strategy, BfLive *live)
 		(bf_newest_layer(live)->pending == 0);
 }
 
+/* Whether a metapage is of a filter of such parts, or of a single column. */
+static bool
+has_parts(const Meta *meta, const BfParts *parts)
+{
+	if ((meta->flags & META_SEVERAL) == 0)
+		return parts->count == 0;
+	if (meta->parts != parts->count)
+		return false;
+	for (uint32 i = 0; i < parts->count; i++)
+	{
+		if (meta->meanings[i] != parts->part[i].meaning)
+			return false;
+	}
+	return true;
+}
+
 /* Read a filter from a metapage; false if it cannot be a live filter's. */
 static bool
 live_of_meta(const Meta *meta, BfLive *live)
@@ -186,7 +214,7 @@ live_of_meta(const Meta *meta, BfLive *live)
 	uint64		length;
 	BfError		error;
 
-	if (meta->crc != meta_crc(meta) ||
+	if (meta->crc != meta_crc(meta) || !has_parts(meta, &live->parts) ||
 		strategy == NULL || !strategy->can_be_live ||
 		meta->funnel > BF_FUNNEL_LAST ||
 		!bf_element_fits(strategy, (BfFunnel) meta->funnel, &live->element) ||
@@ -255,7 +283,8 @@ bf_live_has_known_format(Relation index)
 
 /* Read and check the metapage of a filter of such elements. */
 static void
-read_meta(Relation index, const BfElementType *element, BfLive *live)
+read_meta(Relation index, const BfElementType *element, const BfParts *parts,
+		  BfLive *live)
 {
 	Buffer		buffer;
 	Meta		meta;
@@ -279,6 +308,7 @@ read_meta(Relation index, const BfElementType *element, BfLive *live)
 
 	memset(live, 0, offsetof(BfLive, layers));
 	live->element = *element;
+	live->parts = *parts;
 	if (!live_of_meta(&meta, live))
 		bf_page_corrupted(index, BF_META_BLOCK);
 	live->file = compat_locator_of(index);
@@ -327,13 +357,13 @@ bf_live_is_current(Relation index, const BfLive *live)
  * known, this does not access the catalogs.
  */
 static BfLive *
-keep_meta(Relation index, BfElementType element)
+keep_meta(Relation index, BfElementType element, BfParts parts)
 {
 	BfLive	   *kept;
 	BfLive		live;
 
 	bf_live_forget(index);
-	read_meta(index, &element, &live);
+	read_meta(index, &element, &parts, &live);
 	kept = MemoryContextAlloc(index->rd_indexcxt, live_size(&live));
 	memcpy(kept, &live, live_size(&live));
 	index->rd_amcache = kept;
@@ -350,12 +380,13 @@ bf_live_kept(Relation index)
 {
 	BfLive	   *kept = index->rd_amcache;
 	BfElementType element;
+	BfParts		parts;
 
 	if (kept != NULL && RelationGetTargetBlock(index) == BF_META_BLOCK &&
 		RelFileLocatorEquals(kept->file, compat_locator_of(index)))
 		return kept;
-	bf_element_type(index->rd_opcintype[0], InvalidOid, &element);
-	return keep_meta(index, element);
+	bf_live_elements(index, &element, &parts);
+	return keep_meta(index, element, parts);
 }
 
 /* The copy in the relation cache, with all current layers. */
@@ -365,7 +396,7 @@ bf_live_current(Relation index)
 	BfLive	   *kept = bf_live_kept(index);
 
 	return bf_live_is_current(index, kept) ? kept :
-		keep_meta(index, kept->element);
+		keep_meta(index, kept->element, kept->parts);
 }
 
 /* A copy of the metapage for the caller, with all current layers. */
@@ -387,14 +418,15 @@ bf_live_open(Relation index, BfLive *live)
 bool
 bf_live_lock(Relation index, bool wait, BfLive *live)
 {
-	BfElementType element = bf_live_kept(index)->element;
-	const BfLive *kept;
+	const BfLive *kept = bf_live_kept(index);
+	BfElementType element = kept->element;
+	BfParts		parts = kept->parts;
 
 	if (wait)
 		LockPage(index, BF_META_BLOCK, ExclusiveLock);
 	else if (!ConditionalLockPage(index, BF_META_BLOCK, ExclusiveLock))
 		return false;
-	kept = keep_meta(index, element);
+	kept = keep_meta(index, element, parts);
 	memcpy(live, kept, live_size(kept));
 	return true;
 }
@@ -454,9 +486,14 @@ meta_of_live(const BfLive *live)
 			live->emptied_with.compat_number
 		},
 		.nlayers = live->nlayers,
-		.growth = live->growth
+		.growth = live->growth,
+		.parts = live->parts.count
 	};
 
+	if (live->parts.count > 0)
+		meta.flags |= META_SEVERAL;
+	for (uint32 i = 0; i < live->parts.count; i++)
+		meta.meanings[i] = live->parts.part[i].meaning;
 	for (uint32 i = 0; i < live->nlayers; i++)
 		meta.layers[i] = meta_of_layer(&live->layers[i]);
 	meta.crc = meta_crc(&meta);

@@ -31,7 +31,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "type/element_type.h"
+#include "type/parts.h"
 
 /* At the end of each page; the last two bytes are for pg_filedump. */
 typedef struct BfPageTail
@@ -90,7 +90,8 @@ typedef struct BfLive
 	FullTransactionId emptied_by;	/* complete if this committed, or invalid */
 	RelFileLocator emptied_with;	/* the file that the table had then */
 	BfPlan		plan;			/* of the first layer */
-	BfElementType element;		/* of the operator class */
+	BfElementType element;		/* of the operator class, or a bytea of parts */
+	BfParts		parts;			/* of the columns, if there are several */
 	BufferAccessStrategy ring;	/* to read pages, or NULL */
 	uint32		growth;			/* layers added and sealed */
 	uint32		nlayers;
@@ -144,7 +145,7 @@ extern void bf_live_note_complete(Relation index, BfLive *live);
 extern bool bf_file_has_room(uint64 bits, BlockNumber start);
 extern void bf_live_lay_out(BfLiveLayer *layer, const BfLayer *shape,
 							BlockNumber start);
-extern void bf_live_plan(BfLive *live, const BfPlan *plan);
+extern void bf_live_plan(BfLive *live, const BfPlan *plan, const BfParts *parts);
 extern void bf_live_append_layer(BfLive *live, const BfLayer *shape);
 extern uint64 bf_live_most_bits(const BfStrategy *strategy);
 extern bool bf_live_takes_layer(const BfStrategy *strategy,

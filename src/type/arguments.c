@@ -160,25 +160,41 @@ bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls, int known)
 											 nulls));
 }
 
-/* Start to return a set whose rows, or values, go into a tuplestore. */
+/* Start to return a set, which is empty unless it gets a tuplestore. */
 ReturnSetInfo *
-bf_set_start(FunctionCallInfo fcinfo, int known)
+bf_set_open(FunctionCallInfo fcinfo)
 {
 	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext old;
 
 	if (set == NULL || !IsA(set, ReturnSetInfo) ||
 		(set->allowedModes & SFRM_Materialize) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
-	check_columns(set->expectedDesc, known);
-	old = MemoryContextSwitchTo(set->econtext->ecxt_per_query_memory);
 	set->returnMode = SFRM_Materialize;
-	set->setDesc = CreateTupleDescCopy(set->expectedDesc);
+	return set;
+}
+
+/* Make the tuplestore of a set of such rows. */
+void
+bf_set_store(ReturnSetInfo *set, TupleDesc row)
+{
+	MemoryContext old = MemoryContextSwitchTo(set->econtext->ecxt_per_query_memory);
+
+	set->setDesc = CreateTupleDescCopy(row);
 	set->setResult = tuplestore_begin_heap((set->allowedModes &
 											SFRM_Materialize_Random) != 0,
 										   false, work_mem);
 	MemoryContextSwitchTo(old);
+}
+
+/* Start to return a set whose rows, or values, go into a tuplestore. */
+ReturnSetInfo *
+bf_set_start(FunctionCallInfo fcinfo, int known)
+{
+	ReturnSetInfo *set = bf_set_open(fcinfo);
+
+	check_columns(set->expectedDesc, known);
+	bf_set_store(set, set->expectedDesc);
 	return set;
 }

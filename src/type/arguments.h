@@ -30,6 +30,8 @@ extern Oid bf_filter_type(FunctionCallInfo fcinfo);
 extern TupleDesc bf_row_type(FunctionCallInfo fcinfo, int known);
 extern Datum bf_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls,
 					int known);
+extern ReturnSetInfo *bf_set_open(FunctionCallInfo fcinfo);
+extern void bf_set_store(ReturnSetInfo *set, TupleDesc row);
 extern ReturnSetInfo *bf_set_start(FunctionCallInfo fcinfo, int known);
 
 #endif							/* BLOOMEXT_ARGUMENTS_H */

@@ -10,8 +10,8 @@
 
 #include "access/tupmacs.h"
 #include "common/hashfn.h"
+#include "utils/lsyscache.h"
 
-#include "type/element_hash.h"
 #include "type/once.h"
 
 /* An element by its offset in the array. */
@@ -53,8 +53,11 @@ element_at(const BfOnce *once, uint32 at)
 static void
 bytes_at(const BfOnce *once, uint32 at, BfElementBytes *bytes)
 {
-	(void) bf_element_bytes(NULL, once->funnel, &once->element,
-							element_at(once, at), bytes);
+	if (once->make != NULL)
+		once->make(once->state, element_at(once, at), bytes);
+	else
+		(void) bf_element_bytes(NULL, once->funnel, &once->element,
+								element_at(once, at), bytes);
 }
 
 /* A funnel that distinguishes all elements of a kind, without a strategy. */
@@ -109,6 +112,31 @@ is_same_at(const BfOnce *once, uint32 left, uint32 right)
 	return same;
 }
 
+/* Start to iterate over an array, which must not move. */
+static void
+start_array(BfOnce *once, const ArrayType *array)
+{
+	once->data = ARR_DATA_PTR(array);
+	once->next = 0;
+	once->seen = once_create(CurrentMemoryContext, FEW_ELEMENTS, once);
+}
+
+/*
+ * Start to iterate over an array, for elements whose bytes are made by the
+ * caller.
+ */
+void
+bf_once_start_made(BfOnce *once, BfOnceBytes make, void *state,
+				   const ArrayType *array)
+{
+	memset(once, 0, sizeof(*once));
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &once->element.typlen,
+						 &once->element.typbyval, &once->element.typalign);
+	once->make = make;
+	once->state = state;
+	start_array(once, array);
+}
+
 /*
  * Start to iterate over an array, which must not move, for a filter of a
  * meaning.  If that ignores trailing blanks, they are ignored here, too.
@@ -120,9 +148,8 @@ bf_once_start(BfOnce *once, const BfElementType *element, BfMeaning meaning,
 	once->element = *element;
 	bf_element_go_into(&once->element, meaning);
 	once->funnel = exact_funnel(element->kind);
-	once->data = ARR_DATA_PTR(array);
-	once->next = 0;
-	once->seen = once_create(CurrentMemoryContext, FEW_ELEMENTS, once);
+	once->make = NULL;
+	start_array(once, array);
 }
 
 /*

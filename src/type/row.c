@@ -1,0 +1,191 @@
+/*
+ * row.c
+ *	  Rows that are asked for: what their fields are, and the element that they
+ *	  make.
+ *
+ * A row is a ROW(...), or of a composite type; each of its fields is a part of
+ * an element (parts.c), by the rules for elements: a type that cannot be one,
+ * or a nondeterministic collation, is refused.  The fields come in the order of
+ * the filter's columns.  If they have names, these must be the columns', as
+ * texts in another order would be looked up as other keys; the fields of
+ * ROW(...) are f1, f2, ..., which are no names.
+ *
+ * A literal in a ROW(...) has no type yet.  It is read as a value of the type
+ * of its column, as it would be in a comparison with that.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "type/row.h"
+
+/* Whether a type is one of rows. */
+bool
+bf_type_is_row(Oid type)
+{
+	return type_is_rowtype(type);
+}
+
+/* The type of a row, as long as its definition does not change. */
+static uint64
+type_id(HeapTupleHeader value)
+{
+	return assign_record_type_identifier(HeapTupleHeaderGetTypeId(value),
+										 HeapTupleHeaderGetTypMod(value));
+}
+
+/* Whether a row is of a type that has been described. */
+bool
+bf_row_is_of_type(const BfRowType *row, HeapTupleHeader value)
+{
+	return row->id != 0 && row->id == type_id(value);
+}
+
+/* Whether a field has no name: it is the nth of a ROW(...). */
+static bool
+is_nameless(Form_pg_attribute field, int number)
+{
+	char		name[NAMEDATALEN];
+
+	snprintf(name, sizeof(name), "f%d", number);
+	return NameStr(field->attname)[0] == '\0' ||
+		strcmp(NameStr(field->attname), name) == 0;
+}
+
+/* Add a field to the parts of a row. */
+static void
+add_field(BfRowType *row, int number)
+{
+	Form_pg_attribute field = TupleDescAttr(row->fields, number);
+	BfElementType element;
+
+	if (field->attisdropped)
+		return;
+	if (row->parts.count == INDEX_MAX_KEYS)
+		bf_parts_check_count(row->fields->natts);
+	/* A literal may have a collation before it has a type. */
+	bf_element_type_of(field->atttypid == UNKNOWNOID ? TEXTOID : field->atttypid,
+					   NULL, field->attcollation, &element);
+	if (field->atttypid == UNKNOWNOID)
+		element.meaning = BF_MEANING_UNKNOWN;
+	row->number[row->parts.count] = number;
+	bf_parts_add(&row->parts, &element);
+	row->is_named |= row->type != RECORDOID ||
+		!is_nameless(field, (int) row->parts.count);
+}
+
+/*
+ * Describe the type of a row.  Raises 22023 if no filter has that number of
+ * columns, and 0A000 if a field cannot be a part.
+ */
+void
+bf_row_describe(BfRowType *row, HeapTupleHeader value)
+{
+	TupleDesc	fields = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(value),
+												HeapTupleHeaderGetTypMod(value));
+	MemoryContext caller;
+
+	row->id = 0;
+	row->type = HeapTupleHeaderGetTypeId(value);
+	row->typmod = HeapTupleHeaderGetTypMod(value);
+	row->is_named = false;
+	memset(&row->parts, 0, sizeof(row->parts));
+	MemoryContextReset(row->context);
+	caller = MemoryContextSwitchTo(row->context);
+	row->fields = CreateTupleDescCopyConstr(fields);
+	MemoryContextSwitchTo(caller);
+	ReleaseTupleDesc(fields);
+	for (int i = 0; i < row->fields->natts; i++)
+		add_field(row, i);
+	bf_parts_check_count((int) row->parts.count);
+	row->id = type_id(value);
+}
+
+/* The name of the field of a part. */
+const char *
+bf_row_field(const BfRowType *row, int part)
+{
+	return NameStr(TupleDescAttr(row->fields, row->number[part])->attname);
+}
+
+/* Make rows into elements of a filter whose columns have such types. */
+void
+bf_row_aim(BfRowTarget *target, const Oid *types, int count)
+{
+	BfElementType element;
+
+	if (target->parts.count == (uint32) count &&
+		memcmp(target->type, types, count * sizeof(Oid)) == 0)
+		return;
+	bf_parts_describe(types, count, &element, &target->parts);
+	memcpy(target->type, types, count * sizeof(Oid));
+	memset(target->input, 0, sizeof(target->input));
+}
+
+/* The values of the parts of a row; false if one of them is NULL. */
+bool
+bf_row_deform(const BfRowType *row, HeapTupleHeader value, Datum *values)
+{
+	int			count = row->fields->natts;
+	Datum	   *fields = palloc(count * sizeof(Datum));
+	bool	   *nulls = palloc(count * sizeof(bool));
+	HeapTupleData tuple = {
+		.t_len = HeapTupleHeaderGetDatumLength(value),
+		.t_data = value
+	};
+	bool		whole = true;
+
+	heap_deform_tuple(&tuple, row->fields, fields, nulls);
+	for (uint32 i = 0; i < row->parts.count; i++)
+	{
+		values[i] = fields[row->number[i]];
+		whole = whole && !nulls[row->number[i]];
+	}
+	pfree(nulls);
+	pfree(fields);
+	return whole;
+}
+
+/* Read a literal as a value of a column's type. */
+static Datum
+read_literal(BfRowTarget *target, uint32 part, Datum literal)
+{
+	FmgrInfo   *input = &target->input[part];
+
+	if (!OidIsValid(input->fn_oid))
+	{
+		Oid			function;
+
+		getTypeInputInfo(target->type[part], &function, &target->parameter[part]);
+		fmgr_info_cxt(function, input, target->context);
+	}
+	return InputFunctionCall(input, DatumGetCString(literal),
+							 target->parameter[part], -1);
+}
+
+/*
+ * The element that the values of a row make for a filter that takes it.  Text
+ * goes without its trailing blanks where the column is of char(n).
+ */
+Datum
+bf_row_element(const BfRowType *row, BfRowTarget *target, Datum *values)
+{
+	BfParts		parts = row->parts;
+
+	for (uint32 i = 0; i < parts.count; i++)
+	{
+		const BfPart *column = &target->parts.part[i];
+
+		if (parts.part[i].meaning == BF_MEANING_UNKNOWN)
+		{
+			values[i] = read_literal(target, i, values[i]);
+			parts.part[i] = *column;
+		}
+		parts.part[i].ignores_blanks |= column->ignores_blanks;
+	}
+	return bf_parts_bytes(&parts, values);
+}
