@@ -90,7 +90,7 @@ meaning_of(const BfQuestion *question)
 static uint64
 row_of(const BfQuestion *question)
 {
-	return question->row == NULL ? 0 : question->row->id;
+	return question->row == NULL ? 0 : question->row->identity;
 }
 
 /* The key of a lookup. */

@@ -425,7 +425,7 @@ bf_resolve_index(Oid index)
 
 /* The elements of an index, for a message. */
 static const char *
-type_of_elements(Relation index)
+type_of_index(Relation index)
 {
 	BfElementType own;
 	BfParts		parts;
@@ -467,7 +467,7 @@ check_element(Relation index, const BfQuestion *question)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("live filter \"%s\" holds elements of type %s, not %s",
-						RelationGetRelationName(index), type_of_elements(index),
+						RelationGetRelationName(index), type_of_index(index),
 						type_of_question(question)),
 				 bf_live_columns(index) > 1 ?
 				 errhint("Use ROW(...), with as many values of these types.") :

@@ -267,7 +267,7 @@ make_site_of_rows(MemoryContext context)
 
 /* The call site of a function of an element, or an array, of any type. */
 static Site *
-site_of(FunctionCallInfo fcinfo, bool array)
+site_of_elements(FunctionCallInfo fcinfo, bool array)
 {
 	FmgrInfo   *function = fcinfo->flinfo;
 	Oid			type;
@@ -293,7 +293,7 @@ question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
-	site = site_of(fcinfo, array);
+	site = site_of_elements(fcinfo, array);
 	*question = (BfQuestion) {
 		.rel = PG_GETARG_OID(0),
 		.element = site->rows == NULL ? &site->element : NULL,
@@ -397,7 +397,7 @@ resolve_walk(Walk *walk)
 		bf_lookup_cache_leaves(walk->question, &site->last);
 	if (site->rows != NULL)
 	{
-		walk->resolved = site->rows->type.id;
+		walk->resolved = site->rows->type.identity;
 		aim_rows(site);
 	}
 	MemoryContextSwitchTo(caller);
@@ -441,9 +441,9 @@ probe_row(Walk *walk, HeapTupleHeader row)
 
 	if (!bf_row_is_of_type(&rows->type, row))
 		bf_row_describe(&rows->type, row);
-	if (walk->resolved != rows->type.id && walk->resolved != 0 && walk->certain)
+	if (walk->resolved != rows->type.identity && walk->resolved != 0 && walk->certain)
 		refuse_types();
-	if (walk->resolved != rows->type.id)
+	if (walk->resolved != rows->type.identity)
 		resolve_walk(walk);
 	if (!element_of_row(walk->site, row, &element))
 		return NO_ELEMENT;

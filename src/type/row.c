@@ -32,7 +32,7 @@ bf_type_is_row(Oid type)
 
 /* The type of a row, as long as its definition does not change. */
 static uint64
-type_id(HeapTupleHeader value)
+identity_of(HeapTupleHeader value)
 {
 	return assign_record_type_identifier(HeapTupleHeaderGetTypeId(value),
 										 HeapTupleHeaderGetTypMod(value));
@@ -42,7 +42,7 @@ type_id(HeapTupleHeader value)
 bool
 bf_row_is_of_type(const BfRowType *row, HeapTupleHeader value)
 {
-	return row->id != 0 && row->id == type_id(value);
+	return row->identity != 0 && row->identity == identity_of(value);
 }
 
 /* Whether a field has no name: it is the nth of a ROW(...). */
@@ -89,7 +89,7 @@ bf_row_describe(BfRowType *row, HeapTupleHeader value)
 												HeapTupleHeaderGetTypMod(value));
 	MemoryContext caller;
 
-	row->id = 0;
+	row->identity = 0;
 	row->type = HeapTupleHeaderGetTypeId(value);
 	row->typmod = HeapTupleHeaderGetTypMod(value);
 	row->is_named = false;
@@ -102,7 +102,7 @@ bf_row_describe(BfRowType *row, HeapTupleHeader value)
 	for (int i = 0; i < row->fields->natts; i++)
 		add_field(row, i);
 	bf_parts_check_count((int) row->parts.count);
-	row->id = type_id(value);
+	row->identity = identity_of(value);
 }
 
 /* The name of the field of a part. */

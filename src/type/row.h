@@ -11,10 +11,10 @@
 
 #include "type/parts.h"
 
-/* A type of rows; `id` is another one once its definition has changed. */
+/* A type of rows; `identity` is another one once its definition has changed. */
 typedef struct BfRowType
 {
-	uint64		id;				/* 0: none */
+	uint64		identity;		/* 0: none */
 	Oid			type;
 	int32		typmod;
 	TupleDesc	fields;

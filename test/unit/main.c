@@ -35,7 +35,7 @@ check_directory(const char *name)
 	closedir(dir);
 }
 
-/* But growth/: that is sql/vectors_growth.sql's. */
+/* But growth/ and several/: those are sql/vectors_growth.sql's and _several's. */
 static void
 check_directories(void)
 {
@@ -46,7 +46,8 @@ check_directories(void)
 		die("cannot open %s", vectors_dir);
 	while ((entry = readdir(dir)) != NULL)
 	{
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "growth") != 0)
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "growth") != 0 &&
+			strcmp(entry->d_name, "several") != 0)
 			check_directory(entry->d_name);
 	}
 	closedir(dir);

@@ -58,6 +58,24 @@ $fails->("rights: before any lock, $_", "SET lock_timeout = '2s'; SET ROLE alice
 $locker->quit;
 $is_sql->('rights: the parent\'s do for its children', q(SET ROLE alice; SELECT bf_live_contains('r.par', 'x'), certainty('r.par')), 't|sure');
 
+# Of several columns each must be readable; an expression takes the whole table.
+$sql->(q(
+	CREATE TABLE r.pair (shop text, article int, pieces int);
+	CREATE INDEX pair_bf ON r.pair USING bloomfilter (shop, article);
+	CREATE INDEX pair_lower_bf ON r.pair USING bloomfilter (shop, (article + 1), pieces);
+	INSERT INTO r.pair VALUES ('x', 1, 1); GRANT SELECT (shop, pieces) ON r.pair TO alice;
+));
+my $pair = q(SET ROLE alice; SELECT bf_live_contains('r.pair', ROW('x', 1)));
+my $seen = q(SET ROLE alice; SELECT count(*) FROM bf_live_filters WHERE relation = 'r.pair'::regclass);
+$fails->('rights: one of two columns', $pair, '42501');
+$fails->('rights: one of two columns, by the index', $pair =~ s/r\.pair/r.pair_bf/r, '42501');
+$is_sql->('rights: the statistics of both', $seen, '0');
+$sql->('GRANT SELECT (article) ON r.pair TO alice');
+$is_sql->('rights: both columns', $pair, 't');
+$is_sql->('rights: the statistics of one filter', $seen, '1');
+$fails->('rights: all columns, of an expression', q(SET ROLE alice; SELECT bf_live_contains('r.pair', ROW('x', 2, 1))), '42501');
+$is_sql->('rights: those of all filters', q(SET ROLE alice; SELECT count(*) FROM bf_live_info('r.pair')), '1');
+
 # Conversion is PostgreSQL's own, whatever the session's search_path.
 my $modules = $test->build_modules;
 $sql->(q(CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0));

@@ -63,5 +63,26 @@ foreach my $tab (sort keys %page)
 	$is_sql->("damage: pd_$tab, nothing was written", "SELECT look('$tab')", $fine);
 }
 
+# Files of filters of other columns, each whole: that of the same columns in another
+# order, and that of a column of the same funnel.
+$sql->(q(
+	CREATE TABLE exchanged (title text, n int, b bytea);
+	INSERT INTO exchanged SELECT 'row ' || g, g, bf_element(g, 'row ' || g) FROM generate_series(1, 100) AS g;
+	CREATE INDEX exchanged_two_bf ON exchanged USING bloomfilter (title, n) WITH (expected = 1000);
+	CREATE INDEX exchanged_other_bf ON exchanged USING bloomfilter (n, title) WITH (expected = 1000);
+	CREATE INDEX exchanged_one_bf ON exchanged USING bloomfilter (b) WITH (expected = 1000);
+));
+foreach my $other ('other', 'one')
+{
+	my $exchange = qq(SET allow_system_table_mods = on; UPDATE pg_class AS c SET relfilenode = o.relfilenode FROM pg_class AS o
+		WHERE c.relname IN ('exchanged_two_bf', 'exchanged_${other}_bf') AND o.relname IN ('exchanged_two_bf', 'exchanged_${other}_bf') AND c.oid <> o.oid);
+	$sql->($exchange);
+	$fails->("damage: a file of $other", q(SELECT bf_live_contains('exchanged_two_bf', ROW('row 7', 7))), 'XX002');
+	$fails->("damage: a file of two, for $other", $other eq 'one' ? q(SELECT bf_live_contains('exchanged_one_bf', bf_element(7, 'row 7'::text)))
+		: q(SELECT bf_live_contains('exchanged_other_bf', ROW(7, 'row 7'))), 'XX002');
+	$sql->($exchange);
+	$is_sql->("damage: back from $other", q(SELECT bf_live_contains('exchanged_two_bf', ROW('row 7', 7)), bf_live_verify('exchanged_two_bf')), 't|(100,0)');
+}
+
 $node->stop;
 done_testing();
