@@ -53,39 +53,42 @@ enable_bitmapscan = off
 ));
 $node->start;
 
-# What is asked of a table: by each of its filters, by the table's name where
-# that is enough, and by the column's.  A question is an expression over rows
+# What is asked of a table: by each of its filters, of one column or of several, by
+# the table's name where that is enough, and by the column's.  A question is an expression over rows
 # that counts the noes to "@".
 $node->safe_psql('postgres', q(
 	CREATE EXTENSION bloomext;
 	CREATE TABLESPACE other LOCATION '';
 	CREATE TABLESPACE third LOCATION '';
-	CREATE FUNCTION questions(tab regclass, OUT noes text, OUT expr text, OUT pred text, OUT rows text, OUT kind "char",
+	CREATE FUNCTION questions(tab regclass, OUT noes text, OUT expr text, OUT pred text, OUT rows text, OUT absent text,
 		OUT rel regclass, OUT ready boolean, OUT plain boolean) RETURNS SETOF record LANGUAGE sql AS $$
 	WITH filter AS (
-		SELECT c.oid::regclass AS index, pg_get_indexdef(c.oid, 1, false) AS expr, t.typcategory AS kind, i.indisvalid AS ready,
+		SELECT c.oid::regclass AS index, CASE a.n WHEN 1 THEN a.expr ELSE format('ROW(%s)', a.expr) END AS expr,
+			CASE a.n WHEN 1 THEN a.absent ELSE format('ROW(%s)', a.absent) END AS absent, a.kind, i.indisvalid AS ready,
 			i.indpred IS NOT NULL AS partial, i.indisvalid AND i.indpred IS NULL AS whole, coalesce(pg_get_expr(i.indpred, i.indrelid), 'true') AS pred,
-			CASE c.relkind WHEN 'I' THEN '' ELSE 'ONLY ' END || tab AS own, coalesce(k.attname, c.relname) AS col
+			CASE c.relkind WHEN 'I' THEN '' ELSE 'ONLY ' END || tab AS own, CASE a.n WHEN 1 THEN coalesce(k.attname, c.relname) ELSE c.relname END AS col
 		FROM pg_index AS i
 		JOIN pg_class AS c ON c.oid = i.indexrelid
 		JOIN pg_am AS m ON m.oid = c.relam AND m.amname = 'bloomfilter'
-		JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = 1
-		JOIN pg_type AS t ON t.oid = a.atttypid
+		CROSS JOIN LATERAL (SELECT count(*) AS n, string_agg(typcategory::text, '' ORDER BY attnum) AS kind,
+				string_agg(pg_get_indexdef(c.oid, attnum, false), ', ' ORDER BY attnum) AS expr,
+				string_agg(CASE typcategory WHEN 'N' THEN '-i' ELSE $q$'absent ' || i$q$ END, ', ' ORDER BY attnum) AS absent
+			FROM pg_attribute JOIN pg_type AS t ON t.oid = atttypid WHERE attrelid = c.oid) AS a
 		LEFT JOIN pg_attribute AS k ON k.attrelid = i.indrelid AND k.attnum = i.indkey[0]
 		WHERE i.indrelid = tab)
-	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @) IS NOT TRUE)', index), expr, pred, own, kind, index, ready, false
+	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @) IS NOT TRUE)', index), expr, pred, own, absent, index, ready, false
 	FROM filter
 	UNION ALL
-	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @) IS NOT TRUE)', tab), expr, pred, tab::text, kind, tab, true, kind = 'S'
+	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @) IS NOT TRUE)', tab), expr, pred, tab::text, absent, tab, true, kind = 'S'
 	FROM filter AS f
 	WHERE whole AND (SELECT count(DISTINCT col) FROM filter AS g WHERE NOT g.partial AND g.kind = f.kind) = 1
 	UNION ALL
-	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @, %L) IS NOT TRUE)', tab, col), expr, pred, tab::text, kind, tab, true, false
+	SELECT format('count(*) FILTER (WHERE bf_live_contains(%L, @, %L) IS NOT TRUE)', tab, col), expr, pred, tab::text, absent, tab, true, false
 	FROM filter WHERE whole
 	UNION ALL
 	SELECT format('greatest((NOT bf_live_contains_all(%1$L, array_agg(@), %2$L))::int, '
 			'cardinality(array_positions(bf_live_contains_each(%1$L, array_agg(@), %2$L), false)))', tab, col),
-		expr, pred, tab::text, kind, tab, true, false
+		expr, pred, tab::text, absent, tab, true, false
 	FROM filter WHERE whole
 	$$;
 
@@ -134,7 +137,7 @@ $node->safe_psql('postgres', q(
 	BEGIN
 		FOR q IN SELECT * FROM questions(tab) AS x WHERE x.ready LOOP
 			EXECUTE format('SELECT %s FROM generate_series(%s + 1, %2$s + 200) AS i',
-				replace(q.noes, '@', CASE q.kind WHEN 'N' THEN '-i' ELSE '''absent '' || i' END), base) INTO n;
+				replace(q.noes, '@', q.absent), base) INTO n;
 			SELECT min(f.expected), sum(f.fpp) INTO expected, fpp FROM bf_live_info(q.rel) AS f;
 			noes := q.noes;
 			RETURN NEXT;
@@ -153,7 +156,7 @@ my $text = 'USING bloomfilter (title)';
 my ($small, $large, $grows) = map { "WITH ($_, fpp = 0.0001, strategy = " . any(qw(guava guava guava32 spark1 spark2 parquet parquet)) . ')' }
   'expected = 100000', 'expected = 2500000', 'expected = 50, expansion = 2';
 my @families = (
-	{ tables => ['s'], create => "CREATE TABLE s ($row) $loose", filters => { s_live => "s $text $grows" } },
+	{ tables => ['s'], create => "CREATE TABLE s ($row) $loose", filters => { s_live => "s $text $grows", s_pair => "s USING bloomfilter (title, id) $small" } },
 	{ tables => ['w'], create => "CREATE TABLE w ($row) $loose", filters => { w_live => "w $text $large" } },
 	{ tables => ['u'], create => "CREATE UNLOGGED TABLE u ($row) $loose", limit => 500,
 		filters => { u_live => "u $text WITH (expected = 1000, fpp = 0.01)", u_more => "u $text $grows" } },
@@ -163,25 +166,32 @@ my @families = (
 			m_note => "m USING bloomfilter (note) $grows",
 			m_lower => "m USING bloomfilter (lower(title)) $large",
 			m_part => "m $text $large WHERE n > 5",
-			m_int => "m USING bloomfilter (id) $grows" } },
+			m_int => "m USING bloomfilter (id) $grows",
+			m_pair => "m USING bloomfilter (note, title) $grows WHERE n > 3",
+			m_three => "m USING bloomfilter (lower(title), (id + n), note) $large" } },
 	{ tables => ['g'], create => "CREATE TABLE g ($row, up text GENERATED ALWAYS AS (upper(title)) STORED)",
 		filters => { g_live => "g USING bloomfilter (up) $large" }, column => 'up' },
-	{ tables => ['temp'], create => "CREATE TEMP TABLE temp ($row) $loose", filters => { temp_live => "temp $text $grows" }, private => 1 },
+	{ tables => ['temp'], create => "CREATE TEMP TABLE temp ($row) $loose", filters => { temp_live => "temp $text $grows", temp_pair => "temp USING bloomfilter (id, title) $grows" }, private => 1 },
 	{ tables => ['brief'], create => "CREATE TEMP TABLE brief ($row) ON COMMIT DELETE ROWS",
 		filters => { brief_live => "brief $text $small" }, private => 1 },
 	# Made and dropped by random transactions.
 	{ tables => ['fresh'], create => '', made => "CREATE TABLE IF NOT EXISTS fresh ($row) $loose",
 		filters => { fresh_live => "fresh $text $grows" }, private => 1 },
 	{ tables => [ 'i', 'i1' ], create => "CREATE TABLE i ($row) $loose; CREATE TABLE i1 () INHERITS (i)",
-		filters => { i_live => "i $text $grows", i1_live => "i1 $text $large" }, keep => 1 },
+		filters => {
+			i_live => "i $text $grows", i1_live => "i1 $text $large",
+			i_pair => "i USING bloomfilter (id, title) $large", i1_pair => "i1 USING bloomfilter (id, title) $grows" }, keep => 1 },
 	{ tables => [ 'p', 'p1', 'p21', 'p3' ], whole => 'p', below => { p1 => 'p1_title_idx', p21 => 'p21_title_idx' },
-		filters => { p_live => "p $text $grows", p3_live => "p3 $text $large" },
+		filters => {
+			p_live => "p $text $grows", p3_live => "p3 $text $large",
+			p_pair => "p USING bloomfilter (title, note, id) $small", p3_pair => "p3 USING bloomfilter (title, note, id) $small" },
 		create => qq(
 			CREATE TABLE p ($row) PARTITION BY RANGE (id);
 			CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (1000);
 			CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (1000) TO (2000) PARTITION BY LIST (id);
 			CREATE TABLE p21 PARTITION OF p2 DEFAULT;
-			CREATE TABLE p3 ($row);) . ($foreign && qq(
+			CREATE TABLE p3 (n int, gone int, note text, title varchar(60), id int);
+			ALTER TABLE p3 DROP COLUMN gone;) . ($foreign && qq(
 			CREATE EXTENSION file_fdw;
 			CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
 			CREATE FOREIGN TABLE pf ($row) SERVER files OPTIONS (filename '$file', format 'csv');)) });
@@ -519,7 +529,8 @@ sub look_back
 {
 	foreach my $tab ('s', 'w', 'i', 'p')
 	{
-		my ($ok, $rows, @lines) = run($bystander, "SELECT count(*) FROM $tab WHERE NOT bf_live_contains('$tab', title)");
+		my $pair = { i => ' OR NOT bf_live_contains($tab, ROW(id, title))', p => ' OR NOT bf_live_contains($tab, ROW(title, note, id))' }->{$tab} // '';
+		my ($ok, $rows, @lines) = run($bystander, "SELECT count(*) FROM $tab WHERE NOT bf_live_contains('$tab', title)" . $pair =~ s/\$tab/'$tab'/r);
 		die "$tab: $lines[0] rows of an older snapshot are denied\n" if $ok && $lines[0] ne '0';
 		last unless $ok;
 	}
