@@ -1,5 +1,5 @@
 # Gates against a table that has no filter.  Two tables get the same rows and the same
-# indexes, but for the filter of one.  Whatever is asked of both, the same is said:
+# indexes, but for the filters of one, which are of one column and of two or three.  Whatever is asked of both, the same is said:
 # by joins, subqueries, prepared statements and functions in PL/pgSQL; over tables of
 # no page, of one and of more; by an index, or by scans of the whole table; while
 # rows come and go, in subtransactions that are rolled back, and filters are made anew.
@@ -51,7 +51,8 @@ sub tables
 		INSERT INTO $_ SELECT g, 'title ' || g, g % 3 FROM generate_series(1, $rows) AS g;" .
 		  ($bare ? '' : "CREATE INDEX ON $_ (title); CREATE INDEX ON $_ (id);") } 'filtered', 'bare'),
 	  'CREATE INDEX title_bf ON filtered USING bloomfilter (title) WITH (fpp = 0.001, plans = on' . any('', '', ', absent = 0.9') . ');
-		CREATE INDEX id_bf ON filtered USING bloomfilter (id) WITH (fpp = 0.001, plans = on);', any('', 'VACUUM ANALYZE;', 'ANALYZE;');
+		CREATE INDEX id_bf ON filtered USING bloomfilter (id) WITH (fpp = 0.001, plans = on);
+		CREATE INDEX both_bf ON filtered USING bloomfilter (' . any('id, title', 'title, id', 'id, title, kind', 'id, (lower(title))', '(kind + 1), title, id') . ') WITH (fpp = 0.001, plans = on' . any('', ', absent = 0.5') . ');', any('', 'VACUUM ANALYZE;', 'ANALYZE;');
 }
 
 # The functions of a table: statements of one row, over and over.
@@ -75,6 +76,7 @@ sub functions
 		END \$\$;
 		PREPARE $table\_by_title (text) AS SELECT id, kind FROM $table WHERE title = \$1 ORDER BY id, kind;
 		PREPARE $table\_by_both (int, text) AS SELECT count(*) FROM $table WHERE id = \$1 AND title = 'title 7' OR title = \$2;
+		PREPARE $table\_by_pair (bigint, text) AS SELECT count(*), max(kind) FROM $table WHERE title = \$2 AND id = \$1;
 		PREPARE $table\_polled (int) AS SELECT count(*) FROM $table WHERE kind = \$1 AND title = 'urgent';
 		PREPARE $table\_join (int) AS SELECT s.n, t.id FROM sought s LEFT JOIN $table t USING (title) WHERE s.n <= \$1 ORDER BY 1, 2;\n";
 }
@@ -90,6 +92,12 @@ sub question
 		"SELECT s.n FROM sought s WHERE n <= $rows AND EXISTS (SELECT FROM %s t WHERE t.id = s.id AND t.kind < 2 OFFSET 0) ORDER BY 1",
 		"SELECT s.n, l.id FROM sought s, LATERAL (SELECT t.id FROM %s t WHERE t.title = s.title ORDER BY id LIMIT 1) l WHERE n <= $rows ORDER BY 1, 2",
 		"SELECT s.n, t.id FROM sought s LEFT JOIN %s t ON t.id = s.id AND t.title = s.title WHERE s.n <= $rows ORDER BY 1, 2",
+		"SELECT s.n FROM sought s WHERE n <= $rows AND NOT EXISTS (SELECT FROM %s t WHERE t.title = s.title AND s.id = t.id) ORDER BY 1",
+		"SELECT s.n, (SELECT max(t.kind) FROM %s t WHERE t.id = s.id AND lower(t.title) = s.title) FROM sought s WHERE n <= $rows ORDER BY 1",
+		"SELECT s.n, t.id FROM sought s LEFT JOIN %s t ON t.title = s.title AND t.kind = s.n % 3 AND t.id = s.id AND t.kind + 1 = s.n % 3 + 1 WHERE s.n <= $rows ORDER BY 1, 2",
+		"SELECT s.n FROM sought s WHERE n <= $rows AND (s.id, s.title) IN (SELECT id, title FROM %s) ORDER BY 1",
+		"SELECT count(*) FROM %s WHERE id = $id AND title = 'title $id' AND kind = $id % 3", "SELECT count(*) FROM %s WHERE title = 'title $id' AND id = $id + 1",
+		"SELECT count(*) FROM %s WHERE (id, title) IN (($id, 'title $id'), ($id, 'title 1'))", "EXECUTE %s_by_pair($id, 'title $id')", "EXECUTE %s_by_pair($id, NULL)",
 		"SELECT id FROM %s WHERE title = 'title $id' ORDER BY 1", "SELECT kind FROM %s WHERE title = 'nowhere $id'",
 		"SELECT %s_rows($id % 290, $id % 290 + $rows)",
 		"EXECUTE %s_by_title('title $id')", "EXECUTE %s_by_title('nowhere $id')", "EXECUTE %s_by_both($id, 'title $id')",
@@ -128,7 +136,7 @@ sub step
 	$in_transaction = chance(0.6);
 	return [ undef, 'BEGIN ISOLATION LEVEL ' . any('READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE') ] if $in_transaction;
 	return [ undef, any('VACUUM ANALYZE filtered, bare', 'REINDEX INDEX title_bf', 'REINDEX INDEX CONCURRENTLY id_bf', 'ALTER INDEX title_bf SET (plans = off)',
-		'ALTER INDEX title_bf SET (plans = on)', 'DROP INDEX title_bf; CREATE INDEX title_bf ON filtered USING bloomfilter (title) WITH (plans = on)', 'TRUNCATE filtered, bare') ];
+		'ALTER INDEX title_bf SET (plans = on)', 'REINDEX INDEX both_bf', 'ALTER INDEX both_bf SET (plans = ' . any('on', 'off') . ')', 'DROP INDEX title_bf; CREATE INDEX title_bf ON filtered USING bloomfilter (title) WITH (plans = on)', 'TRUNCATE filtered, bare') ];
 }
 
 # Rounds.

@@ -71,16 +71,21 @@ $standby->start;
 #	big		a filter with pending pages
 #	uniq	titles that SERIALIZABLE transactions add
 my %size = (hot => 400, room => 200, big => 2000, parts => 300, parts_1 => 150);
-my @filters = map { [split] } ('hot title', 'hot note', 'room title', 'room n', 'big title',
-	'parts title', 'parts_1 title', 'uniq title');
+my @filters = map { [split] } ('hot title', 'hot note', 'hot both', 'room title', 'room n', 'room both', 'big title',
+	'parts title', 'parts_1 title', 'parts_1 both', 'uniq title');
 my $fpp = 0.01;
+
+# A filter of "both" is of two columns, and asked for rows.
+my %both = (hot => 'note, title', room => 'title, n', parts_1 => 'title, id');
+sub columns { my ($table, $column) = @_; return $column eq 'both' ? $both{$table} : $column; }
+sub element { my ($table, $column) = @_; return $column eq 'both' ? "ROW($both{$table})" : $column; }
 
 sub create_index
 {
 	my ($table, $column, $suffix, $how) = @_;
 	my $size = $table eq 'big' ? 'expected = 1000000'
-		: "$table $column" =~ /^(?:hot title|room n|parts title|uniq)/ ? 'expected = 100, expansion = 2' : 'expected = 100000';
-	return "CREATE INDEX $how ${table}_${column}_$suffix ON $table USING bloomfilter ($column)
+		: "$table $column" =~ /^(?:hot title|room (?:n|both)|parts title|uniq)/ ? 'expected = 100, expansion = 2' : 'expected = 100000';
+	return "CREATE INDEX $how ${table}_${column}_$suffix ON $table USING bloomfilter (@{[ columns($table, $column) ]})
 		WITH ($size, fpp = $fpp, strategy = " . pick(qw(guava guava parquet)) . ');';
 }
 
@@ -137,11 +142,12 @@ sub question
 	my ($filter, $rel) = @_;
 	my ($table, $column) = @$filter;
 	$rel //= pick(($table) x 3, map { "${table}_${column}_$_" } 'bf', 'bf', 'more', 'also');
-	my $named = $rel eq $table && ($table =~ /hot|room/ || one_in(2)) ? ", '$column'" : '';
+	my $element = element($table, $column);
+	my $named = $rel eq $table && $column ne 'both' && ($table =~ /hot|room/ || one_in(2)) ? ", '$column'" : '';
 	my $answers = one_in(4)
 		? "SELECT unnest(a) AS element, unnest(bf_live_contains_each('$rel', a$named)) AS found
-			FROM (SELECT array_agg($column) AS a FROM $table) AS x"
-		: "SELECT $column AS element, bf_live_contains('$rel', $column$named) AS found FROM $table OFFSET 0";
+			FROM (SELECT array_agg($element) AS a FROM $table) AS x"
+		: "SELECT $element AS element, bf_live_contains('$rel', $element$named) AS found FROM $table OFFSET 0";
 	return qq(SELECT 'asked', count(*), count(*) FILTER (WHERE NOT found), min(element::text) FILTER (WHERE NOT found),
 		'$rel', '$column', pg_current_snapshot() FROM ($answers) AS x;);
 }
@@ -159,7 +165,9 @@ sub absent
 	my ($filter, $elements) = (@_, 100);
 	my ($table, $column) = @$filter;
 	my $element = $column eq 'n' ? '-g' : "'absent ' || random()";
-	return qq(SELECT 'absent', count(*), count(*) FILTER (WHERE NOT bf_live_contains('$table', $element, '$column'))
+	$element = "ROW($element, " . ($table eq 'hot' ? "'absent'" : '-g') . ')' if $column eq 'both';
+	my $named = $column eq 'both' ? '' : ", '$column'";
+	return qq(SELECT 'absent', count(*), count(*) FILTER (WHERE NOT bf_live_contains('$table', $element$named))
 		FROM generate_series(1, $elements) AS g;);
 }
 
@@ -281,7 +289,7 @@ sub definer
 	my ($table, $column) = @filter;
 	my $index = "${table}_${column}_bf";
 	my $pause = sprintf('SELECT pg_sleep(%.2f);', rand(0.2));
-	my $retype = "ALTER TABLE $table ALTER $column TYPE " . pick('text', 'varchar', 'varchar(60)', 'varchar(70)') . ';';
+	my $retype = "ALTER TABLE $table ALTER " . ($column eq 'both' ? 'title' : $column) . ' TYPE ' . pick('text', 'varchar', 'varchar(60)', 'varchar(70)') . ';';
 	my $move = "ALTER INDEX $index SET TABLESPACE " . pick('elsewhere', 'pg_default') . ';';
 	my $drop = 'DROP INDEX IF EXISTS ' . join(', ', map { "${table}_${column}_$_" } 'bf', 'more', 'also') . ';';
 	my @script = (
@@ -291,7 +299,7 @@ sub definer
 		"DROP INDEX IF EXISTS ${table}_${column}_more; $pause " . create_index(@filter, 'more', ''),
 		$move);
 	push @script, "BEGIN; DROP INDEX $index; ROLLBACK;", ("$drop $pause " . create_index(@filter, 'bf', '')) x 2
-	  if $column ne 'title';
+	  if $column !~ /title|both/;
 	# Until 15, updates of a column stay on their page only while it is in no index.
 	push @script, ("$drop $pause " . create_index(@filter, 'bf', '') . $retype) x 2
 	  if $column eq 'note';
@@ -418,7 +426,7 @@ clean_up();
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 run($standby, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM other;');
 $primary->safe_psql('postgres', 'DELETE FROM room WHERE id % 2 = 0;' . update('room', 20));
-$primary->safe_psql('postgres', "REINDEX INDEX $_") foreach 'room_n_bf', 'room_title_bf';
+$primary->safe_psql('postgres', "REINDEX INDEX $_") foreach 'room_n_bf', 'room_title_bf', 'room_both_bf';
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 in_order($standby, 'the standby');
 in_order($primary, 'the primary');
