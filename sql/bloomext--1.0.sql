@@ -190,7 +190,7 @@ CREATE FUNCTION bf_element(VARIADIC "any") RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomext_element'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bf_element(VARIADIC "any") IS
-	'the element that 2 to 32 values make, as in a live filter of as many columns, for filters of bytea: of each value 1 byte for its kind, 4 bytes for its length, its bytes. NULL if one is NULL. A literal needs a type (42P18)';
+	'the element that 2 to 32 values make, as in a live filter of as many columns, for filters of bytea: of each value its kind, its length and its bytes. NULL if one is NULL. A literal needs a type';
 
 -- Whole filters
 
@@ -972,7 +972,7 @@ COMMENT ON COLUMN bf_live_filters.index IS
 COMMENT ON COLUMN bf_live_filters.relation IS
 	'the table that it is of';
 COMMENT ON COLUMN bf_live_filters.col IS
-	'the column that it is of, or the expression';
+	'the column that it is of, or the expression; several as (shop, article)';
 COMMENT ON COLUMN bf_live_filters.estimated_count IS
 	'elements that it holds, those of deleted rows, too';
 COMMENT ON COLUMN bf_live_filters.expected IS
