@@ -569,18 +569,32 @@ find_checksum(const char *contents)
 	abort();
 }
 
+/* An index has a single column here. */
+int
+bf_live_columns(Relation index)
+{
+	return 1;
+}
+
+/* What it says of the elements. */
+void
+bf_live_elements(Relation index, BfElementType *element, BfParts *parts)
+{
+	bf_parts_describe(index->rd_opcintype, 1, element, parts);
+}
+
 static void
 make_sound(void *arg)
 {
 	Sound	   *made = arg;
 	int			i = made - sounds;
 	BfPlan		plan;
-
+	BfParts		one_column = {0};
 	BfError		error;
 
 	REQUIRE(bf_plan_sized(bf_strategy_by_name(shapes[i].strategy), shapes[i].expected,
 						  shapes[i].fpp, BF_FUNNEL_UTF8, shapes[i].expansion, &plan, &error));
-	bf_live_plan(&made->live, &plan);
+	bf_live_plan(&made->live, &plan, &one_column);
 	length = 0;
 	bf_meta_write(&index_data, MAIN_FORKNUM, &made->live);
 	sound = made;
