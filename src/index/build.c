@@ -256,7 +256,7 @@ range_start(Range *range, BlockNumber first)
 
 /* Add an element, in a context that is reset. */
 static void
-spool_element(Build *build, Datum value)
+build_add(Build *build, Datum value)
 {
 	BfHash		hash;
 
@@ -282,7 +282,7 @@ build_element(Build *build, const Datum *values, const bool *isnull)
 	Datum		value;
 
 	if (bf_parts_element(&build->columns, values, isnull, &value))
-		spool_element(build, value);
+		build_add(build, value);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(build->scratch);
 }

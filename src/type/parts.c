@@ -30,6 +30,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "nodes/primnodes.h"
+#include "storage/shmem.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -183,36 +184,47 @@ bf_parts_are_hashable(const BfParts *parts, const Datum *values)
 	return true;
 }
 
-/* Append a part to an element. */
-static void
-append_part(const BfPart *part, Datum value, StringInfo element)
+/* Write a part; returns the end of it. */
+static uint8 *
+write_part(uint8 *to, const BfPart *part, BfElementBytes *bytes)
 {
-	BfElementType type = element_of_part(part);
-	BfElementBytes bytes;
-	uint8		head[PART_HEAD];
-
-	/* These funnels depend on no strategy, and take all values. */
-	(void) bf_element_bytes(NULL, funnel_of_part(part), &type, value, &bytes);
-	head[0] = part->meaning == BF_MEANING_BPCHAR ? BF_MEANING_TEXT : part->meaning;
-	bf_store_le32(head + 1, (uint32) bytes.length);
-	appendBinaryStringInfo(element, (char *) head, PART_HEAD);
-	appendBinaryStringInfo(element, (const char *) bytes.data, (int) bytes.length);
-	if (bytes.made != NULL)
-		pfree(bytes.made);
+	to[0] = part->meaning == BF_MEANING_BPCHAR ? BF_MEANING_TEXT : part->meaning;
+	bf_store_le32(to + 1, (uint32) bytes->length);
+	memcpy(to + PART_HEAD, bytes->data, bytes->length);
+	if (bytes->made != NULL)
+		pfree(bytes->made);
+	return to + PART_HEAD + bytes->length;
 }
 
 /* The bytea that values, none of them NULL, make; 54000 if it is too long. */
 Datum
 bf_parts_bytes(const BfParts *parts, const Datum *values)
 {
-	StringInfoData element;
+	BfElementBytes bytes[INDEX_MAX_KEYS];
+	Size		size = VARHDRSZ;
+	bytea	   *element;
+	uint8	   *to;
 
-	initStringInfo(&element);
-	appendStringInfoSpaces(&element, VARHDRSZ);
 	for (uint32 i = 0; i < parts->count; i++)
-		append_part(&parts->part[i], values[i], &element);
-	SET_VARSIZE(element.data, element.len);
-	return PointerGetDatum(element.data);
+	{
+		BfElementType type = element_of_part(&parts->part[i]);
+
+		/* These funnels depend on no strategy, and take all values. */
+		(void) bf_element_bytes(NULL, funnel_of_part(&parts->part[i]), &type,
+								values[i], &bytes[i]);
+		size = add_size(size, PART_HEAD + bytes[i].length);
+	}
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("an element of several columns exceeds %zu bytes",
+						MaxAllocSize)));
+	element = palloc(size);
+	SET_VARSIZE(element, size);
+	to = (uint8 *) VARDATA(element);
+	for (uint32 i = 0; i < parts->count; i++)
+		to = write_part(to, &parts->part[i], &bytes[i]);
+	return PointerGetDatum(element);
 }
 
 /* Raise 22023 for a number of parts that no filter has. */

@@ -131,8 +131,11 @@ bool
 bf_row_deform(const BfRowType *row, HeapTupleHeader value, Datum *values)
 {
 	int			count = row->fields->natts;
-	Datum	   *fields = palloc(count * sizeof(Datum));
-	bool	   *nulls = palloc(count * sizeof(bool));
+	Datum		few[INDEX_MAX_KEYS];
+	bool		few_nulls[INDEX_MAX_KEYS];
+	bool		is_few = count <= INDEX_MAX_KEYS;
+	Datum	   *fields = is_few ? few : palloc(count * sizeof(Datum));
+	bool	   *nulls = is_few ? few_nulls : palloc(count * sizeof(bool));
 	HeapTupleData tuple = {
 		.t_len = HeapTupleHeaderGetDatumLength(value),
 		.t_data = value
@@ -145,8 +148,11 @@ bf_row_deform(const BfRowType *row, HeapTupleHeader value, Datum *values)
 		values[i] = fields[row->number[i]];
 		whole = whole && !nulls[row->number[i]];
 	}
-	pfree(nulls);
-	pfree(fields);
+	if (!is_few)
+	{
+		pfree(nulls);
+		pfree(fields);
+	}
 	return whole;
 }
 

@@ -196,7 +196,8 @@ my @predicates = ([ 'n > 5', '@n > 5', '@n > 7', '@n = 8' ], [ 'title IS NOT NUL
 sub random_filters
 {
 	my ($kind) = @_;
-	my @filters = map { { over => $_->[0], kind => $_->[1], predicate => chance(0.2) ? any(@predicates) : undef, options => options($_->[1]) } }
+	# Some are of a second column, too, and asked where that is compared as well.
+	my @filters = map { { also => chance(0.3) ? any('@n', '@k', '@id') : undef, over => $_->[0], kind => $_->[1], predicate => chance(0.2) ? any(@predicates) : undef, options => options($_->[1]) } }
 	  map { over($kind) } 1 .. any(1, 1, 2, 3);
 	return \@filters;
 }
@@ -207,7 +208,9 @@ sub index_on
 	my ($name, $on, $how, $filter) = @_;
 	my ($method, $with) = $how eq 'bloomfilter' ? ($how, $filter->{options}) : ($how, '');
 	my $where = $how eq 'bloomfilter' && $filter->{predicate} ? "WHERE $filter->{predicate}[0]" : '';
-	return "CREATE INDEX $name ON $on USING $method ((" . $filter->{over} =~ s/@//gr . ")) $with $where;";
+	my @columns = map { '(' . s/@//gr . ')' } $filter->{over}, $how eq 'bloomfilter' && $filter->{also} ? $filter->{also} : ();
+	@columns = reverse @columns if length($name) % 2;
+	return "CREATE INDEX $name ON $on USING $method (" . join(', ', @columns) . ") $with $where;";
 }
 
 my %forms = (
@@ -374,11 +377,12 @@ sub clause
 	my $over = $filter->{over} =~ s/@/$alias./gr;
 	my $implies = $filter->{predicate} && chance(0.8) ? $filter->{predicate}[ 1 + rand($filter->{predicate}->$#*) ] =~ s/@/$alias./gr : '';
 	my $also = any('true', 'true', 'true', "$alias.n < 7", "$alias.k % 3 <> 1", "$alias.title IS NOT NULL", "$alias.id <> s.id", "$alias.n = s.n", "$over >= $kind->{fits}[0]");
+	$also = ($filter->{also} =~ s/@/$alias./r) . ' = s.n' if $filter->{also} && chance(0.7);
 	my $and = $implies ? "($implies) AND $also" : $also;
 	my $from = any($table->{name}, $table->{name}, $table->{name}, @{ $table->{views} });
 	$from = "ONLY $from" if $table->{form} eq 'inherits' && chance(0.2);
 	my $sample = $table->{form} =~ /plain|unlogged/ && $from eq $table->{name} && chance(0.03) ? ' TABLESAMPLE BERNOULLI (60) REPEATABLE (7)' : '';
-	$fits = '' if $filter->{options} !~ /plans = on/ || $filter->{predicate} && !$implies || $sample || $from =~ /ONLY/;
+	$fits = '' if $filter->{also} || $filter->{options} !~ /plans = on/ || $filter->{predicate} && !$implies || $sample || $from =~ /ONLY/;
 	return {
 		table => $table->{name}, write => $table->{write}, from => "$from $alias$sample", fits => $fits, expr => $expr, over => $over,
 		where => (chance(0.7) ? "$over = $expr" : "$expr = $over") . " AND $and", and => $and,
