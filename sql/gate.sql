@@ -784,6 +784,10 @@ DROP OWNED BY gated_reader;
 DROP ROLE gated_reader;
 
 -- Several columns: a filter is asked where there is an equality on each, in any order, by a join, a constant or a parameter.
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SET enable_memoize = off;
 CREATE TABLE stock (dropped int, shop text, article int, code char(6), pieces int) WITH (autovacuum_enabled = off);
 ALTER TABLE stock DROP COLUMN dropped;
 INSERT INTO stock SELECT 'shop ' || g % 50, g, 'c' || g, g % 7 FROM generate_series(1, 5000) AS g;
