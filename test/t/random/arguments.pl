@@ -146,6 +146,9 @@ $node->safe_psql('postgres', qq{
 	CREATE UNLOGGED TABLE empty (title text);
 	CREATE INDEX empty_title ON empty USING bloomfilter (title);
 	CREATE TABLE plain (title text);
+	CREATE TABLE pairs (a int, b text);
+	INSERT INTO pairs SELECT i, 'title ' || i FROM generate_series(1, 100) i;
+	CREATE INDEX pairs_a_b ON pairs USING bloomfilter (a, b);
 	CREATE TABLE parts (title text) PARTITION BY LIST (title);
 	CREATE TABLE part PARTITION OF parts DEFAULT;
 	CREATE INDEX parts_title ON parts USING bloomfilter (title);
@@ -256,6 +259,12 @@ sub array
 		"array_fill($one, ARRAY[2], ARRAY[-5])", "array_fill($one, ARRAY[2, 0, 2])", "array_fill($one, ARRAY[1, 3, 2], ARRAY[2147483640, 1, 0])", "(array_fill($one, ARRAY[3000]))");
 }
 
+# Elements of several columns.
+sub row
+{
+	return any("ROW(1, 'title 1')", 'ROW(' . join(', ', map { any(value(any(@element_types)), "'a'", 'NULL') } 1 .. any(0, 1, 2, 2, 3, 32, 33)) . ')', value('pair'));
+}
+
 # Sizes between 30 MB and 1 GB are a matter of other tests.
 my @integers = qw(0 1 -1 2 7 10 63 64 65 255 256 1000 32768 65536 1000000 2147483647 -2147483648);
 my @bigints = ((grep { $_ < 2147483647 } @integers), '8589934592', '1099511627776', '281474976710656', '9000000000000000000', '9223372036854775807', "'-9223372036854775808'");
@@ -286,7 +295,7 @@ my %typed = (
 	bloomfilter => sub { among([ filter(), filter(), filter() ], other_filter(), other_filter()) },
 	bytea => sub { among([ 'bf_export(' . filter() . ')' ], map { damaged() } 1 .. 4) },
 	cstring => sub { 'textout(' . among([ '(' . filter() . ')::text' ], "'\\x6266'", "''", 'encode(' . damaged() . ", 'base64')", "'base64:' || encode(bloomfilter_send(" . filter() . "), 'base64')", '(' . damaged() . ')::text') . ')' },
-	regclass => sub { among([ map { "'$_'" } $kind eq 'integer' ? qw(numbers numbers_n) : $kind eq 'date' ? 't_d' : $kind eq 'bigint' ? 't_n' : qw(t_title parts empty) ], map { "'$_'" } qw(t t_n t_lower t_part t_broken t_id empty_title plain parts_title part part_title_idx bare child looked kept kept_title counter foreign_table pair vals pg_class pg_class_oid_index bf_live_filters 0 4294967295), @oids) },
+	regclass => sub { among([ map { "'$_'" } $kind eq 'integer' ? qw(numbers numbers_n) : $kind eq 'date' ? 't_d' : $kind eq 'bigint' ? 't_n' : qw(t_title parts empty) ], map { "'$_'" } qw(t t_n t_lower t_part t_broken t_id empty_title plain pairs pairs pairs_a_b parts_title part part_title_idx bare child looked kept kept_title counter foreign_table pair vals pg_class pg_class_oid_index bf_live_filters 0 4294967295), @oids) },
 	'text[]' => sub { among([ q('{host=127.0.0.1}'), q('{}') ], q('{host=}'), q('{port=70000,host=x}'), q('{x}'), q('{=}'), q('{NULL}'), q('{{host=a},{port=1}}'), q('{connect_timeout=0,command_timeout=-1,db=x}'), q('[5:5]={host=a}'), q('{password=x,username=}')) },
 	oid => sub { among([ 1417, 1418 ], 0, 4294967295) },
 	interval => sub { among([ 'NULL', "'1 hour'" ], map { "'$_'" } '1 ms', '0', '1 us', '-1 day', '10 years', '100000 years', '-178000000 years') },
@@ -296,11 +305,12 @@ my %typed = (
 	'double precision' => sub { among([ 0.1, 0.03 ], @floats) },
 	name => sub { among(["'a'"], "''") },
 	text => sub { among(["'a'"], @names) },
-	anycompatible => sub { among([ map { $kinds{$kind}->() } 1 .. 3 ], map({ value(any(@element_types)) } 1 .. 6), map { quoted($_) } '5', 'a') },
+	anycompatible => sub { among([ map { $kinds{$kind}->() } 1 .. 3 ], map({ value(any(@element_types)) } 1 .. 6), row(), map { quoted($_) } '5', 'a') },
+	'"any"' => sub { among([ map { $kinds{$kind}->() } 1 .. 3 ], map({ value(any(@element_types)) } 1 .. 6), row(), array($kind, $kinds{$kind}->()), filter(), quoted('a')) },
 	anycompatiblearray => sub {
 		return array($kind, map { $kinds{$kind}->() } 1 .. 3) if $ordinary || chance(0.3);
 		my $type = any(grep { !/\[\]/ } @element_types);
-		return any(array($type, value($type), value($type)), array($type, value($type)), q('{a,b}'), q('[3:4]={a,NULL}'), q('[2147483645:2147483646]={1,2}'::int[]), value('words'), value('int2vector'), value('oidvector'), 'ARRAY(SELECT i FROM generate_series(1, 3000) i)');
+		return any(array($type, value($type), value($type)), array($type, value($type)), 'ARRAY[' . row() . ', ' . row() . ']', array('pair', value('pair')), q('{a,b}'), q('[3:4]={a,NULL}'), q('[2147483645:2147483646]={1,2}'::int[]), value('words'), value('int2vector'), value('oidvector'), 'ARRAY(SELECT i FROM generate_series(1, 3000) i)');
 	});
 $typed{$_} = do { my $type = $_; sub { among([ map { $kinds{$type} ? $kinds{$type}->() : value($type) } 1 .. 3 ], value($type)) } } for qw(uuid "char" smallint);
 
@@ -339,7 +349,7 @@ sub form
 }
 
 # Types of the table's columns that can be an argument.
-my %columns = (anycompatible => [ grep { $_ ne 'words' } @element_types ], anycompatiblearray => [ 'integer[]', 'text[]', 'bigint[]', 'words', 'int2vector' ], map { $_ => [$_] } 'bloomfilter', 'text[]', grep { !/\[\]/ } @element_types);
+my %columns = ((map { $_ => [ grep { $_ ne 'words' } @element_types ] } 'anycompatible', '"any"'), anycompatiblearray => [ 'integer[]', 'text[]', 'bigint[]', 'words', 'int2vector' ], map { $_ => [$_] } 'bloomfilter', 'text[]', grep { !/\[\]/ } @element_types);
 
 # Arguments, and their types where they are parameters.
 sub arguments
@@ -348,6 +358,9 @@ sub arguments
 	my @types = @{ $c->{types} };
 	my @names = @{ $c->{names} };
 	my $most = any(qw(ordinary ordinary but_one but_one but_one any));
+
+	# A VARIADIC "any" takes as many as there are.
+	@types = map { $_ eq '"any"' ? ($_) x ($most eq 'any' ? any(0, 1, 2, 32, 33) : any(2, 3)) : $_ } @types;
 	my $odd = int(rand(@types || 1));
 	my (@arguments, @parameters);
 
@@ -376,6 +389,7 @@ sub arguments
 			$arguments[-1] = "$names[$i] => $arguments[-1]" if $how eq 'constants' && $names[$i] && $i + 1 == @types && $c->{kind} eq 'f' && chance(0.2);
 		}
 	}
+	$arguments[-1] = 'VARIADIC ' . $typed{anycompatiblearray}->() if @types && $types[-1] eq '"any"' && $how ne 'parameters' && $most eq 'any' && chance(0.2);
 	return (\@arguments, \@parameters);
 }
 
