@@ -34,6 +34,27 @@ type Filter struct {
 func Integer(i int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
 func Bigint(i int64) []byte  { return binary.LittleEndian.AppendUint64(nil, uint64(i)) }
 
+// Part is a value of an element of several columns: the number of its kind, the length,
+// and the bytes.
+type Part []byte
+
+func Text(text string) Part   { return part(9, []byte(text)) }
+func Bytea(bytes []byte) Part { return part(11, bytes) }
+func UUID(id [16]byte) Part   { return part(12, id[:]) }
+func Number(i int64) Part     { return part(13, Bigint(i)) } // smallint, integer, bigint
+
+func part(kind byte, bytes []byte) Part {
+	return append(binary.LittleEndian.AppendUint32(Part{kind}, uint32(len(bytes))), bytes...)
+}
+
+// Row is the element of a filter of several columns: Row(Text("north"), Number(1)).
+func Row(parts ...Part) (element []byte) {
+	for _, part := range parts {
+		element = append(element, part...)
+	}
+	return element
+}
+
 // Contains has an answer for each element, each batch of one moment.
 func (f *Filter) Contains(ctx context.Context, elements [][]byte) (answers []bool, err error) {
 	for tried := 0; len(elements) > 0; {

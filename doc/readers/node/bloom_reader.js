@@ -26,7 +26,15 @@ const BYTES = {
 	},
 	uuid: string => Buffer.from(must(/^\{?([0-9a-f]-?){32}\}?$/i.test(string), string).replace(/[{}-]/g, ''), 'hex'),
 	bytea: bytes => Buffer.from(must(bytes instanceof Uint8Array, bytes)),
+	row: values => Buffer.concat([...must(Array.isArray(values) && values.length > 1, values)].flatMap(partOf)),
 };
+
+// A value of a row: the number of its kind, the length, and the bytes.
+function partOf(value) {
+	const [number, kind] = { string: [9, 'text'], number: [13, 'bigint'], bigint: [13, 'bigint'] }[typeof value] ?? (value?.uuid ? [12, 'uuid'] : [11, 'bytea']);
+	const head = Buffer.of(number, 0, 0, 0, 0), bytes = BYTES[kind](kind === 'uuid' ? value.uuid : value);
+	return head.writeUInt32LE(bytes.length, 1), [head, bytes];
+}
 
 // MurmurHash3 x64 128: its halves.
 const MASK = (1n << 64n) - 1n, C1 = 0x87c37b91114253d5n, C2 = 0x4cf5ad432745937fn;

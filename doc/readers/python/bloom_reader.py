@@ -6,6 +6,9 @@
 False is certain.  An exception means that nothing is known: take it for True.
 Needs redis and mmh3, see requirements.txt.
 """
+import struct
+import uuid
+
 import mmh3
 
 BATCH = 100     # elements a command; larger ones keep Redis from others for longer
@@ -18,7 +21,18 @@ BYTES = {
     'bigint': lambda i: i.to_bytes(8, 'little', signed=True),
     'uuid': lambda u: u.bytes,
     'bytea': lambda b: bytes(memoryview(b)),
+    'row': lambda values: row(values),
 }
+# Of a row: the number of a value's kind in the element, and its bytes.
+PARTS = {str: (9, 'text'), bytes: (11, 'bytea'), uuid.UUID: (12, 'uuid'), int: (13, 'bigint')}
+
+
+def row(values):
+    """The element of several columns, of a tuple with a value for each."""
+    if type(values) is not tuple or len(values) < 2 or not {*map(type, values)} <= {*PARTS}:
+        raise TypeError(f'no tuple of texts, integers, uuids, bytes: {values!r}')
+    parts = [(number, BYTES[kind](value)) for value in values for number, kind in [PARTS[type(value)]]]
+    return b''.join(struct.pack('<BI', number, len(data)) + data for number, data in parts)
 
 
 class Filter:

@@ -61,6 +61,32 @@ impl Filter {
     }
 }
 
+/// A value of an element of several columns.
+pub enum Part<'a> {
+    Text(&'a str),
+    Bytea(&'a [u8]),
+    Uuid(&'a [u8; 16]),
+    Integer(i64), // smallint, integer, bigint
+}
+
+/// The element of a filter of several columns: `row(&[Part::Text("north"), Part::Integer(1)])`.
+pub fn row(parts: &[Part]) -> Vec<u8> {
+    let mut element = Vec::new();
+    for part in parts {
+        // The number of its kind, the length, and the bytes.
+        let (kind, bytes) = match part {
+            Part::Text(text) => (9, text.as_bytes().to_vec()),
+            Part::Bytea(bytes) => (11, bytes.to_vec()),
+            Part::Uuid(id) => (12, id.to_vec()),
+            Part::Integer(i) => (13, i.to_le_bytes().to_vec()),
+        };
+        element.push(kind);
+        element.extend((bytes.len() as u32).to_le_bytes());
+        element.extend(bytes);
+    }
+    element
+}
+
 fn positions(element: &[u8], head: u64) -> impl Iterator<Item = u64> {
     let (k, m) = (head >> 32 & 255, (head & 0xffffffff) * 64);
     let hash = fastmurmur3::murmur3_x64_128(element, 0);

@@ -4,6 +4,7 @@ import com.google.common.hash.Funnels;
 import com.google.common.io.BaseEncoding;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.UUID;
 import java.util.function.Function;
 import redis.clients.jedis.JedisPooled;
 
@@ -27,6 +28,24 @@ public class Ask {
 		System.out.print(answers);
 	}
 
+	static byte[] hex(String digits) {
+		return BaseEncoding.base16().lowerCase().decode(digits.replace("-", ""));
+	}
+
+	static Object value(String value) {
+		String text = value.substring(1);
+		switch (value.charAt(0)) {
+			case 't':
+				return text;
+			case 'n':
+				return Long.valueOf(text);
+			case 'u':
+				return UUID.fromString(text);
+			default:
+				return hex(text);
+		}
+	}
+
 	public static void main(String[] args) throws Exception {
 		switch (args[2]) {
 			case "text":
@@ -38,8 +57,11 @@ public class Ask {
 			case "bigint":
 				ask(args, Funnels.longFunnel(), Long::valueOf);
 				break;
+			case "row":
+				ask(args, Funnels.byteArrayFunnel(), s -> BloomReader.row(Arrays.stream(s.split("\t")).map(Ask::value).toArray()));
+				break;
 			default:
-				ask(args, Funnels.byteArrayFunnel(), s -> BaseEncoding.base16().lowerCase().decode(s.replace("-", "")));
+				ask(args, Funnels.byteArrayFunnel(), Ask::hex);
 		}
 	}
 }

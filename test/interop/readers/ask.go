@@ -16,6 +16,25 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+func part(value string) (part bloomreader.Part, err error) {
+	var i int64
+	var bytes []byte
+	switch value[0] {
+	case 't':
+		part = bloomreader.Text(value[1:])
+	case 'n':
+		i, err = strconv.ParseInt(value[1:], 10, 64)
+		part = bloomreader.Number(i)
+	case 'u':
+		bytes, err = hex.DecodeString(strings.ReplaceAll(value[1:], "-", ""))
+		part = bloomreader.UUID(*(*[16]byte)(bytes))
+	default:
+		bytes, err = hex.DecodeString(value[1:])
+		part = bloomreader.Bytea(bytes)
+	}
+	return
+}
+
 func parse(kind, line string) (bytes []byte, err error) {
 	var i int64
 	switch kind {
@@ -27,6 +46,16 @@ func parse(kind, line string) (bytes []byte, err error) {
 		bytes = bloomreader.Bigint(i)
 	case "uuid", "bytea":
 		bytes, err = hex.DecodeString(strings.ReplaceAll(line, "-", ""))
+	case "row":
+		var parts []bloomreader.Part
+		for _, value := range strings.Split(line, "\t") {
+			part, err := part(value)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, part)
+		}
+		bytes = bloomreader.Row(parts...)
 	default:
 		bytes = []byte(line)
 	}

@@ -3,6 +3,8 @@ const { createClient } = require('redis');
 const { Filter } = require('./bloom_reader.js');
 
 const PARSE = { text: String, integer: Number, bigint: BigInt, uuid: String, bytea: line => Buffer.from(line, 'hex') };
+const VALUES = { t: String, n: BigInt, u: uuid => ({ uuid }), b: PARSE.bytea };
+PARSE.row = line => line.split('\t').map(value => VALUES[value[0]](value.slice(1)));
 
 (async () => {
 	const [url, key, kind, ...command] = process.argv.slice(2);

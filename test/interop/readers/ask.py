@@ -1,5 +1,7 @@
 """Ask by doc/readers/python: ask.py URL KEY KIND [COMMAND...] < elements, one a line.
 
+A row's line has its values by tabs, each after the first letter of text, number, uuid or bytea.
+
 What test/t/interop/readers.pl runs of each language: with a command for Redis it asks, and
 asks again; and before that question arrives, the command is done, and another thread
 that shares the reader asks, where readers can be shared.
@@ -12,6 +14,8 @@ import redis
 from bloom_reader import Filter
 
 PARSE = {'text': str, 'integer': int, 'bigint': int, 'uuid': uuid.UUID, 'bytea': bytes.fromhex}
+VALUES = {'t': str, 'n': int, 'u': uuid.UUID, 'b': bytes.fromhex}
+PARSE['row'] = lambda line: tuple(VALUES[value[0]](value[1:]) for value in line.split('\t'))
 
 url, key, kind, *command = sys.argv[1:]
 client = redis.Redis.from_url(url)

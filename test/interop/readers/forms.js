@@ -6,12 +6,14 @@ const ID = 'c81e728d-9d4c-2f63-6f06-7f89cc14862c', BYTES = Buffer.from(ID.replac
 const TAKEN = {
 	bytea: [Buffer.of(2), Uint8Array.of(2)], uuid: [ID, ID.toUpperCase(), `{${ID}}`, ID.replace(/-/g, '')],
 	bigint: [0, 0n, '0', 9223372036854775807n, '9223372036854775807'], integer: [0, -0],
+	row: [['', -9223372036854775807n], ['长 '.repeat(30000), -4]],
 };
 const NEVER = [undefined, null, NaN, {}, [], ['one'], true, 5.5, Symbol('one'), new String('one')];
 const REFUSED = {
 	text: [...NEVER, 5, Buffer.from('one')], integer: [...NEVER, '', '5', 5n, 2 ** 31, Infinity],
 	bigint: [...NEVER, '', ' 5', '5\n', '0x5', 'five', 2 ** 53, 2n ** 63n, Infinity],
 	uuid: [...NEVER, '', ` ${ID}`, `${ID}\n`, `urn:uuid:${ID}`, ID.slice(1), `${ID}0`, `g${ID.slice(1)}`, BYTES],
+	row: [...NEVER, 'one', ['one', null], ['one', true], ['one', 5.5], ['one', 2n ** 63n], ['one', [5]], ['one', , 1], ['one', { uuid: '5' }]],
 	bytea: [...NEVER, 5, '\x02', [2], { type: 'Buffer', data: [2] }, Uint16Array.of(2), Uint8Array.of(2).buffer],
 };
 const LISTS = ['one', new Set(['one']), new Map([['one', 1]]), Promise.resolve(['one']), { 0: 'one', length: 1 }, null, undefined,

@@ -8,10 +8,12 @@ from bloom_reader import Filter
 
 client = redis.Redis.from_url(sys.argv[1])
 ID = 'c81e728d-9d4c-2f63-6f06-7f89cc14862c'
-taken = {'bytea': [b'\x02', bytearray(b'\x02'), memoryview(b'\x02')], 'uuid': [uuid.UUID(ID)], 'bigint': [0]}
+taken = {'bytea': [b'\x02', bytearray(b'\x02'), memoryview(b'\x02')], 'uuid': [uuid.UUID(ID)], 'bigint': [0],
+    'row': [('', -9223372036854775807)]}
 refused = {
     'text': [None, 5, b'one', ['one']], 'integer': [None, '5', 5.0, 2**31], 'bigint': [None, '5', 5.0, 2**63],
     'uuid': [None, ID, uuid.UUID(ID).int], 'bytea': [None, True, 3, {}, [2], 'one'],
+    'row': [None, 'one', ['one', 1], ('one',), ('one', None), ('one', True), ('one', 5.0), ('one', 2**63)],
 }
 for kind, elements in taken.items():
     print(kind, *map(int, Filter(client, kind, kind).contains(elements)))
