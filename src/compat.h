@@ -220,6 +220,35 @@ typedef struct ReadStream ReadStream;
 #define compat_stream_end(stream)	((void) (stream))
 #endif
 
+/*
+ * 17 has segments of shared memory by name, whose initialization gets another
+ * argument in 19; before, memory of this session takes their place.
+ */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_SEGMENT_HEADER	"storage/dsm_registry.h"
+#else
+#define COMPAT_SEGMENT_HEADER	"utils/memutils.h"
+#endif
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_SEGMENT_ARGUMENTS	void *memory, void *argument
+#define compat_named_segment(name, size, init) \
+	GetNamedDSMSegment(name, size, init, &(bool) {false}, NULL)
+#elif PG_VERSION_NUM >= 170000
+#define COMPAT_SEGMENT_ARGUMENTS	void *memory
+#define compat_named_segment(name, size, init) \
+	GetNamedDSMSegment(name, size, init, &(bool) {false})
+#else
+#define COMPAT_SEGMENT_ARGUMENTS	void *memory
+#define compat_named_segment(name, size, init) \
+	compat_init(MemoryContextAlloc(TopMemoryContext, size), init)
+static inline void *
+compat_init(void *memory, void (*init) (void *memory))
+{
+	init(memory);
+	return memory;
+}
+#endif
+
 /* 17 lets an extension define wait events. */
 #if PG_VERSION_NUM < 170000
 #define WaitEventExtensionNew(name)	((void) (name), PG_WAIT_EXTENSION)

@@ -859,7 +859,10 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 		scan->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	scan->custom_plans = children;
 	scan->custom_exprs = question.clauses;
-	scan->custom_private = gate->custom_private;
+	/* If the child checks nothing else, a "maybe" without a row was wrong. */
+	scan->custom_private =
+		lappend_oid(list_copy(gate->custom_private),
+					list_length(clauses) == list_length(question.rinfos));
 	scan->methods = &bf_gate_methods;
 	return &scan->scan.plan;
 }

@@ -21,6 +21,11 @@
  * A gate probes while that pays, by its statistics (gate_pays.c); otherwise it
  * pauses.
  *
+ * After a "maybe" the first row of the child, or its end, tells whether that
+ * was a false alarm, if the child checks nothing but the filter's equality and
+ * scans the whole table.  What was counted is added to alarms.c when
+ * the execution ends.
+ *
  * A slot of the child is returned as it is; so the gate describes its slots as
  * the child does.  WHERE CURRENT OF looks for the plan node that scans the
  * relation, and treats the gate as that node; this works because the gate's
@@ -73,6 +78,10 @@ typedef struct GateState
 	bool		is_decided;		/* since the last rescan */
 	bool		is_open;		/* the decision: scan the child */
 	bool		is_behind;		/* has the child yet to be rescanned? */
+
+	bool		knows_truth;	/* does a child without a row prove absence? */
+	bool		awaits_truth;	/* after "maybe", until the child returned */
+	BfAlarms	alarms;
 
 	BfGateLookup lookup;		/* of statistics */
 	int64		by_child;		/* blocks it read since the last decision */
@@ -315,6 +324,8 @@ probe_filter(GateState *state, Datum element)
 		stats = start_window(state);
 	CountAsked(state, 1);
 	CountAbsent(state, !found);
+	state->awaits_truth = found && state->knows_truth;
+	state->alarms.absent += !found;
 	after.looked_at -= before.looked_at;
 	after.read -= before.read;
 	after.hashed = size_of(&state->gate.element, element);
@@ -364,9 +375,21 @@ static void
 decide_scan(GateState *state)
 {
 	state->is_decided = true;
+	state->awaits_truth = false;
 	state->is_open = wants_scan(state);
 	if (state->is_open && state->is_behind)
 		rescan_child(state);
+}
+
+/* Count what the first row of the child, or its end, says of a "maybe". */
+static void
+learn_truth(GateState *state, const TupleTableSlot *slot)
+{
+	state->awaits_truth = false;
+	if (TupIsNull(slot))
+		state->alarms.false_alarms++;
+	else
+		state->alarms.found++;
 }
 
 /* ExecProcNode: the next row. */
@@ -385,6 +408,8 @@ gate_next(PlanState *node)
 	before = blocks_read();
 	slot = ExecProcNode(state->child);
 	state->by_child += blocks_read() - before;
+	if (state->awaits_truth)
+		learn_truth(state, slot);
 	/* The slot of an index-only scan lacks the TID of the row. */
 	if (IsA(state->scan, IndexOnlyScanState) && !TupIsNull(slot))
 	{
@@ -436,6 +461,10 @@ gate_begin(CustomScanState *node, EState *estate, int eflags)
 	ps->resultopsset = true;
 	ps->ExecProcNode = gate_next;
 	state->may_probe = bf_gate_enabled && !IsolationIsSerializable();
+	state->knows_truth = lsecond_oid(plan->custom_private) != InvalidOid &&
+		!state->scan->ps.plan->parallel_aware;
+	if (state->knows_truth && state->may_probe && !(eflags & EXEC_FLAG_EXPLAIN_ONLY))
+		bf_alarms_prepare();
 }
 
 /* EndCustomScan */
@@ -447,8 +476,11 @@ gate_end(CustomScanState *node)
 	ExecEndNode(state->child);
 	if (state->may_probe && state->by_child > 0)
 		current_stats(state);
-	if (state->gate.index != NULL)
-		index_close(state->gate.index, NoLock);
+	if (state->gate.index == NULL)
+		return;
+	if (state->knows_truth && bf_alarms_prepare())
+		bf_alarms_add(state->gate.index, &state->alarms);
+	index_close(state->gate.index, NoLock);
 }
 
 /*
@@ -496,6 +528,7 @@ gate_restore(CustomScanState *node)
 static void
 gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
+	const GateState *state = (const GateState *) node;
 	const NodeInstrumentation *counts = node->ss.ps.instrument;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
@@ -511,6 +544,9 @@ gate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyUInteger("Asked", NULL, (uint64) counts->ntuples2, es);
 	ExplainPropertyUInteger("Surely Absent", NULL, (uint64) counts->nfiltered1, es);
 	ExplainPropertyUInteger("Skipped", NULL, (uint64) counts->nfiltered2, es);
+	/* Of workers it is not known. */
+	if (state->knows_truth && node->ss.ps.worker_instrument == NULL)
+		ExplainPropertyUInteger("False Alarms", NULL, state->alarms.false_alarms, es);
 }
 
 static const CustomExecMethods exec_methods = {

@@ -65,6 +65,21 @@ extern bool bf_live_probe(Relation index, const BfHashPair *pair);
 extern bool bf_live_may_contain(Relation index, BfLookupElement *asked,
 								BfLookupHint *last, BfDoubt *doubt);
 
+/* alarms.c */
+
+/* Questions of gates whose truth became known */
+typedef struct BfAlarms
+{
+	uint64		absent;			/* "no" */
+	uint64		found;			/* "maybe", and there was a row */
+	uint64		false_alarms;	/* "maybe", and there was none */
+} BfAlarms;
+
+extern bool bf_alarms_prepare(void);
+extern void bf_alarms_add(Relation index, const BfAlarms *more);
+extern BfAlarms bf_alarms_of(Relation index);
+extern double bf_alarms_share(const BfAlarms *alarms);
+
 /* maintenance.c */
 typedef struct BfLiveFill
 {

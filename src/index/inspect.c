@@ -136,7 +136,8 @@ enum
 {
 	INDEX, STRATEGY, FUNNEL, EXPECTED, FPP, HASHES, BITS, BITS_SET, FILL,
 	ESTIMATED_COUNT, ESTIMATED_FPP, PENDING, BYTES, PAGES, RELATION,
-	MAYBE, LAYERS, EXPANSION, ELEMENTS, COLUMNS
+	MAYBE, LAYERS, EXPANSION, ELEMENTS, SURELY_ABSENT, FOUND, FALSE_ALARMS,
+	COLUMNS
 };
 
 /* Fill the columns for the shape and the fill of a filter. */
@@ -149,6 +150,7 @@ fill_columns(Oid index, Datum *values)
 	BfFill		fill = {0};
 	uint64		pending = 0;
 	BlockNumber blocks;
+	BfAlarms	alarms;
 
 	bf_snapshot_begin(index, &snapshot);
 	measured = measure_filter(&snapshot);
@@ -176,6 +178,10 @@ fill_columns(Oid index, Datum *values)
 	values[LAYERS] = Int32GetDatum(plan->header.layers);
 	values[EXPANSION] = Int32GetDatum(plan->header.expansion);
 	values[ELEMENTS] = CStringGetTextDatum(bf_meaning_name((BfMeaning) plan->header.meaning));
+	alarms = bf_alarms_of(snapshot.index);
+	values[SURELY_ABSENT] = Int64GetDatum((int64) alarms.absent);
+	values[FOUND] = Int64GetDatum((int64) alarms.found);
+	values[FALSE_ALARMS] = Int64GetDatum((int64) alarms.false_alarms);
 	bf_snapshot_end(&snapshot);
 	pfree(measured);
 }

@@ -26,6 +26,10 @@
 /* Too many false positives: this multiple of the requested probability. */
 #define TOO_MANY	2
 
+/* With fewer questions, or fewer false alarms, that may be chance. */
+#define ENOUGH_QUESTIONS	10000
+#define ENOUGH_ALARMS		10
+
 /* Too many layers: a lookup of an absent element probes each of them. */
 #define MANY_LAYERS	8
 
@@ -208,6 +212,29 @@ bf_live_warn_if_over_full(Relation index)
 	return true;
 }
 
+/*
+ * Warn if gates had far more false alarms than promised, though the filter is
+ * not over-full.
+ */
+static void
+warn_of_alarms(Relation index, const BfLiveFill *fill)
+{
+	BfAlarms	alarms = bf_alarms_of(index);
+	uint64		not_there = alarms.absent + alarms.false_alarms;
+
+	if (not_there < ENOUGH_QUESTIONS || alarms.false_alarms < ENOUGH_ALARMS ||
+		bf_alarms_share(&alarms) <= TOO_MANY * fill->made_for)
+		return;
+	ereport(WARNING,
+			(errmsg("live filter \"%s\" was wrong in %.2g of its answers for what was not there",
+					RelationGetRelationName(index), bf_alarms_share(&alarms)),
+			 errdetail("Of %llu such questions by query plans, %llu were answered \"maybe\"; it was made for %.2g.",
+					   (unsigned long long) not_there,
+					   (unsigned long long) alarms.false_alarms, fill->made_for),
+			 errhint("Deleted rows stay in the filter until REINDEX INDEX CONCURRENTLY %s.  An element that is asked for again and again counts each time.",
+					 bf_live_qualified_name(index))));
+}
+
 /* Report how full a filter is, and warn if it is over-full. */
 void
 bf_live_report_fill(Relation index, BfLive *live, double rows, int level)
@@ -222,4 +249,6 @@ bf_live_report_fill(Relation index, BfLive *live, double rows, int level)
 					   contents_text(&fill), (unsigned long long) fill.expected, fill.all.fpp)));
 	if (bf_live_due(&fill, rows) == BF_DUE_OVER_FULL)
 		bf_live_warn_over_full(index, live, &fill, rows);
+	else
+		warn_of_alarms(index, &fill);
 }
