@@ -1066,12 +1066,14 @@ CREATE FUNCTION bf_redis_create(
 	layout text DEFAULT NULL,
 	expansion int DEFAULT 0,
 	ttl interval DEFAULT NULL,
-	funnel text DEFAULT NULL
+	funnel text DEFAULT NULL,
+	span interval DEFAULT NULL,
+	slices int DEFAULT NULL
 ) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_create'
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000;
-COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int, interval, text) IS
-	'makes an empty filter in Redis (true), or finds one of the same parameters there (false). Layout as for bf_mirror, or with several keys: bitmap;shards=8. Funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; for a filter that a service made it says of what kind its elements are';
+COMMENT ON FUNCTION bf_redis_create(name, text, bigint, float8, text, text, int, interval, text, interval, int) IS
+	'makes an empty filter in Redis (true), or finds one of the same parameters there (false). Layout as for bf_mirror, or with several keys: bitmap;shards=8. Funnel (utf8, utf16, bytes, int, long): NULL lets the first element decide; for a filter that a service made it says of what kind its elements are. Span: for how long elements are found, at least, in that number of slices, 1 to 30, of 1 s or more (NULL: 30)';
 
 CREATE FUNCTION bf_redis_add(server name, key text, element anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_add'
@@ -1117,12 +1119,15 @@ CREATE FUNCTION bf_redis_info(
 	OUT bytes bigint,
 	OUT ttl_ms bigint,
 	OUT elements text,
-	OUT has_witness boolean
+	OUT has_witness boolean,
+	OUT span interval,
+	OUT slices int,
+	OUT slice_fill float8[]
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomext_redis_info'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION bf_redis_info(name, text) IS
-	'what a filter in Redis is and how full; NULL where it is not known. bits are over all layers and shards; a native RedisBloom filter does not tell its fill';
+	'what a filter in Redis is and how full; NULL where it is not known. bits are over all layers and shards; a native RedisBloom filter does not tell its fill. Slice_fill: of a window of time, estimated, from the slice of now back';
 
 CREATE FUNCTION bf_redis_drop(server name, key text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_redis_drop'

@@ -139,8 +139,8 @@ bf_remote_hashes(const BfRemote *remote)
 }
 
 /* Compute the offsets of an item's bits in a layer's string, as for SETBIT. */
-static void
-list_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
+void
+bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer, uint64 *bits)
 {
 	const BfStrategy *strategy = remote->plan.strategy;
 	const BfLayer *in = bf_remote_layer(remote, layer);
@@ -197,7 +197,7 @@ bf_items_append_positions(BfUnit *unit, const BfRemote *remote, BfItem *item,
 		{
 			uint64		bits[BF_MAX_HASHES];
 
-			list_bits(&item[i], remote, j, bits);
+			bf_item_bits(&item[i], remote, j, bits);
 			if (blocks != NULL)
 				append_block(unit, remote, &item[i], j, bits);
 			else
@@ -220,7 +220,7 @@ bf_items_testify(const BfRemote *remote, uint32 layer, BfItem *item, int count)
 
 	if (witness.words == 0 || count > TESTIFIERS)
 		return !bf_witness_is_strong(&witness);
-	list_bits(&item[count - 1], remote, layer, bits);
+	bf_item_bits(&item[count - 1], remote, layer, bits);
 	return bits[0] % TESTIFIERS == 0 && !bf_witness_is_strong(&witness);
 }
 
@@ -238,7 +238,7 @@ bf_items_witness(const BfRemote *remote, BfItem *item, int count)
 	{
 		uint64		bits[BF_MAX_HASHES];
 
-		list_bits(&item[--count], remote, 0, bits);
+		bf_item_bits(&item[--count], remote, 0, bits);
 		for (uint32 bit = 0; bit < first->hashes; bit++)
 			bf_witness_add(&witness, bits[bit]);
 	}
@@ -254,7 +254,7 @@ bf_items_append_bits(BfUnit *unit, const BfRemote *remote, BfItem *item,
 	{
 		uint64		bits[BF_MAX_HASHES];
 
-		list_bits(&item[i], remote, 0, bits);
+		bf_item_bits(&item[i], remote, 0, bits);
 		bf_command_bits(unit, set, bits, remote->plan.first.hashes);
 	}
 }

@@ -3,7 +3,7 @@
  *	  The operations on filters in Redis, by the kind of the filter.
  *
  * A driver is a struct of functions for one kind of filter: one string, a
- * string for each layer, or RedisBloom's own type.  The row of a layout names
+ * string for each layer, a window of time, or RedisBloom's own type.  The row of a layout names
  * its driver; callers only use remote->layout->driver.
  */
 #ifndef BLOOMEXT_DRIVER_H
@@ -43,6 +43,8 @@ typedef struct BfMeasure
 	bool		only_counted;	/* bits_set and fpp of fill are unknown */
 	uint64		bytes;
 	int64		ttl;			/* ms; negative: none */
+	int			lanes;			/* of a window that are live; 0: not a window */
+	double		lane_fill[BF_WINDOW_LIVE(BF_WINDOW_SLICES)];	/* of these, the newest first */
 } BfMeasure;
 
 typedef struct BfDriver
@@ -70,12 +72,15 @@ typedef struct BfDriver
 	bool		(*add) (const BfRemote *remote, BfItems *items);
 	/* Look items up; false like add, without answers for items not done. */
 	bool		(*contains) (const BfRemote *remote, BfItems *items);
-	/* A value with elements of a kind; NULL: the filter changed or is gone. */
+	/*
+	 * A value with elements of a kind; NULL: the filter changed or is gone.
+	 * A driver without it has filters that are only asked in Redis.
+	 */
 	struct varlena *(*fetch) (const BfRemote *remote, BfBinding kind);
 	/*
 	 * Put a filter, planned as `remote`, in the place of `old` or nothing;
 	 * `refresh` means that it was probably mirrored before.  Returns the
-	 * number of bytes sent.
+	 * number of bytes sent.  NULL: filters are only made there.
 	 */
 	uint64		(*mirror) (const BfRemote *remote, const BfRemote *old,
 						   const BfFilter *filter, int64 ttl, bool refresh);
@@ -109,6 +114,8 @@ typedef struct BfItemRun
 } BfItemRun;
 
 extern bool bf_items_run(BfItemRun *run);
+extern void bf_item_bits(BfItem *item, const BfRemote *remote, uint32 layer,
+						 uint64 *bits);
 extern uint32 bf_remote_shapes(const BfRemote *remote);
 extern uint32 bf_remote_hashes(const BfRemote *remote);
 extern void bf_items_append_positions(BfUnit *unit, const BfRemote *remote,

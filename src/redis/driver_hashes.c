@@ -199,7 +199,7 @@ bf_remote_append_strings(BfUnit *unit, const BfRemote *remote, uint32 strings)
 	const BfLayout *layout = remote->layout;
 	bool		fixed = !layout->trimmed &&
 		(layout->stream != NULL || remote->hash[BF_CONFIG].there);
-	uint32		layers = layout->native_type != NULL ? 0 :
+	uint32		layers = layout->native_type != NULL || layout->window ? 0 :
 		remote->plan.header.layers;
 
 	bf_command_number(unit, layout->trimmed ?

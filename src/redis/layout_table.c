@@ -55,6 +55,18 @@ accept_growing(const BfPlan *plan, BfError *error)
 	return true;
 }
 
+/* The names of all pieces are arguments of one command. */
+static bool
+accept_window(const BfPlan *plan, BfError *error)
+{
+	if (plan->first.bits > (uint64) BF_WINDOW_WORDS * BF_WINDOW_PIECES)
+		return bf_fail(error, BF_ERROR_PARAMETER,
+					   "a slice of %llu bits exceeds the maximum of %llu bits for layout \"window\"",
+					   (unsigned long long) plan->first.bits,
+					   (unsigned long long) BF_WINDOW_WORDS * BF_WINDOW_PIECES);
+	return true;
+}
+
 const BfLayout bf_layouts[] = {
 	{
 		.name = "guava",
@@ -100,6 +112,14 @@ const BfLayout bf_layouts[] = {
 		.native_type = "MBbloom--",
 		.native_header = "BF.SCANDUMP",
 		.hash = {[BF_NOTE] = &bf_own_hash}
+	},
+	{
+		.name = "window",
+		.driver = &bf_driver_window,
+		.strategies = ANY_STRATEGY,
+		.window = true,
+		.accept = accept_window,
+		.hash = {[BF_CONFIG] = &bf_window_hash}
 	}
 };
 

@@ -38,6 +38,9 @@
  * redisbloom: a key of RedisBloom's own type, which BF.EXISTS reads from any
  * client.
  *
+ * window: a filter for each slice of time, a bit of words that they share; the
+ * hash describes it, and names its pieces.  See driver_window.c.
+ *
  * The Redis hash that notes the kind of the elements has the same fields in
  * all layouts.  Field "funnel" is empty until the first element is added.
  * Field "elements", their meaning in SQL, is empty until then if the funnel
@@ -45,8 +48,8 @@
  * exists only if the filter was mirrored as a shard: see shards.c.  Filters
  * that services make have no note, and a note can be lost, or left over from
  * an earlier filter: so nothing is concluded from a note alone that would do
- * harm if it were wrong.  In growing and bitmap the same hash also describes
- * the filter, so there it has to be right.
+ * harm if it were wrong.  In growing, bitmap and window the same hash also
+ * describes the filter, so there it has to be right.
  *
  * Keys are built so that all keys of a filter fall into one slot of a cluster
  * wherever the original of the layout allows that: by a part in braces.  The
@@ -115,8 +118,13 @@ enum
 	WITNESS,					/* see witness.c */
 	FILLED,						/* of redisson: its string must exist */
 	LAYERS = FILLED,			/* of growing: lower bound of their number */
-	MIRRORED					/* the witness is of bits whose kind is
+	WINDOW_ID = FILLED,			/* of window: part of the names of its pieces */
+	MIRRORED,					/* the witness is of bits whose kind is
 								 * known */
+	SLICE_LENGTH = MIRRORED,	/* of window, in ms */
+	SLICES,						/* of window */
+	NEWEST,						/* slice of window that a piece was turned to */
+	TURNED						/* slice that all pieces were turned to */
 };
 
 /* The value of a field whose existence is what matters. */
@@ -332,6 +340,38 @@ read_redisson(char *const *values, BfPlan *plan, BfError *error)
 							   plan->first.hashes, error);
 }
 
+/* ---- window ---- */
+
+/* The most ms of a slice, and slices since 1970. */
+#define MAX_SLICE	INT64CONST(1000000000000000)
+
+/* Write the parameters of a slice, and a name for its pieces. */
+static void
+write_window(const BfLayout *layout, const BfPlan *plan, char **values)
+{
+	write_shape(layout, plan, values);
+	values[WINDOW_ID] = bf_random_name();
+}
+
+/* Read what write_window(), bf_layout_set_window() and scripts wrote. */
+static bool
+read_window(char *const *values, BfPlan *plan, BfError *error)
+{
+	uint64		number;
+
+	if (!read_shape(values, plan, error))
+		return false;
+	if (plan->first.bits > (uint64) BF_WINDOW_WORDS * BF_WINDOW_PIECES ||
+		values[WINDOW_ID] == NULL ||
+		!bf_read_number(values[SLICE_LENGTH], 1, MAX_SLICE, &number) ||
+		!bf_read_number(values[SLICES], 1, BF_WINDOW_SLICES, &number) ||
+		!bf_read_number(values[NEWEST], 0, MAX_SLICE, &number) ||
+		!bf_read_number(values[TURNED], 0, number, &number))
+		return bf_fail(error, BF_ERROR_MALFORMED,
+					   "invalid id, slice, slices, newest or turned");
+	return true;
+}
+
 #define OWN_FIELDS \
 	"bits", "hashes", "expected", "fpp", "strategy", "funnel", "elements"
 
@@ -353,6 +393,18 @@ const BfHashShape bf_growing_hash = {
 	.sign = {"strategy", "expansion"},
 	.write = write_growing,
 	.read = read_growing
+};
+
+/* Like bf_own_hash, in the same place, so that a key has only one of them. */
+const BfHashShape bf_window_hash = {
+	.suffix = ":bloomext",
+	.fields = {
+		OWN_FIELDS, "layout", "whole", "witness", "id", "slice", "slices",
+		"newest", "turned"
+	},
+	.guards = SLICES + 1,
+	.write = write_window,
+	.read = read_window
 };
 
 const BfHashShape bf_redisson_hash = {
@@ -421,7 +473,7 @@ bf_hash_fields(const BfHashShape *shape)
 bool
 bf_layout_owns(const BfLayout *layout, BfHashRole role, char *const *values)
 {
-	if (layout->hash[role] == &bf_own_hash)
+	if (layout->hash[role] == &bf_own_hash || layout->window)
 		return values[LAYOUT] != NULL &&
 			strcmp(values[LAYOUT], layout->name) == 0;
 	/* Other things may have a hash of that name: its fields decide. */
@@ -570,6 +622,40 @@ bf_layout_least_layers(char *const *values)
 
 	return bf_read_number(values[LAYERS], 1, BF_MAX_LAYERS, &layers) ?
 		(uint32) layers : 0;
+}
+
+/* The window of time that read_window() has accepted. */
+BfWindow
+bf_layout_window(char *const *values)
+{
+	return (BfWindow) {
+		.slices = pg_strtoint32(values[SLICES]),
+		.length = strtoll(values[SLICE_LENGTH], NULL, 10)
+	};
+}
+
+/* Set the window of time. */
+void
+bf_layout_set_window(char **values, BfWindow window)
+{
+	values[SLICES] = psprintf("%d", window.slices);
+	values[SLICE_LENGTH] = psprintf(INT64_FORMAT, (int64) window.length);
+}
+
+/* What distinguishes the names of a window's pieces. */
+const char *
+bf_layout_window_id(char *const *values)
+{
+	return values[WINDOW_ID];
+}
+
+/* Number of strings of a filter: layers, or pieces of a window. */
+uint32_t
+bf_layout_strings(const BfLayout *layout, const BfPlan *plan)
+{
+	return layout->window ?
+		(uint32) ((plan->first.bits - 1) / BF_WINDOW_WORDS + 1) :
+		Max(plan->header.layers, 1);
 }
 
 /* Number of bytes before the bits of a string. */

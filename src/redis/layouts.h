@@ -10,7 +10,7 @@
 
 #include "strategy/plan.h"
 
-#define BF_MAX_FIELDS		13
+#define BF_MAX_FIELDS		16
 
 /* Number of shards of a filter, and which of them is meant. */
 typedef struct BfSpread
@@ -20,6 +20,19 @@ typedef struct BfSpread
 } BfSpread;
 
 #define BF_ALL_SHARDS		(-1)
+
+/* A window of time: see driver_window.c. */
+typedef struct BfWindow
+{
+	int			slices;			/* that make up its span; 0: not a window */
+	int64_t		length;			/* of a slice, in ms */
+} BfWindow;
+
+#define BF_WINDOW_SLICES	30	/* the most, and the default */
+/* Slices that are asked: see driver_window.c. */
+#define BF_WINDOW_LIVE(slices)	((slices) + 2)
+#define BF_WINDOW_WORDS		500000	/* of a piece, except for the last one */
+#define BF_WINDOW_PIECES	4096	/* the most */
 
 struct BfLayout;
 
@@ -84,6 +97,8 @@ typedef struct BfLayout
 	bool		bare;
 	/* A string ends with its last set bit; without any, it does not exist. */
 	bool		trimmed;
+	/* For each position a word, in pieces, with a bit for each slice of time. */
+	bool		window;
 	/* Redis's type for it, if it has commands of its own; or NULL. */
 	const char *native_type;
 	/* The command that reads its header, with the key and 0. */
@@ -93,6 +108,7 @@ typedef struct BfLayout
 extern const struct BfDriver bf_driver_string;
 extern const struct BfDriver bf_driver_growing;
 extern const struct BfDriver bf_driver_native;
+extern const struct BfDriver bf_driver_window;
 
 /* layout_table.c */
 extern const BfLayout bf_layouts[];
@@ -109,6 +125,7 @@ extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
 extern const BfHashShape bf_own_hash;
 extern const BfHashShape bf_growing_hash;
 extern const BfHashShape bf_redisson_hash;
+extern const BfHashShape bf_window_hash;
 
 extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check_growth(const BfLayout *layout,
@@ -134,6 +151,10 @@ extern bool bf_layout_is_mirrored(char *const *values);
 extern void bf_layout_set_mirrored(char **values);
 extern void bf_layout_set_layers(char **values, uint32_t layers);
 extern uint32_t bf_layout_least_layers(char *const *values);
+extern BfWindow bf_layout_window(char *const *values);
+extern void bf_layout_set_window(char **values, BfWindow window);
+extern const char *bf_layout_window_id(char *const *values);
+extern uint32_t bf_layout_strings(const BfLayout *layout, const BfPlan *plan);
 extern int	bf_hash_fields(const BfHashShape *shape);
 extern uint32_t bf_layout_head(const BfLayout *layout);
 extern BfBitOrder bf_layout_order(const BfLayout *layout);

@@ -9,8 +9,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "index/snapshot.h"
 #include "redis/options.h"
@@ -18,6 +21,8 @@
 #include "type/arguments.h"
 #include "type/shard.h"
 #include "type/value.h"
+
+#define MS_PER_DAY	(SECS_PER_DAY * INT64CONST(1000))
 
 PG_FUNCTION_INFO_V1(bloomext_redis_create);
 PG_FUNCTION_INFO_V1(bloomext_redis_info);
@@ -27,9 +32,87 @@ PG_FUNCTION_INFO_V1(bloomext_live_mirror);
 PG_FUNCTION_INFO_V1(bloomext_fetch);
 PG_FUNCTION_INFO_V1(bloomext_fetch_sized);
 
+/* Refuse arguments of bf_redis_create() that do not go with a span. */
+static void
+check_window(FunctionCallInfo fcinfo, const BfLayout *layout,
+			 const BfSpread *spread)
+{
+	const char *other = !PG_ARGISNULL(7) ? "ttl" :
+		PG_GETARG_INT32(6) != 0 ? "expansion" :
+		spread->shards > 0 ? "shards" : NULL;
+
+	if (layout != NULL && !layout->window)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" does not support windows of time", layout->name),
+				 errhint("Use layout \"window\", or omit span.")));
+	if (other != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a window of time cannot have %s", other),
+				 errhint("Omit %s, or omit span.", other)));
+}
+
+/* The window of time that is to be created, if any. */
+static BfWindow
+window_argument(FunctionCallInfo fcinfo, const BfLayout *layout,
+				const BfSpread *spread)
+{
+	BfWindow	window = {
+		.slices = PG_ARGISNULL(10) ? BF_WINDOW_SLICES : PG_GETARG_INT32(10)
+	};
+	int64		span = bf_duration_argument(fcinfo, 9, "span");
+
+	if (span == 0 && !PG_ARGISNULL(10))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slices require a span")));
+	if (span == 0 && layout != NULL && layout->window)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" requires a span", layout->name),
+				 errhint("Use span => '30 days', for example.")));
+	if (span == 0)
+		return (BfWindow) {0};
+	check_window(fcinfo, layout, spread);
+	if (window.slices < 1 || window.slices > BF_WINDOW_SLICES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slices must be from 1 to %d", BF_WINDOW_SLICES)));
+	window.length = (span - 1) / window.slices + 1;
+	if (window.length < 1000)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a slice of time must be a second or longer"),
+				 errhint("Use a longer span, or fewer slices.")));
+	return window;
+}
+
+/* Plan what is to be created: a filter, a shard of it, or a slice of time. */
+static void
+plan_created(FunctionCallInfo fcinfo, int shards, int slices, BfPlan *plan)
+{
+	const BfStrategy *strategy = bf_strategy_argument(fcinfo, 4);
+	int			parts = Max(Max(shards, slices), 1);
+	int64		expected = PG_GETARG_INT64(2);
+	double		fpp = PG_GETARG_FLOAT8(3);
+
+	if (expected > 0)
+		expected = (expected - 1) / parts + 1;
+	/* Lookups ask that many slices.  A rate that is invalid stays so. */
+	if (slices > 0 && fpp < 1)
+		fpp /= BF_WINDOW_LIVE(slices);
+	bf_value_plan(strategy, expected, fpp,
+				  bf_funnel_argument(fcinfo, 8, strategy), PG_GETARG_INT32(6),
+				  plan);
+	if (plan->header.funnel != BF_FUNNEL_UNBOUND)
+		plan->header.meaning = BF_MEANING_OPEN;
+}
+
 /*
  * bf_redis_create(server, key, expected, fpp, strategy, layout, expansion,
- * ttl, funnel): true if created, false if one with these parameters exists.
+ * ttl, funnel, span, slices): true if created, false if one with these
+ * parameters exists.
  */
 Datum
 bloomext_redis_create(PG_FUNCTION_ARGS)
@@ -37,12 +120,11 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	static const char *const names[] = {
 		"server", "key", "expected", "fpp", "strategy", NULL, "expansion"
 	};
-	const BfStrategy *strategy;
 	const BfLayout *layout;
 	BfPlan		plan;
 	BfRemote	remote;
 	BfSpread	spread;
-	int64		expected;
+	BfWindow	window;
 	int64		ttl;
 	Oid			server;
 	char	   *key;
@@ -52,8 +134,7 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 	bf_refuse_nulls(fcinfo, 0, names, lengthof(names));
 	server = bf_server_argument(fcinfo, 0);
 	key = bf_key_argument(fcinfo, 1);
-	ttl = bf_ttl_argument(fcinfo, 7);
-	expected = PG_GETARG_INT64(2);
+	ttl = bf_duration_argument(fcinfo, 7, "ttl");
 	layout = bf_layout_argument(fcinfo, 5, &spread);
 	if (spread.number != BF_ALL_SHARDS)
 		ereport(ERROR,
@@ -61,18 +142,15 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 				 errmsg("cannot create a single shard"),
 				 errhint("Create all shards, with layout '%s;shards=%d'.", layout->name,
 						 spread.shards)));
-	if (spread.shards > 0 && expected > 0)
-		expected = (expected - 1) / spread.shards + 1;
-	strategy = bf_strategy_argument(fcinfo, 4);
-	bf_value_plan(strategy, expected, PG_GETARG_FLOAT8(3),
-				  bf_funnel_argument(fcinfo, 8, strategy), PG_GETARG_INT32(6),
-				  &plan);
-	if (plan.header.funnel != BF_FUNNEL_UNBOUND)
-		plan.header.meaning = BF_MEANING_OPEN;
+	window = window_argument(fcinfo, layout, &spread);
+	plan_created(fcinfo, spread.shards, window.slices, &plan);
 	if (layout == NULL)
-		layout = bf_layout_default(&plan);
+		layout = window.slices > 0 ? bf_layout_by_name("window") :
+			bf_layout_default(&plan);
 	bf_layout_check_growth(layout, &plan);
 	bf_remote_plan(server, key, layout, &plan, &remote);
+	if (window.slices > 0)
+		bf_layout_set_window(remote.hash[BF_CONFIG].values, window);
 	remote.shards = spread.shards;
 	PG_RETURN_BOOL(bf_shards_create(&remote, ttl));
 }
@@ -90,6 +168,25 @@ measure_remote(Oid server, const char *key, BfShards *shards, BfMeasure *sum)
 	bf_remote_keeps_changing(key);
 }
 
+/* Set what is known of a window: its span, slices, and how full these are. */
+static void
+set_window(const BfWindow *window, const BfMeasure *measure, Datum *values)
+{
+	int64		ms = window->length * window->slices;
+	Interval   *span = palloc0_object(Interval);
+	Datum		fill[BF_WINDOW_LIVE(BF_WINDOW_SLICES)];
+
+	span->day = (int32) (ms / MS_PER_DAY);
+	span->time = ms % MS_PER_DAY * 1000;
+	for (int i = 0; i < measure->lanes; i++)
+		fill[i] = Float8GetDatum(measure->lane_fill[i]);
+	values[0] = PointerGetDatum(span);
+	values[1] = Int32GetDatum(window->slices);
+	values[2] = PointerGetDatum(construct_array(fill, measure->lanes, FLOAT8OID,
+											  sizeof(float8), FLOAT8PASSBYVAL,
+											  TYPALIGN_DOUBLE));
+}
+
 /* bf_redis_info(server, key): a filter's parameters and fill */
 Datum
 bloomext_redis_info(PG_FUNCTION_ARGS)
@@ -99,8 +196,9 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	const BfHeader *header;
 	BfMeasure	sum;
 	const BfFill *fill = &sum.fill;
-	Datum		values[18];
-	bool		nulls[18] = {false};
+	BfWindow	window = {0};
+	Datum		values[21];
+	bool		nulls[21] = {false};
 	const char *funnel;
 	const char *elements;
 
@@ -110,19 +208,21 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	header = &first->plan.header;
 	funnel = bf_funnel_name(header->funnel);
 	elements = bf_meaning_name((BfMeaning) header->meaning);
+	if (first->layout->window)
+		window = bf_layout_window(first->hash[BF_CONFIG].values);
 
 	values[0] = CStringGetTextDatum(first->layout->name);
 	values[1] = CStringGetTextDatum(first->plan.strategy->name);
 	nulls[2] = funnel == NULL;
 	values[2] = funnel ? CStringGetTextDatum(funnel) : (Datum) 0;
 	nulls[3] = nulls[4] = header->fpp == 0;
-	values[3] = Int64GetDatum((int64) header->expected * shards.count);
-	values[4] = Float8GetDatum(header->fpp);
+	values[3] = Int64GetDatum((int64) header->expected * Max(shards.count, window.slices));
+	values[4] = Float8GetDatum(header->fpp * Max(sum.lanes, 1));
 	values[5] = Int32GetDatum(first->plan.first.hashes);
 	values[6] = Int64GetDatum((int64) fill->bits);
 	values[7] = Int64GetDatum((int64) fill->bits_set);
 	values[8] = Float8GetDatum((double) fill->bits_set / (double) fill->bits);
-	values[9] = Int32GetDatum(header->layers);
+	values[9] = Int32GetDatum(Max((int) header->layers, sum.lanes));
 	values[10] = Int32GetDatum(header->expansion);
 	values[11] = Int32GetDatum(shards.count);
 	values[12] = Int64GetDatum(fill->count);
@@ -133,9 +233,12 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	nulls[15] = sum.ttl < 0;
 	nulls[16] = elements == NULL;
 	values[16] = elements ? CStringGetTextDatum(elements) : (Datum) 0;
-	values[17] = BoolGetDatum(first->witnesses > 0 &&
-							  (first->witness[0].words > 0 ||
-							   first->layout->driver->disproves != NULL));
+	values[17] = BoolGetDatum(window.slices > 0 ||
+							  (first->witnesses > 0 &&
+							   (first->witness[0].words > 0 ||
+								first->layout->driver->disproves != NULL)));
+	nulls[18] = nulls[19] = nulls[20] = window.slices == 0;
+	set_window(&window, &sum, &values[18]);
 	return bf_row(fcinfo, values, nulls, lengthof(values));
 }
 
@@ -259,7 +362,7 @@ mirror_filter(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 {
 	Oid			server = bf_server_argument(fcinfo, 1);
 	char	   *key = bf_key_argument(fcinfo, 2);
-	int64		ttl = bf_ttl_argument(fcinfo, 4);
+	int64		ttl = bf_duration_argument(fcinfo, 4, "ttl");
 	BfRemote	remote;
 	BfPlan		plan = filter->plan;
 	BfSpread	spread;
@@ -268,6 +371,12 @@ mirror_filter(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 	bf_items_forget();
 	if (layout == NULL)
 		layout = bf_layout_default(&plan);
+	if (layout->driver->mirror == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("filters cannot be mirrored in layout \"%s\"", layout->name),
+				 errdetail("Nothing records when their elements were added."),
+				 errhint("Use bf_redis_create with a span, and bf_redis_add.")));
 	if (refresh)
 		bf_layout_check_live(layout, &plan);
 	plan.layers = palloc(sizeof(BfLayer) * plan.header.layers);
@@ -416,6 +525,11 @@ fetch_filter(FunctionCallInfo fcinfo, const BfRemote *whole,
 	struct varlena *value;
 
 	bf_shards_describe_one(whole, spread->number, &remote);
+	if (remote.layout->driver->fetch == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("filters in layout \"%s\" cannot be fetched",
+						remote.layout->name)));
 	kind = bf_remote_kind(&remote);
 	kind.funnel = recorded_funnel(fcinfo, 3, &remote);
 	if (spread->shards > 0)

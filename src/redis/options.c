@@ -47,8 +47,8 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 #define REDIS_PORT		"6379"
 #define SENTINEL_PORT	"26379"
 
-/* Maximum time to live, in ms (30,000 years). */
-#define MAX_TTL		1e15
+/* Maximum duration, in ms (30,000 years). */
+#define MAX_DURATION	1e15
 
 /*
  * Maximum length of a key, in bytes: so that a list of the keys of a growing
@@ -432,22 +432,22 @@ bf_refuse_read_only(const char *function)
 		PreventCommandIfReadOnly(function);
 }
 
-/* A time to live, in ms; 0 if it is NULL: no limit. */
+/* A duration by the name of an argument, in ms; 0 if it is NULL. */
 int64
-bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
+bf_duration_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
-	Interval   *ttl;
+	Interval   *duration;
 	double		ms;
 
 	if (PG_ARGISNULL(argument))
 		return 0;
-	ttl = PG_GETARG_INTERVAL_P(argument);
-	ms = ((double) ttl->month * DAYS_PER_MONTH + ttl->day) * SECS_PER_DAY * 1000 +
-		(double) ttl->time / 1000;
-	if (!(ms >= 1 && ms <= MAX_TTL))
+	duration = PG_GETARG_INTERVAL_P(argument);
+	ms = ((double) duration->month * DAYS_PER_MONTH + duration->day) * SECS_PER_DAY * 1000 +
+		(double) duration->time / 1000;
+	if (!(ms >= 1 && ms <= MAX_DURATION))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("ttl must be positive and finite"),
+				 errmsg("%s must be positive and finite", name),
 				 errhint("Use NULL for a key that does not expire.")));
 	return (int64) ms;
 }

@@ -46,7 +46,8 @@ typedef struct BfServer
 extern void bf_server_read(Oid server, Oid user, BfServer *result);
 extern Oid	bf_server_argument(FunctionCallInfo fcinfo, int argument);
 extern char *bf_key_argument(FunctionCallInfo fcinfo, int argument);
-extern int64 bf_ttl_argument(FunctionCallInfo fcinfo, int argument);
+extern int64 bf_duration_argument(FunctionCallInfo fcinfo, int argument,
+								  const char *name);
 extern void bf_refuse_read_only(const char *function);
 
 #endif							/* BLOOMEXT_OPTIONS_H */

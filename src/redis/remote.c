@@ -245,13 +245,18 @@ bf_remote_witness(const BfRemote *remote, uint32 layer)
 	};
 }
 
-/* The key of a layer's string. */
+/* The key of a layer's string, or of a piece of a window. */
 char *
 bf_remote_layer_key(const BfRemote *remote, uint32 layer)
 {
 	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
 
 	Assert(layout != NULL);
+	if (layout->window)
+		return bf_suffixed_key(remote->key,
+							   psprintf(":bloomext-window-%s-%u",
+										bf_layout_window_id(remote->hash[BF_CONFIG].values),
+										layer));
 	return layout->layer_suffix == NULL ? pstrdup(remote->key) :
 		psprintf("%s%s%u", remote->key, layout->layer_suffix, layer);
 }

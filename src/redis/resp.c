@@ -42,7 +42,7 @@ static const char to_one[] = "$1\r\n1\r\n";
 #define EVAL_SIZE		((int) sizeof("$4\r\n" EVAL "\r\n") - 1)
 
 /* Maximum number of scripts whose digests are kept: more than there are. */
-#define MAX_SCRIPTS		32
+#define MAX_SCRIPTS		40
 
 #define BIT_SIZE		((int) sizeof(set_bit) + NUMBER_SIZE + (int) sizeof(to_one))
 

@@ -104,11 +104,12 @@ static int
 drop_keys(const BfRemote *remote)
 {
 	BfRemote	what = *remote;
-	uint32		strings = Max(remote->plan.header.layers, 1);
+	uint32		strings;
 	BfUnit	   *unit = bf_unit_make();
 
 	if (what.layout == NULL)
 		what.layout = what.orphan;
+	strings = bf_layout_strings(what.layout, &what.plan);
 	unit->writes = true;
 	bf_script_begin(unit, BF_SCRIPT_GUARD BF_SCRIPT_OTHERS BF_SCRIPT_DROP);
 	bf_remote_append_keys(unit, &what, strings);
@@ -273,6 +274,20 @@ describe_for_error(const BfRemote *remote)
 					elements ? ", of " : "", elements ? elements : "");
 }
 
+/* Are two filters of one layout not windows, or the same? */
+static bool
+is_same_window(const BfRemote *one, const BfRemote *other)
+{
+	BfWindow	windows[2];
+
+	if (!one->layout->window)
+		return true;
+	windows[0] = bf_layout_window(one->hash[BF_CONFIG].values);
+	windows[1] = bf_layout_window(other->hash[BF_CONFIG].values);
+	return windows[0].slices == windows[1].slices &&
+		windows[0].length == windows[1].length;
+}
+
 /* Is the filter that was found the wanted one, ignoring its elements? */
 static bool
 is_same(const BfRemote *found, const BfRemote *wanted)
@@ -286,7 +301,8 @@ is_same(const BfRemote *found, const BfRemote *wanted)
 		found->plan.strategy == wanted->plan.strategy &&
 		found->plan.header.expansion == wanted->plan.header.expansion &&
 		found->plan.first.bits == wanted->plan.first.bits &&
-		found->plan.first.hashes == wanted->plan.first.hashes;
+		found->plan.first.hashes == wanted->plan.first.hashes &&
+		is_same_window(found, wanted);
 }
 
 /* Raise an error: a key does not hold the wanted filter. */
@@ -575,8 +591,11 @@ bf_shards_measure(BfShards *shards, BfMeasure *sum)
 		sum->fill.count += measure.fill.count;
 		sum->fill.fpp = Max(sum->fill.fpp, measure.fill.fpp);
 		sum->bytes += measure.bytes;
-		if (i == 0)
-			sum->ttl = measure.ttl;
+		if (i > 0)
+			continue;
+		sum->ttl = measure.ttl;
+		sum->lanes = measure.lanes;
+		memcpy(sum->lane_fill, measure.lane_fill, sizeof(sum->lane_fill));
 	}
 	return true;
 }
