@@ -100,6 +100,21 @@ for ([ 'guava', 'guava', 0 ], [ 'growing', 'guava', 1 ], [ 'redisson', 'redisson
 	is(as_role('reader', $_), 't', "$layout: reader, of what was mirrored: $_") for @asking;
 	is(as_role('app', "SELECT bf_redis_drop('cache', '$key')"), 't', "$layout: app drops it");
 }
+
+# A window of time, which only Redis fills.
+my $window = "SELECT bf_redis_create('cache', 'titles:window', 100, 0.01, span => '1 day')";
+my $turns = "SELECT bf_redis_add('cache', 'titles:window', 'Title 1') IS NOT NULL";
+is(as_role('reader', $window), '42501', 'window: not reader');
+is(as_role('app', $window), 't', 'window: app creates');
+for my $passed (0, 1, 40)
+{
+	cli_as('admin', 'HINCRBY', '{titles:window}:bloomext', 'newest', $passed);
+	is(as_role('reader', $turns), '42501', 'window: reader does not add');
+	is(as_role('app', $turns), 't', "window: app adds, $passed slices later");
+	is(as_role($_, "SELECT bf_redis_contains('cache', 'titles:window', 'Title 1'), slices FROM bf_redis_info('cache', 'titles:window')"),
+		't|30', "window: $_ asks") for 'app', 'reader';
+}
+is(as_role('app', "SELECT bf_redis_drop('cache', 'titles:window')"), 't', 'window: app drops');
 is(cli_as('admin', 'DBSIZE'), 0, 'no key is left');
 
 # In another database.

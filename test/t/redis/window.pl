@@ -63,6 +63,11 @@ is(state_of("SELECT bf_fetch('cache', 'seen')"), '0A000', 'nor is it fetched');
 is($redis->cli('EVAL', "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if redis.call('PTTL', k) < 0 then n = n + 1 end end return n", 0),
 	0, 'no key lives for ever');
 
+# Readers for services do not know it: to them there is no filter, which is never a "no".
+my $library = slurp_file("$FindBin::RealBin/../../../src/redis/function/bloomext.lua") =~ s/\A[^\n]*\n//r;
+like($redis->cli('EVAL', $library, 1, 'seen', 'bloomext_contains', 'a'), qr/there is no filter/, 'nor does bloomext.lua say anything of it');
+is($redis->cli('BITFIELD_RO', 'seen', 'GET', 'u48', 0), 0, 'nor is there a head for readers by BITFIELD_RO');
+
 # ---- What is lost is an error, never a "no" ----
 
 my $hash = '{lost}:bloomext';
