@@ -226,7 +226,7 @@ list_positions(const BfRemote *remote, BfItem *item, int count,
 			   Bitmapset **pieces)
 {
 	uint32		hashes = remote->plan.first.hashes;
-	uint64	   *positions = palloc_array(uint64, (size_t) count * hashes);
+	uint64	   *positions = palloc(sizeof(uint64) * count * hashes);
 
 	*pieces = NULL;
 	for (int i = 0; i < count; i++)
