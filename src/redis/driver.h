@@ -3,8 +3,8 @@
  *	  The operations on filters in Redis, by the kind of the filter.
  *
  * A driver is a struct of functions for one kind of filter: one string, a
- * string for each layer, a window of time, or RedisBloom's own type.  The row of a layout names
- * its driver; callers only use remote->layout->driver.
+ * string for each layer, a window of time, or RedisBloom's own type.  The row
+ * of a layout names its driver; callers only use remote->layout->driver.
  */
 #ifndef BLOOMEXT_DRIVER_H
 #define BLOOMEXT_DRIVER_H

@@ -96,7 +96,7 @@ static void
 append_pieces(BfUnit *unit, const BfRemote *remote, const Bitmapset *pieces,
 			  bool adding)
 {
-	BfWindow	window = bf_layout_window(remote->hash[BF_CONFIG].values);
+	BfWindow	window = bf_layout_window(remote->layout, remote->hash[BF_CONFIG].values);
 	int			count = bms_num_members(pieces);
 
 	bf_script_arguments(unit);
@@ -142,7 +142,7 @@ make_piece(const BfRemote *remote, uint32 piece)
 static char *
 create_window(const BfRemote *remote, int64 ttl)
 {
-	BfWindow	window = bf_layout_window(remote->hash[BF_CONFIG].values);
+	BfWindow	window = bf_layout_window(remote->layout, remote->hash[BF_CONFIG].values);
 	uint32		pieces = bf_layout_strings(remote->layout, &remote->plan);
 	BfUnit	   *unit;
 	int64		answer;
@@ -238,7 +238,7 @@ list_positions(const BfRemote *remote, BfItem *item, int count,
 
 /* Append a script about items, which adds them or looks them up. */
 static void
-append_items(BfUnit *unit, const BfRemote *remote, const char *script,
+append_words(BfUnit *unit, const BfRemote *remote, const char *script,
 			 BfItem *item, int count, bool adding)
 {
 	uint32		hashes = remote->plan.first.hashes;
@@ -257,9 +257,9 @@ append_items(BfUnit *unit, const BfRemote *remote, const char *script,
 
 /* Append a lookup of items: BfItemRun.append. */
 static void
-append_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+append_window_lookup(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	append_items(unit, run->remote,
+	append_words(unit, run->remote,
 				 BF_SCRIPT_GUARD BF_SCRIPT_WINDOW BF_SCRIPT_WINDOW_LOOKUP,
 				 item, count, false);
 }
@@ -272,7 +272,7 @@ window_contains(const BfRemote *remote, BfItems *items)
 		.remote = remote,
 		.items = items,
 		.batch = Max(POSITIONS_A_SCRIPT / remote->plan.first.hashes, 1),
-		.append = append_lookup,
+		.append = append_window_lookup,
 		.take = bf_items_take_answers
 	};
 
@@ -281,16 +281,16 @@ window_contains(const BfRemote *remote, BfItems *items)
 
 /* Append an addition of items: BfItemRun.append. */
 static void
-append_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+append_window_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
-	append_items(unit, run->remote,
+	append_words(unit, run->remote,
 				 BF_SCRIPT_GUARD BF_SCRIPT_NOTING BF_SCRIPT_WINDOW BF_SCRIPT_WINDOW_ADD,
 				 item, count, true);
 }
 
 /* Read the answers, unless the window is to be turned: BfItemRun.take. */
 static bool
-take_added(BfConnection *connection, const BfReply *reply,
+take_unless_due(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	if (reply->type == BF_REPLY_INTEGER && reply->integer == 0)
@@ -314,8 +314,8 @@ add_to_window(const BfRemote *remote, BfItems *items)
 		.items = items,
 		.batch = Max(POSITIONS_A_SCRIPT / remote->plan.first.hashes, 1),
 		.arg = &turn,
-		.append = append_add,
-		.take = take_added
+		.append = append_window_add,
+		.take = take_unless_due
 	};
 	bool		same = bf_items_run(&run);
 
@@ -392,7 +392,7 @@ measure_window(const BfRemote *remote, BfMeasure *measure)
 	uint64		set[lengthof(measure->lane_fill)] = {0};
 	uint64		counted = 0;
 
-	measure->lanes = bf_layout_window(remote->hash[BF_CONFIG].values).slices;
+	measure->lanes = bf_layout_window(remote->layout, remote->hash[BF_CONFIG].values).slices;
 	measure->lanes = BF_WINDOW_LIVE(measure->lanes);
 	for (uint32 i = 0; i < bf_layout_strings(remote->layout, &remote->plan); i++)
 	{

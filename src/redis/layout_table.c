@@ -117,6 +117,7 @@ const BfLayout bf_layouts[] = {
 		.name = "window",
 		.driver = &bf_driver_window,
 		.strategies = ANY_STRATEGY,
+		.default_for = ANY_STRATEGY,
 		.window = true,
 		.accept = accept_window,
 		.hash = {[BF_CONFIG] = &bf_window_hash}
@@ -190,16 +191,17 @@ bf_layout_argument(FunctionCallInfo fcinfo, int argument, BfSpread *spread)
 			 errhint("Known layouts are: %s.", known.data)));
 }
 
-/* The default layout of a filter's strategy. */
+/* The default layout of a filter's strategy, or of a window of time. */
 const BfLayout *
-bf_layout_default(const BfPlan *plan)
+bf_layout_default(const BfPlan *plan, bool window)
 {
 	uint32		strategy = UINT32_C(1) << plan->strategy->id;
 	bool		grows = plan->header.expansion > 0;
 
 	for (int i = 0; i < bf_layout_count; i++)
 	{
-		if ((bf_layouts[i].default_for & strategy) &&
+		if (bf_layouts[i].window == window &&
+			(bf_layouts[i].default_for & strategy) &&
 			(bf_layouts[i].grows == grows || bf_layouts[i].native_type != NULL))
 			return &bf_layouts[i];
 	}
@@ -223,7 +225,7 @@ bf_layout_check(const BfLayout *layout, const BfPlan *plan)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("layout \"%s\" does not support strategy \"%s\"",
 						layout->name, plan->strategy->name),
-				 errhint("Use layout \"%s\".", bf_layout_default(plan)->name)));
+				 errhint("Use layout \"%s\".", bf_layout_default(plan, layout->window)->name)));
 	if (layout->accept != NULL && !layout->accept(plan, &error))
 		bf_raise(&error);
 	for (uint32 i = 0; i < plan->header.layers; i++)

@@ -443,6 +443,22 @@ bf_layout_check_growth(const BfLayout *layout, const BfPlan *plan)
 				 errhint("Use layout \"growing\" or expansion 0.")));
 }
 
+/* Raise an error unless a layout has windows of time, and only a window has it. */
+void
+bf_layout_check_window(const BfLayout *layout, int slices)
+{
+	if (slices > 0 && !layout->window)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" does not support windows of time", layout->name),
+				 errhint("Use layout \"window\", or omit span.")));
+	if (slices == 0 && layout->window)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("layout \"%s\" requires a span", layout->name),
+				 errhint("Use span => '30 days', for example.")));
+}
+
 /*
  * Refuse a live filter that grows in a layout of one key, even before it has
  * grown: mirroring it would fail some day.
@@ -624,10 +640,12 @@ bf_layout_least_layers(char *const *values)
 		(uint32) layers : 0;
 }
 
-/* The window of time that read_window() has accepted. */
+/* The window of time that read_window() has accepted; 0 slices: it is none. */
 BfWindow
-bf_layout_window(char *const *values)
+bf_layout_window(const BfLayout *layout, char *const *values)
 {
+	if (!layout->window)
+		return (BfWindow) {0};
 	return (BfWindow) {
 		.slices = pg_strtoint32(values[SLICES]),
 		.length = strtoll(values[SLICE_LENGTH], NULL, 10)
@@ -642,11 +660,11 @@ bf_layout_set_window(char **values, BfWindow window)
 	values[SLICE_LENGTH] = psprintf(INT64_FORMAT, (int64) window.length);
 }
 
-/* What distinguishes the names of a window's pieces. */
+/* What distinguishes the names of a window's pieces; NULL: it is none. */
 const char *
-bf_layout_window_id(char *const *values)
+bf_layout_window_id(const BfLayout *layout, char *const *values)
 {
-	return values[WINDOW_ID];
+	return layout->window ? values[WINDOW_ID] : NULL;
 }
 
 /* Number of strings of a filter: layers, or pieces of a window. */

@@ -118,7 +118,7 @@ extern const BfLayout *bf_layout_by_name(const char *name);
 extern const BfLayout *bf_layout_argument(FunctionCallInfo fcinfo,
 										  int argument,
 										  BfSpread *spread);
-extern const BfLayout *bf_layout_default(const BfPlan *plan);
+extern const BfLayout *bf_layout_default(const BfPlan *plan, bool window);
 extern void bf_layout_check(const BfLayout *layout, const BfPlan *plan);
 
 /* layouts.c */
@@ -130,6 +130,7 @@ extern const BfHashShape bf_window_hash;
 extern void bf_layout_check_bare(const BfLayout *layout);
 extern void bf_layout_check_growth(const BfLayout *layout,
 								   const BfPlan *plan);
+extern void bf_layout_check_window(const BfLayout *layout, int slices);
 extern void bf_layout_check_live(const BfLayout *layout, const BfPlan *plan);
 extern bool bf_layout_owns(const BfLayout *layout, BfHashRole role,
 						   char *const *values);
@@ -151,9 +152,11 @@ extern bool bf_layout_is_mirrored(char *const *values);
 extern void bf_layout_set_mirrored(char **values);
 extern void bf_layout_set_layers(char **values, uint32_t layers);
 extern uint32_t bf_layout_least_layers(char *const *values);
-extern BfWindow bf_layout_window(char *const *values);
+extern BfWindow bf_layout_window(const BfLayout *layout,
+								 char *const *values);
 extern void bf_layout_set_window(char **values, BfWindow window);
-extern const char *bf_layout_window_id(char *const *values);
+extern const char *bf_layout_window_id(const BfLayout *layout,
+									   char *const *values);
 extern uint32_t bf_layout_strings(const BfLayout *layout, const BfPlan *plan);
 extern int	bf_hash_fields(const BfHashShape *shape);
 extern uint32_t bf_layout_head(const BfLayout *layout);

@@ -32,49 +32,29 @@ PG_FUNCTION_INFO_V1(bloomext_live_mirror);
 PG_FUNCTION_INFO_V1(bloomext_fetch);
 PG_FUNCTION_INFO_V1(bloomext_fetch_sized);
 
-/* Refuse arguments of bf_redis_create() that do not go with a span. */
-static void
-check_window(FunctionCallInfo fcinfo, const BfLayout *layout,
-			 const BfSpread *spread)
-{
-	const char *other = !PG_ARGISNULL(7) ? "ttl" :
-		PG_GETARG_INT32(6) != 0 ? "expansion" :
-		spread->shards > 0 ? "shards" : NULL;
-
-	if (layout != NULL && !layout->window)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("layout \"%s\" does not support windows of time", layout->name),
-				 errhint("Use layout \"window\", or omit span.")));
-	if (other != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a window of time cannot have %s", other),
-				 errhint("Omit %s, or omit span.", other)));
-}
-
-/* The window of time that is to be created, if any. */
+/* The window of time that is to be created, if any: 0 slices without. */
 static BfWindow
-window_argument(FunctionCallInfo fcinfo, const BfLayout *layout,
-				const BfSpread *spread)
+window_argument(FunctionCallInfo fcinfo, const BfSpread *spread)
 {
 	BfWindow	window = {
 		.slices = PG_ARGISNULL(10) ? BF_WINDOW_SLICES : PG_GETARG_INT32(10)
 	};
 	int64		span = bf_duration_argument(fcinfo, 9, "span");
+	const char *other = !PG_ARGISNULL(7) ? "ttl" :
+		PG_GETARG_INT32(6) != 0 ? "expansion" :
+		spread->shards > 0 ? "shards" : NULL;
 
 	if (span == 0 && !PG_ARGISNULL(10))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slices require a span")));
-	if (span == 0 && layout != NULL && layout->window)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("layout \"%s\" requires a span", layout->name),
-				 errhint("Use span => '30 days', for example.")));
 	if (span == 0)
 		return (BfWindow) {0};
-	check_window(fcinfo, layout, spread);
+	if (other != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a window of time cannot have %s", other),
+				 errhint("Omit %s, or omit span.", other)));
 	if (window.slices < 1 || window.slices > BF_WINDOW_SLICES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -142,12 +122,12 @@ bloomext_redis_create(PG_FUNCTION_ARGS)
 				 errmsg("cannot create a single shard"),
 				 errhint("Create all shards, with layout '%s;shards=%d'.", layout->name,
 						 spread.shards)));
-	window = window_argument(fcinfo, layout, &spread);
+	window = window_argument(fcinfo, &spread);
 	plan_created(fcinfo, spread.shards, window.slices, &plan);
 	if (layout == NULL)
-		layout = window.slices > 0 ? bf_layout_by_name("window") :
-			bf_layout_default(&plan);
+		layout = bf_layout_default(&plan, window.slices > 0);
 	bf_layout_check_growth(layout, &plan);
+	bf_layout_check_window(layout, window.slices);
 	bf_remote_plan(server, key, layout, &plan, &remote);
 	if (window.slices > 0)
 		bf_layout_set_window(remote.hash[BF_CONFIG].values, window);
@@ -196,7 +176,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	const BfHeader *header;
 	BfMeasure	sum;
 	const BfFill *fill = &sum.fill;
-	BfWindow	window = {0};
+	BfWindow	window;
 	Datum		values[21];
 	bool		nulls[21] = {false};
 	const char *funnel;
@@ -208,8 +188,7 @@ bloomext_redis_info(PG_FUNCTION_ARGS)
 	header = &first->plan.header;
 	funnel = bf_funnel_name(header->funnel);
 	elements = bf_meaning_name((BfMeaning) header->meaning);
-	if (first->layout->window)
-		window = bf_layout_window(first->hash[BF_CONFIG].values);
+	window = bf_layout_window(first->layout, first->hash[BF_CONFIG].values);
 
 	values[0] = CStringGetTextDatum(first->layout->name);
 	values[1] = CStringGetTextDatum(first->plan.strategy->name);
@@ -370,7 +349,7 @@ mirror_filter(FunctionCallInfo fcinfo, const BfFilter *filter, bool refresh)
 
 	bf_items_forget();
 	if (layout == NULL)
-		layout = bf_layout_default(&plan);
+		layout = bf_layout_default(&plan, false);
 	if (layout->driver->mirror == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

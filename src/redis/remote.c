@@ -250,13 +250,13 @@ char *
 bf_remote_layer_key(const BfRemote *remote, uint32 layer)
 {
 	const BfLayout *layout = remote->layout ? remote->layout : remote->orphan;
+	const char *id;
 
 	Assert(layout != NULL);
-	if (layout->window)
+	id = bf_layout_window_id(layout, remote->hash[BF_CONFIG].values);
+	if (id != NULL)
 		return bf_suffixed_key(remote->key,
-							   psprintf(":bloomext-window-%s-%u",
-										bf_layout_window_id(remote->hash[BF_CONFIG].values),
-										layer));
+							   psprintf(":bloomext-window-%s-%u", id, layer));
 	return layout->layer_suffix == NULL ? pstrdup(remote->key) :
 		psprintf("%s%s%u", remote->key, layout->layer_suffix, layer);
 }

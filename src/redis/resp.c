@@ -22,6 +22,7 @@
 #include "common/cryptohash.h"
 #include "common/sha1.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "compat.h"
 #include "redis/resp.h"
@@ -40,9 +41,6 @@ static const char to_one[] = "$1\r\n1\r\n";
 /* The verb that precedes the text of a script. */
 #define EVAL			"EVAL"
 #define EVAL_SIZE		((int) sizeof("$4\r\n" EVAL "\r\n") - 1)
-
-/* Maximum number of scripts whose digests are kept: more than there are. */
-#define MAX_SCRIPTS		40
 
 #define BIT_SIZE		((int) sizeof(set_bit) + NUMBER_SIZE + (int) sizeof(to_one))
 
@@ -259,26 +257,29 @@ bf_script_begin(BfUnit *unit, const char *script)
 	unit->script_length = unit->keys_start - (unit->start + COUNT_SIZE);
 }
 
-/* A script's SHA-1 in hexadecimal digits; NULL if there is no room for it. */
+/* A script's SHA-1 in hexadecimal digits, kept for each of this program. */
 static const char *
 script_digest(const char *script)
 {
-	static struct
+	typedef struct Known
 	{
+		struct Known *next;
 		const char *script;
 		char		digits[2 * SHA1_DIGEST_LENGTH + 1];
-	}			known[MAX_SCRIPTS];
-	int			i = 0;
+	} Known;
+	static Known *first = NULL;
+	Known	   *known = first;
 
-	while (i < MAX_SCRIPTS && known[i].script != NULL && known[i].script != script)
-		i++;
-	if (i == MAX_SCRIPTS)
-		return NULL;
-	if (known[i].script == script)
-		return known[i].digits;
-	make_digest(script, strlen(script), known[i].digits);
-	known[i].script = script;
-	return known[i].digits;
+	while (known != NULL && known->script != script)
+		known = known->next;
+	if (known != NULL)
+		return known->digits;
+	/* Zeroed, as the digits end with a zero byte. */
+	known = MemoryContextAllocZero(TopMemoryContext, sizeof(Known));
+	make_digest(script, strlen(script), known->digits);
+	known->script = script;
+	known->next = first;
+	return (first = known)->digits;
 }
 
 /* Whether a unit is one script, sent by a verb that promises only to read. */

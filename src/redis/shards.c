@@ -274,35 +274,28 @@ describe_for_error(const BfRemote *remote)
 					elements ? ", of " : "", elements ? elements : "");
 }
 
-/* Are two filters of one layout not windows, or the same? */
-static bool
-is_same_window(const BfRemote *one, const BfRemote *other)
-{
-	BfWindow	windows[2];
-
-	if (!one->layout->window)
-		return true;
-	windows[0] = bf_layout_window(one->hash[BF_CONFIG].values);
-	windows[1] = bf_layout_window(other->hash[BF_CONFIG].values);
-	return windows[0].slices == windows[1].slices &&
-		windows[0].length == windows[1].length;
-}
-
 /* Is the filter that was found the wanted one, ignoring its elements? */
 static bool
 is_same(const BfRemote *found, const BfRemote *wanted)
 {
+	BfWindow	windows[2];
+
 	if (wanted->shards > 0)
 		return layout_of(found) == wanted->layout &&
 			found->shards == wanted->shards &&
 			(found->plan.strategy == NULL ||
 			 found->plan.strategy == wanted->plan.strategy);
-	return found->layout == wanted->layout && found->shards == 0 &&
+	if (found->layout != wanted->layout)
+		return false;
+	windows[0] = bf_layout_window(found->layout, found->hash[BF_CONFIG].values);
+	windows[1] = bf_layout_window(wanted->layout, wanted->hash[BF_CONFIG].values);
+	return found->shards == 0 &&
 		found->plan.strategy == wanted->plan.strategy &&
 		found->plan.header.expansion == wanted->plan.header.expansion &&
 		found->plan.first.bits == wanted->plan.first.bits &&
 		found->plan.first.hashes == wanted->plan.first.hashes &&
-		is_same_window(found, wanted);
+		windows[0].slices == windows[1].slices &&
+		windows[0].length == windows[1].length;
 }
 
 /* Raise an error: a key does not hold the wanted filter. */

@@ -53,7 +53,7 @@ sub reply
 	my ($depth) = @_;
 	my $how = rand;
 	my $number = any(0, 1, 1, 1, 2, 5, -1, 64, 255, 100_000, 2**31, 2**32, 9_223_372_036_854_775_807);
-	my $text = any('', 'OK', 'string', 'none', 'MBbloom--', 'hash', "\1\5\0\0\0\4", "\0\7\0\0\0\1" . 'x' x 8, 'guava', 'growing', 'redisson', 'bitmap', 'utf8', '0.03', '1e-300', '7',
+	my $text = any('', 'OK', 'string', 'none', 'MBbloom--', 'hash', "\1\5\0\0\0\4", "\0\7\0\0\0\1" . 'x' x 8, 'guava', 'growing', 'redisson', 'bitmap', 'window', 'utf8', '0.03', '1e-300', '7',
 		'100', '64', '0', '-1', '9999999999999999999', "\xff\0\xfe", 'x' x 300);
 	return FaultServer::integer($number) if $how < 0.25;
 	return FaultServer::bulk($text) if $how < 0.6;
@@ -70,9 +70,10 @@ sub reply
 my @bits = (64, 64, 64, 256, 100, 0);
 my @hashes = (5, 5, 5, 1, 255, 256);
 my %fields = (
-	layout => [ qw(guava growing redisson bitmap redisbloom x) ], strategy => [ qw(guava redisson redisbloom magnuss x) ], funnel => [ undef, '', '', qw(utf8 int x) ],
+	layout => [ qw(guava growing redisson bitmap redisbloom window x) ], strategy => [ qw(guava redisson redisbloom magnuss x) ], funnel => [ undef, '', '', qw(utf8 int x) ],
 	bits => \@bits, hashes => \@hashes, size => \@bits, hashIterations => \@hashes, expected => [ 6, '' ], fpp => [ '0.03', '2', '' ], expansion => [ 1, 1, 2, 0 ],
-	layers => [ undef, 1, 2, 'x' ], whole => [ undef, undef, 'x' ], filled => [ undef, 1 ], shards => [ 1, 2, 0 ], id => [ undef, 'x' ]);
+	layers => [ undef, 1, 2, 'x' ], whole => [ undef, undef, 'x' ], filled => [ undef, 1 ], shards => [ 1, 2, 0 ], id => [ undef, 'x' ],
+	slice => [ 86_400_000, 1, 0 ], slices => [ 30, 1, 31 ], newest => [ 20_000, 0, 'x' ], turned => [ 20_000, 0, 30_000 ]);
 
 sub description
 {
@@ -276,7 +277,7 @@ sub by_name { my @usual = map { "'$_'" } @_; return sub { among(\@usual, @names)
 my %named = (
 	strategy => by_name(@strategies),
 	funnel => sub { among([ 'NULL', "'utf8'" ], @names) },
-	layout => sub { among([ 'NULL', 'NULL', map { "'$_'" } qw(guava growing redisson bitmap redisbloom) ], @names) },
+	layout => sub { among([ 'NULL', 'NULL', map { "'$_'" } qw(guava growing redisson bitmap redisbloom window) ], @names) },
 	format => by_name(qw(guava redis redisbloom spark parquet)),
 	key => sub { among([ map { "'k_$_'" } $kind, $kind, 'missing' ], "''", "'list'", "'string'", "'{a}x'", "'k_text:x'", "repeat('x', 100000)") },
 	server => sub { among(["'cache'"], map { "'$_'" } qw(cache random random random nowhere closed unmapped other missing), '') },
@@ -288,6 +289,8 @@ my %named = (
 	hashes => sub { among([ 1, 3 ], @integers) },
 	shards => sub { among([ 1, 8 ], @integers) },
 	layer => sub { among([0], @integers) },
+	span => sub { among([ 'NULL', 'NULL', "'1 day'" ], map { "'$_'" } '1 s', '30 s', '1 ms', '0', '-1 day', '30000 years', '-178000000 years') },
+	slices => sub { among([ 'NULL', 'NULL', 1, 30 ], @integers) },
 	sample => sub { among([ 1, 0.5 ], @floats) },
 	probes => sub { among([ 1, 100 ], @integers) },
 	buckets => sub { among([ 5, 10 ], @integers) });
@@ -489,7 +492,7 @@ sub batch
 		$redis->cli('FLUSHALL');
 		$redis->cli('LPUSH', 'list', 1);
 		$redis->cli('SET', 'string', 'x' x 100);
-		push @given, map { "SELECT bf_redis_create('cache', 'k_$_', 100, 0.01, '" . any(qw(guava guava redisson magnuss redisbloom cassandra)) . "', expansion => " . any(0, 0, 0, 1, 2) . ') FROM generate_series(1, 1);' } sort keys %kinds;
+		push @given, map { "SELECT bf_redis_create('cache', 'k_$_', 100, 0.01, '" . any(qw(guava guava redisson magnuss redisbloom cassandra)) . "', " . any('expansion => 0', 'expansion => 0', 'expansion => 1', 'expansion => 2', "span => '1 day'") . ') FROM generate_series(1, 1);' } sort keys %kinds;
 	}
 	my @wrong = $server->run($meant, [ @given, @$calls ], $startup);
 	$values_of{$1} += $2 while $server->{output} =~ /^(\d+)\|([1-9]\d*)$/gm;
