@@ -9,6 +9,7 @@ import hashlib
 import sys
 
 import document
+from city import city
 from redis_reader import murmur3, rotate
 
 M32 = (1 << 32) - 1
@@ -85,28 +86,6 @@ class Highway:
         elif q:
             packet[16:19] = bytes([tail[0], tail[q // 2], tail[q - 1]])
         self.packet(packet)
-
-
-def city(data):
-    """CityHash64 of at most 16 bytes."""
-    k2, n = 0x9ae16a3b2f90404f, len(data)
-    if n == 0:
-        return k2
-    if n < 4:
-        y, z = data[0] + (data[n >> 1] << 8), n + (data[-1] << 2)
-        x = y * k2 & M64 ^ z * 0xc3a5c85c97cb3127 & M64
-        return (x ^ x >> 47) * k2 & M64
-    mul = k2 + 2 * n
-    if n < 8:
-        u, v = n + (little(data[:4]) << 3), little(data[-4:])
-    else:
-        a, b = little(data[:8]) + k2 & M64, little(data[-8:])
-        u, v = rotate(b, 64 - 37) * mul + a & M64, (rotate(a, 64 - 25) + b) * mul & M64
-    a = (u ^ v) * mul & M64
-    a ^= a >> 47
-    b = (v ^ a) * mul & M64
-    b ^= b >> 47
-    return b * mul & M64
 
 
 def murmur2(data, seed):
@@ -191,8 +170,8 @@ def spark1(data, m, k):
     return [folded(signed(h1 + i * h2 & M32)) % m for i in range(1, k + 1)]
 
 
-def spark2(data, m, k):
-    h1 = murmur32(data, 0)
+def spark2(data, m, k, seed=0):
+    h1 = murmur32(data, seed)
     h2 = signed(murmur32(data, h1))
     return [folded(signed(h1) * (M32 >> 1) + i * h2) % m for i in range(1, k + 1)]
 
@@ -247,6 +226,7 @@ STRATEGIES = {
     'cassandra': cassandra, 'redisbloom': redisbloom,
     'spark1': spark1, 'spark2': spark2, 'bitsandblooms': bitsandblooms, 'parquet': parquet}
 
-for line in sys.stdin:
-    strategy, m, k, element = line.rstrip('\n').split(' ')
-    print(*STRATEGIES[strategy](bytes.fromhex(element), int(m), int(k)), sep=', ')
+if __name__ == '__main__':
+    for line in sys.stdin:
+        strategy, m, k, element = line.rstrip('\n').split(' ')
+        print(*STRATEGIES[strategy](bytes.fromhex(element), int(m), int(k)), sep=', ')
