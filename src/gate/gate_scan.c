@@ -389,7 +389,7 @@ learn_truth(GateState *state, const TupleTableSlot *slot)
 	if (TupIsNull(slot))
 		state->alarms.false_alarms++;
 	else
-		state->alarms.found++;
+		state->alarms.confirmed++;
 }
 
 /* ExecProcNode: the next row. */

@@ -77,7 +77,7 @@ bf_alarms_prepare(void)
 }
 
 static FileKey
-key_of(Relation index)
+file_key_of(Relation index)
 {
 	FileKey		key;
 
@@ -145,11 +145,11 @@ lock_slot_to_add(const FileKey *key)
 void
 bf_alarms_add(Relation index, const BfAlarms *more)
 {
-	FileKey		key = key_of(index);
+	FileKey		key = file_key_of(index);
 	Slot	   *slot = lock_slot_to_add(&key);
 
 	slot->counts.absent += more->absent;
-	slot->counts.found += more->found;
+	slot->counts.confirmed += more->confirmed;
 	slot->counts.false_alarms += more->false_alarms;
 	SpinLockRelease(&slot->mutex);
 }
@@ -158,7 +158,7 @@ bf_alarms_add(Relation index, const BfAlarms *more)
 BfAlarms
 bf_alarms_of(Relation index)
 {
-	FileKey		key = key_of(index);
+	FileKey		key = file_key_of(index);
 	BfAlarms	counts = {0};
 	Slot	   *slot = bf_alarms_prepare() ? lock_slot(&key, false) : NULL;
 

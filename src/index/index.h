@@ -71,7 +71,7 @@ extern bool bf_live_may_contain(Relation index, BfLookupElement *asked,
 typedef struct BfAlarms
 {
 	uint64		absent;			/* "no" */
-	uint64		found;			/* "maybe", and there was a row */
+	uint64		confirmed;		/* "maybe", and there was a row */
 	uint64		false_alarms;	/* "maybe", and there was none */
 } BfAlarms;
 

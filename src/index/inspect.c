@@ -136,7 +136,7 @@ enum
 {
 	INDEX, STRATEGY, FUNNEL, EXPECTED, FPP, HASHES, BITS, BITS_SET, FILL,
 	ESTIMATED_COUNT, ESTIMATED_FPP, PENDING, BYTES, PAGES, RELATION,
-	MAYBE, LAYERS, EXPANSION, ELEMENTS, SURELY_ABSENT, FOUND, FALSE_ALARMS,
+	MAYBE, LAYERS, EXPANSION, ELEMENTS, SURELY_ABSENT, CONFIRMED, FALSE_ALARMS,
 	COLUMNS
 };
 
@@ -180,7 +180,7 @@ fill_columns(Oid index, Datum *values)
 	values[ELEMENTS] = CStringGetTextDatum(bf_meaning_name((BfMeaning) plan->header.meaning));
 	alarms = bf_alarms_of(snapshot.index);
 	values[SURELY_ABSENT] = Int64GetDatum((int64) alarms.absent);
-	values[FOUND] = Int64GetDatum((int64) alarms.found);
+	values[CONFIRMED] = Int64GetDatum((int64) alarms.confirmed);
 	values[FALSE_ALARMS] = Int64GetDatum((int64) alarms.false_alarms);
 	bf_snapshot_end(&snapshot);
 	pfree(measured);

@@ -51,7 +51,7 @@ $test->sql(qq(
 
 my $explained = 'EXPLAIN (ANALYZE, TIMING off, COSTS off)';
 my $join = 'SELECT count(*) FROM asked AS a WHERE NOT EXISTS (SELECT FROM t WHERE t.e = a.e)';
-my $counts = "SELECT surely_absent, found, false_alarms FROM bf_live_info('t')";
+my $counts = "SELECT surely_absent, confirmed, false_alarms FROM bf_live_info('t')";
 
 # What sessions say, each statement of which is in the same session.
 sub in_session { my @sql = @_; return split /\n/, $test->sql(join '; ', @sql); }
