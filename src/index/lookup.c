@@ -52,6 +52,7 @@ typedef struct Rows
 {
 	BfRowType	type;			/* of the last row */
 	BfRowTarget target;			/* what it is made into for the leaves */
+	BfLastLookup aimed;			/* the lookup that `target` is for */
 } Rows;
 
 /* What a call site keeps. */
@@ -304,12 +305,20 @@ question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
 	return site;
 }
 
-/* What rows are to be made into: what the filters of the leaves hold. */
+/*
+ * What rows are to be made into: what the filters of the leaves hold.  In an
+ * epoch, a cached lookup has other ones only if it had none before.
+ */
 static void
 aim_rows(Site *site)
 {
+	Rows	   *rows = site->rows;
 	ListCell   *cell;
 
+	if (site->last.entry != NULL && rows->aimed.entry == site->last.entry &&
+		rows->aimed.epoch == site->last.epoch && rows->target.parts.count > 0)
+		return;
+	rows->aimed = site->last;
 	foreach(cell, site->leaves)
 	{
 		const BfLeaf *leaf = lfirst(cell);
@@ -318,12 +327,11 @@ aim_rows(Site *site)
 		if (leaf->indexes == NIL)
 			continue;
 		index = relation_open(linitial_oid(leaf->indexes), NoLock);
-		bf_row_aim(&site->rows->target, index->rd_opcintype,
-				   bf_live_columns(index));
+		bf_row_aim(&rows->target, &rows->type, index->rd_opcintype);
 		relation_close(index, NoLock);
 		return;
 	}
-	site->rows->target.parts.count = 0;
+	rows->target.parts.count = 0;
 }
 
 /* The element that a row makes; false if one of its fields is NULL. */

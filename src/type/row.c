@@ -112,18 +112,42 @@ bf_row_field(const BfRowType *row, int part)
 	return NameStr(TupleDescAttr(row->fields, row->number[part])->attname);
 }
 
-/* Make rows into elements of a filter whose columns have such types. */
-void
-bf_row_aim(BfRowTarget *target, const Oid *types, int count)
+/* Describe the columns of a filter, unless they were described before. */
+static void
+describe_columns(BfRowTarget *target, const Oid *types, uint32 count)
 {
 	BfElementType element;
 
-	if (target->parts.count == (uint32) count &&
+	if (target->parts.count == count &&
 		memcmp(target->type, types, count * sizeof(Oid)) == 0)
 		return;
-	bf_parts_describe(types, count, &element, &target->parts);
+	bf_parts_describe(types, (int) count, &element, &target->parts);
 	memcpy(target->type, types, count * sizeof(Oid));
 	memset(target->input, 0, sizeof(target->input));
+}
+
+/*
+ * Make rows into elements of a filter that takes them, whose columns have such
+ * types.  Text goes without its trailing blanks where the column is of char(n).
+ */
+void
+bf_row_aim(BfRowTarget *target, const BfRowType *row, const Oid *types)
+{
+	describe_columns(target, types, row->parts.count);
+	target->made = row->parts;
+	target->has_literals = false;
+	for (uint32 i = 0; i < row->parts.count; i++)
+	{
+		const BfPart *column = &target->parts.part[i];
+		BfPart	   *made = &target->made.part[i];
+
+		if (made->meaning == BF_MEANING_UNKNOWN)
+		{
+			*made = *column;
+			target->has_literals = true;
+		}
+		made->ignores_blanks |= column->ignores_blanks;
+	}
 }
 
 /* The values of the parts of a row; false if one of them is NULL. */
@@ -173,25 +197,14 @@ read_literal(BfRowTarget *target, uint32 part, Datum literal)
 							 target->parameter[part], -1);
 }
 
-/*
- * The element that the values of a row make for a filter that takes it.  Text
- * goes without its trailing blanks where the column is of char(n).
- */
+/* The element that the values of a row make. */
 Datum
 bf_row_element(const BfRowType *row, BfRowTarget *target, Datum *values)
 {
-	BfParts		parts = row->parts;
-
-	for (uint32 i = 0; i < parts.count; i++)
+	for (uint32 i = 0; target->has_literals && i < row->parts.count; i++)
 	{
-		const BfPart *column = &target->parts.part[i];
-
-		if (parts.part[i].meaning == BF_MEANING_UNKNOWN)
-		{
+		if (row->parts.part[i].meaning == BF_MEANING_UNKNOWN)
 			values[i] = read_literal(target, i, values[i]);
-			parts.part[i] = *column;
-		}
-		parts.part[i].ignores_blanks |= column->ignores_blanks;
 	}
-	return bf_parts_bytes(&parts, values);
+	return bf_parts_bytes(&target->made, values);
 }

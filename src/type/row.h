@@ -24,10 +24,12 @@ typedef struct BfRowType
 	MemoryContext context;		/* of `fields`; that of the struct lives longer */
 } BfRowType;
 
-/* The element of a filter that rows are made into */
+/* The element of a filter that rows of a type are made into */
 typedef struct BfRowTarget
 {
 	BfParts		parts;			/* of the filter; count 0: of none */
+	BfParts		made;			/* of the rows, as the filter takes them */
+	bool		has_literals;	/* are some of them to be read first? */
 	Oid			type[INDEX_MAX_KEYS];	/* of the columns */
 	FmgrInfo	input[INDEX_MAX_KEYS];	/* of these types; or fn_oid invalid */
 	Oid			parameter[INDEX_MAX_KEYS];
@@ -38,7 +40,8 @@ extern bool bf_type_is_row(Oid type);
 extern bool bf_row_is_of_type(const BfRowType *row, HeapTupleHeader value);
 extern void bf_row_describe(BfRowType *row, HeapTupleHeader value);
 extern const char *bf_row_field(const BfRowType *row, int part);
-extern void bf_row_aim(BfRowTarget *target, const Oid *types, int count);
+extern void bf_row_aim(BfRowTarget *target, const BfRowType *row,
+					   const Oid *types);
 extern bool bf_row_deform(const BfRowType *row, HeapTupleHeader value,
 						  Datum *values);
 extern Datum bf_row_element(const BfRowType *row, BfRowTarget *target,
