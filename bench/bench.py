@@ -190,6 +190,7 @@ SECTIONS = {
     rows.live: Section(None, 'memory / memory'),
     rows.growing: Section(None, 'memory / memory'),
     rows.gate: Section(None, 'memory / memory'),
+    rows.several: Section(None, 'memory / memory'),
     rows.single: Section(None, 'code / code'),
     rows.memory: Section(None, 'counts / counts'),
     rows.ingest: Section(None, 'kernel / kernel'),

@@ -428,6 +428,56 @@ def gate(s):
         yield Row(f'{share} % there, n/500 titles, table and btree on the disk, by the clock, a row', over, work, anchor, metric='clock', moves='disk / disk')
 
 
+class Several:
+    """Tables of n titles and numbers with no filter, with one of the title, and with one of both; another with a btree
+    and a filter that plans ask, of both, and n/10 rows that are asked for, none or all of which are in it."""
+    kinds = {'none': '', 'one': 'title', 'two': 'title, number'}
+    asked = {'none': 'x IS NULL', 'one': "bf_live_contains('p_one', x)", 'two': "bf_live_contains('p_two', ROW(x, i))"}
+    there = 'EXISTS (SELECT FROM p_planned AS t WHERE t.number = s.number AND t.title = s.title)'
+
+    def __init__(self, n):
+        self.rows, pair = n // 10, f'{title("i")} AS title, i % 1000 AS number'
+        sql(''.join(f"""
+            CREATE TABLE p_{kind} AS SELECT {pair} FROM generate_series(1, {n}) AS i;
+            {columns and f"CREATE INDEX ON p_{kind} USING bloomfilter ({columns}) WITH (expected = {n + 500000}, fpp = 0.0001)"};
+            VACUUM ANALYZE p_{kind};""" for kind, columns in self.kinds.items()) + f"""
+            CREATE TABLE p_planned AS SELECT {pair} FROM generate_series(1, {n}) AS i;
+            CREATE INDEX ON p_planned (title, number);
+            CREATE INDEX ON p_planned USING bloomfilter (title, number) WITH (fpp = 0.0001, plans = on);
+            VACUUM ANALYZE p_planned;""" + ''.join(f"""
+            CREATE TABLE p_asked_{share} AS SELECT {pair} FROM (SELECT {first} + floor(random() * {n})::int AS i
+                FROM generate_series(1, {self.rows})) AS drawn;
+            VACUUM ANALYZE p_asked_{share};""" for share, first in {0: n + 1, 100: 1}.items()))
+
+    def row(self, name, make, goal):
+        """Of two columns over one, both less what there is without."""
+        work, anchor, without = (make(kind) for kind in ('two', 'one', 'none'))
+        work.less = anchor.less = without
+        return Row(name, "one column's", work, anchor, goal)
+
+    def insert(self, kind):
+        return Sql(f'INSERT INTO p_{kind} SELECT md5(random()::text) || random(), i FROM generate_series(1, 10000) AS i', 10000, 5)
+
+    def lookup(self, kind):
+        return Sql(f"""SELECT count(*) FROM (SELECT md5('absent ' || i) || ' ' || i AS x, i FROM generate_series(1, 200000) AS i OFFSET 0) AS s
+            WHERE {self.asked[kind]}""", 200000)
+
+    def planned(self, share, gate):
+        return Sql(f'SELECT count(*) FROM p_asked_{share} AS s WHERE NOT {self.there}', self.rows,
+                   before=f'SET enable_hashjoin = off; SET enable_mergejoin = off; SET bloomext.enable_gate = {gate}')
+
+
+def several(s):
+    """A live filter of two columns, a text and an integer, over one of the text, fpp = 0.0001"""
+    tables = Several(s.live)
+    yield tables.row('INSERT ... SELECT of 10,000 rows, a row', tables.insert, 1.15)
+    yield tables.row('bf_live_contains of an absent row', tables.lookup, 1.2)
+    for share, goal in {0: 0.1, 100: 1.05}.items():
+        yield Row(f'NOT EXISTS by a nested loop over a btree, {share} % there, a row', 'not asked',
+                  tables.planned(share, 'on'), tables.planned(share, 'off'), goal)
+    sql('DROP TABLE p_none, p_one, p_two, p_planned, p_asked_0, p_asked_100')
+
+
 def single(s):
     """A prepared look-up in the same n titles, in a loop of PL/pgSQL, and planning, over the same without the filters"""
     yield from look_ups(max(s.asked // 4000, 1))
