@@ -78,6 +78,10 @@ SELECT bf_live_contains_each('stock', ARRAY[ROW('north', 1), ROW('north', 2), NU
 	bf_live_contains_all('stock', ARRAY[ROW('north', 1), NULL, ROW('south', 2::bigint)]) AS every,
 	bf_live_contains_all('stock', ARRAY[ROW('north', 1), ROW('south'::text, 3)]) AS not_every,
 	bf_live_contains_each('stock', ARRAY[]::record[]) AS none;
+-- One call site that meets rows of several types.
+SELECT array_agg(bf_live_contains('stock', r) ORDER BY n) AS one_by_one, bf_live_contains_each('stock', array_agg(r ORDER BY n)) AS each
+FROM (VALUES (1, ROW(''::text, -7)), (2, ROW(''::text, -7::bigint)), (3, ROW(''::text, -7::smallint)), (4, ROW(''::text, -7)), (5, ROW('', -7)),
+	(6, ROW(''::varchar, -7)), (7, ROW(''::text, '-7')), (8, ROW(''::name, -7::bigint)), (9, ROW(''::text, -8::bigint))) AS v (n, r);
 SELECT bf_live_new('stock', ARRAY[ROW('north', 1), ROW('north', 2), NULL, ROW('north', 2), ROW('x', '2')]);
 SELECT bf_live_new('stock', ARRAY[ROW('north', 1), ROW('north', 2), NULL, ROW('north', 2), ROW('x', 2)]);
 SELECT bf_live_new('stock', ARRAY[]::record[]), bf_live_new('stock', NULL::record[]);

@@ -53,6 +53,7 @@ typedef struct Rows
 	BfRowType	type;			/* of the last row */
 	BfRowTarget target;			/* what it is made into for the leaves */
 	BfLastLookup aimed;			/* the lookup that `target` is for */
+	uint64		aimed_from;		/* identity of the type of the rows */
 } Rows;
 
 /* What a call site keeps. */
@@ -316,9 +317,11 @@ aim_rows(Site *site)
 	ListCell   *cell;
 
 	if (site->last.entry != NULL && rows->aimed.entry == site->last.entry &&
-		rows->aimed.epoch == site->last.epoch && rows->target.parts.count > 0)
+		rows->aimed.epoch == site->last.epoch &&
+		rows->aimed_from == rows->type.identity && rows->target.parts.count > 0)
 		return;
 	rows->aimed = site->last;
+	rows->aimed_from = rows->type.identity;
 	foreach(cell, site->leaves)
 	{
 		const BfLeaf *leaf = lfirst(cell);
