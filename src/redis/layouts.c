@@ -647,7 +647,7 @@ bf_layout_window(const BfLayout *layout, char *const *values)
 	if (!layout->window)
 		return (BfWindow) {0};
 	return (BfWindow) {
-		.slices = pg_strtoint32(values[SLICES]),
+		.slices = (int) strtol(values[SLICES], NULL, 10),
 		.length = strtoll(values[SLICE_LENGTH], NULL, 10)
 	};
 }

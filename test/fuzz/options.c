@@ -278,7 +278,7 @@ take_arguments(PG_FUNCTION_ARGS)
 	REQUIRE(server == InvalidOid && !(flags & (HAS_NO_RIGHT | HAS_NO_SERVER | IS_OF_ANOTHER)));
 	length = strlen(bf_key_argument(fcinfo, 1));
 	REQUIRE(length >= 1 && length <= 1024);
-	REQUIRE(bf_ttl_argument(fcinfo, 2) > 0 && bf_ttl_argument(fcinfo, 3) == 0);
+	REQUIRE(bf_duration_argument(fcinfo, 2, "ttl") > 0 && bf_duration_argument(fcinfo, 3, "ttl") == 0);
 	return (Datum) 0;
 }
 

@@ -234,11 +234,11 @@ bf_key_argument(FunctionCallInfo fcinfo, int argument)
 	return text_to_cstring(PG_GETARG_TEXT_PP(argument));
 }
 
-/* The only time to live that is asked for, in ms. */
+/* The only time to live, or span, that is asked for, in ms. */
 int64
-bf_ttl_argument(FunctionCallInfo fcinfo, int argument)
+bf_duration_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
-	return 1000;
+	return PG_ARGISNULL(argument) ? 0 : 1000;
 }
 
 /* No transaction is READ ONLY. */
@@ -544,6 +544,12 @@ void
 array_bitmap_copy(uint8 *to, int to_offset, const uint8 *from, int from_offset,
 				  int count)
 {
+}
+
+ArrayType *
+construct_array(Datum *elements, int count, Oid type, int length, bool by_value, char align)
+{
+	return palloc0(sizeof(ArrayType));
 }
 
 ArrayType *

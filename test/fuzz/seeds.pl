@@ -163,8 +163,8 @@ sub transaction { return ok() . queued(scalar @_) . array(@_); }
 
 # What describes a key: its string, and the keys beside it, in the order of
 # remote.c.  In a cluster some may be in other slots.
-my @beside = qw(shards twin own growing cursor first second redisson);
-my @near = qw(shards twin own redisson);
+my @beside = qw(shards twin own growing cursor first second redisson window);
+my @near = qw(shards twin own redisson window);
 
 sub described
 {

@@ -26,6 +26,7 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/bitmapset.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pg_list.h"
 #include "storage/fd.h"
@@ -594,6 +595,59 @@ make_list(void)
 	list->length = list->max_length = 0;
 	list->elements = NULL;
 	return list;
+}
+
+/* Sets of small numbers. */
+
+Bitmapset *
+bms_add_member(Bitmapset *set, int member)
+{
+	int			nwords = member / BITS_PER_BITMAPWORD + 1;
+	int			had = set == NULL ? 0 : set->nwords;
+	Size		size = offsetof(Bitmapset, words) + nwords * sizeof(bitmapword);
+
+	if (had < nwords)
+	{
+		set = set == NULL ? palloc0(size) : repalloc(set, size);
+		memset(set->words + had, 0, (nwords - had) * sizeof(bitmapword));
+		set->nwords = nwords;
+	}
+	set->words[member / BITS_PER_BITMAPWORD] |= (bitmapword) 1 << member % BITS_PER_BITMAPWORD;
+	return set;
+}
+
+Bitmapset *
+bms_make_singleton(int member)
+{
+	return bms_add_member(NULL, member);
+}
+
+int
+bms_next_member(const Bitmapset *set, int after)
+{
+	for (int i = after + 1; set != NULL && i < set->nwords * BITS_PER_BITMAPWORD; i++)
+	{
+		if ((set->words[i / BITS_PER_BITMAPWORD] >> (i % BITS_PER_BITMAPWORD)) & 1)
+			return i;
+	}
+	return -2;
+}
+
+int
+bms_num_members(const Bitmapset *set)
+{
+	int			count = 0;
+
+	for (int i = -1; (i = bms_next_member(set, i)) >= 0;)
+		count++;
+	return count;
+}
+
+void
+bms_free(Bitmapset *set)
+{
+	if (set != NULL)
+		pfree(set);
 }
 
 List *

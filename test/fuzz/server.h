@@ -11,7 +11,7 @@
 #include "nodes/nodes.h"
 
 /* The most arguments of a function that is called by call(). */
-#define MAX_ARGUMENTS	9
+#define MAX_ARGUMENTS	11
 
 /* May what is stored be? */
 extern bool may_be_damaged;
