@@ -199,6 +199,13 @@ CREATE INDEX ON stock USING bloomfilter (article, (shop COLLATE loose));
 SELECT bf_live_contains('stock', ROW('north' COLLATE loose, 1));
 SELECT bf_live_contains('stock', ROW('north'::text COLLATE loose, 1));
 
+-- Rows are bytes: a funnel of another kind is refused, with a reason.
+CREATE INDEX stock_bytes ON stock USING bloomfilter (shop, article) WITH (funnel = bytes);
+DROP INDEX stock_bytes;
+\set VERBOSITY default
+CREATE INDEX ON stock USING bloomfilter (shop, article) WITH (funnel = utf16);
+\set VERBOSITY sqlstate
+
 -- What a value says of it.
 SELECT bf_contains(bf_live_filter('stock'), bf_element('north'::text, 1)) AS there, bf_contains(bf_live_filter('stock'), bf_element('north'::text, 9)) AS absent;
 

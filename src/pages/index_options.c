@@ -188,7 +188,10 @@ bf_live_absent(Relation index)
 	return options == NULL ? -1 : options->absent;
 }
 
-/* The funnel in an index's options, or its elements' default; or 22023. */
+/*
+ * The funnel in an index's options, or its elements' default; or 22023.  Rows of
+ * several columns become bytes, whatever their columns are.
+ */
 BfFunnel
 bf_live_funnel(Relation index, const BfStrategy *strategy,
 			   const BfElementType *element)
@@ -199,5 +202,13 @@ bf_live_funnel(Relation index, const BfStrategy *strategy,
 	if (options != NULL && options->funnel != 0)
 		funnel = bf_funnel_named(GET_STRING_RELOPTION(options, funnel),
 								 strategy);
+	if (bf_live_columns(index) > 1 && funnel != BF_FUNNEL_UNBOUND &&
+		funnel != BF_FUNNEL_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a filter of several columns cannot have funnel \"%s\"",
+						bf_funnel_name(funnel)),
+				 errdetail("Its elements are rows, and these are hashed as the bytes that bf_element makes of them."),
+				 errhint("Leave out the funnel.")));
 	return bf_element_bind(strategy, funnel, element);
 }

@@ -170,13 +170,13 @@ my @icu = $node->safe_psql('postgres', q(SELECT 1 FROM pg_collation WHERE collna
 # Options of a filter.
 sub options
 {
-	my ($kind) = @_;
+	my ($kind, $also) = @_;
 	my $strategy = any(qw(guava guava guava32 spark1 spark2 parquet parquet));
 	my @options = (chance(0.9) ? 'plans = on' : 'plans = off', "strategy = $strategy", 'fpp = ' . any(0.3, 0.01, 0.01, 0.0001));
 	push @options, 'absent = ' . any(0, 0.5, 0.9, 1) if chance(0.4);
 	push @options, any('expected = 3000', 'expected = 1000000', 'expected = 50, expansion = 2', 'expansion = 1') if chance(0.7);
 	my $funnel = { text => 'utf16', char => 'utf16', name => 'utf16', int => 'long' }->{$kind};
-	push @options, "funnel = $funnel" if $strategy eq 'guava' && $funnel && chance(0.3);
+	push @options, "funnel = $funnel" if $strategy eq 'guava' && $funnel && !$also && chance(0.3);
 	return 'WITH (' . join(', ', @options) . ')';
 }
 
@@ -197,9 +197,10 @@ sub random_filters
 {
 	my ($kind) = @_;
 	# Some are of a second column, too, and asked where that is compared as well.
-	my @filters = map { { also => chance(0.3) ? any('@n', '@k', '@id') : undef, over => $_->[0], kind => $_->[1], predicate => chance(0.2) ? any(@predicates) : undef, options => options($_->[1]) } }
-	  map { over($kind) } 1 .. any(1, 1, 2, 3);
-	return \@filters;
+	return [ map {
+		my $also = chance(0.3) ? any('@n', '@k', '@id') : undef;
+		{ also => $also, over => $_->[0], kind => $_->[1], predicate => chance(0.2) ? any(@predicates) : undef, options => options($_->[1], $also) }
+	} map { over($kind) } 1 .. any(1, 1, 2, 3) ];
 }
 
 # The definition of the filter or of a btree over what it is over.
