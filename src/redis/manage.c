@@ -508,7 +508,9 @@ fetch_filter(FunctionCallInfo fcinfo, const BfRemote *whole,
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("filters in layout \"%s\" cannot be fetched",
-						remote.layout->name)));
+						remote.layout->name),
+				 errdetail("A value would keep what the filter forgets."),
+				 errhint("Use bf_redis_contains or bf_redis_contains_each.")));
 	kind = bf_remote_kind(&remote);
 	kind.funnel = recorded_funnel(fcinfo, 3, &remote);
 	if (spread->shards > 0)

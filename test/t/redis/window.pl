@@ -60,6 +60,7 @@ is(state_of("SELECT bf_redis_create('cache', 'seen', 3000, span => '6 days', sli
 is(state_of("SELECT bf_mirror(bf_create(10) + 'a', 'cache', 'seen')"), '22023', 'no mirror in its place');
 is(state_of("SELECT bf_mirror(bf_create(10) + 'a', 'cache', 'other', 'window')"), '0A000', 'nor as a window');
 is(state_of("SELECT bf_fetch('cache', 'seen')"), '0A000', 'nor is it fetched');
+like(($node->psql('postgres', "SELECT bf_fetch('cache', 'seen')"))[2], qr/DETAIL:  A value would keep what the filter forgets\.\nHINT:  Use bf_redis_contains/, '... for a reason');
 is($redis->cli('EVAL', "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if redis.call('PTTL', k) < 0 then n = n + 1 end end return n", 0),
 	0, 'no key lives for ever');
 
