@@ -16,8 +16,8 @@
 -- Returns an integer for each element: 0 if it is certainly not there; 1 if it is there
 -- or a false positive.  If one has no answer, that is an error for all, never 0.
 --
--- Filters are those of strategies guava and guava32 in layouts guava, bitmap and
--- growing, and of parquet in bitmap and, with expansion 1, in growing.  The hash next to the filter records the kind of its elements:
+-- Filters are those of strategies guava and guava32 in layouts guava, bitmap, growing
+-- and window, and of parquet in bitmap, window and, with expansion 1, in growing.  The hash next to the filter records the kind of its elements:
 --   utf8, utf16   text, here always in UTF-8
 --   int, long     decimals as SQL prints them: 42, -7
 --   bytes         bytes; a uuid is 16 of them
@@ -34,7 +34,8 @@
 --
 -- Keys read: KEY, {KEY}:bloomext and {KEY}:bloomext-shards (without the braces
 -- if KEY has one), KEY-config; of a growing filter also KEY-cursor, KEY-0,
--- KEY-1, ...  An account needs the right to read them.  They may follow KEY in
+-- KEY-1, ...; of a window {KEY}:bloomext-window-ID-0, ...  An account needs the
+-- right to read them and, for a window, to ask for the TIME.  They may follow KEY in
 -- the call, which does not change the result.
 --
 -- Numbers are doubles, exact up to 2^53.  So 64 bits are two halves, high and
@@ -46,6 +47,8 @@ local MAX_BYTES = 2^19         -- of all of them
 
 local MAX_BITS = 2^32          -- of a string of 512 MB
 local MAX_LAYERS = 1024
+local MAX_SLICES = 30          -- of a window of time
+local PIECE_WORDS = 500000     -- of a window; the last piece has fewer
 
 -- While it loads a library, Redis 7.0 has no globals: a call fetches them.
 local bxor, call, unpack_bytes
@@ -440,24 +443,63 @@ local function read_growing(key, fields)
   return layers, fields.funnel
 end
 
--- The key of a hash of bloomext's own.
+-- The key of a hash or piece of bloomext's own.
 local function own_key(key, suffix)
   return (key:find('{', 1, true) and key or '{' .. key .. '}') .. suffix
+end
+
+-- The words of a piece of a window, as a function of their numbers: bits of slices that
+-- are over are masked.  A piece must have been cleared for a slice from turned to newest.
+local function read_piece(key, words, slices, now, turned, newest)
+  local length = call('STRLEN', key)
+  if length ~= 8 + 4 * words then
+    refuse('key "%s" has %d bytes, not the %d of its filter', key, length, 8 + 4 * words)
+  end
+  local high, low = unpack_bytes('>I4I4', call('GETRANGE', key, 0, 7))
+  local at = high * 2^32 + low
+  if at < turned or at > newest then refuse('key "%s" is not of its filter', key) end
+  local oldest = math.max(now - slices - 1, at - 31)
+  local live = bit.rol(2^math.max(at - oldest + 1, 0) - 1, oldest % 32)
+  return function(number)
+    return bit.band(live, (unpack_bytes('>I4', call('GETRANGE', key, 8 + number * 4, 11 + number * 4))))
+  end
+end
+
+-- Layout window: at each position a word, with a bit for each slice of time.
+local function read_window(key, fields)
+  local strategy, bits, hashes = read_shape(fields)
+  local slice, slices = number(fields.slice, 1, 2^53, 'slice'), number(fields.slices, 1, MAX_SLICES, 'slices')
+  local newest, time, pieces = number(fields.newest, 0, 2^53, 'newest'), call('TIME'), {}
+  local turned = number(fields.turned, 0, newest, 'turned')
+  local now = math.max(math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / slice), newest)
+  local function word(position)
+    local number = position % PIECE_WORDS
+    local first = position - number
+    pieces[first] = pieces[first] or
+      read_piece(own_key(key, (':bloomext-window-%s-%d'):format(fields.id or '', first / PIECE_WORDS)),
+        math.min(bits - first, PIECE_WORDS), slices, now, turned, newest)
+    return pieces[first](number)
+  end
+  return {{strategy = strategy, bits = bits, hashes = hashes, word = word}}, fields.funnel
 end
 
 -- The filter at a key: its layers; the kind of its elements, from its hash; and
 -- whether that may be another filter's hash.
 local function read_filter(key)
   local own = read_hash(own_key(key, ':bloomext'), 'layout', 'strategy', 'bits', 'hashes', 'funnel',
-    'whole', 'witness', 'mirrored')
+    'whole', 'witness', 'mirrored', 'id', 'slice', 'slices', 'newest', 'turned')
   local growing = read_hash(key .. '-config', 'strategy', 'bits', 'hashes', 'funnel', 'expected', 'fpp', 'expansion',
     'layers', 'whole', 'witness')
   local key_type = call('TYPE', key).ok
   if next(read_hash(own_key(key, ':bloomext-shards'), 'layout', 'shards')) then
     refuse('the filter at "%s" has shards', key)
   end
-  if growing.bits then
-    if key_type ~= 'none' or own.layout == 'bitmap' then refuse('key "%s" is described as two filters', key) end
+  local window = own.layout == 'window'
+  if growing.bits or window then
+    if key_type ~= 'none' or own.layout == 'bitmap' or growing.bits and window then
+      refuse('key "%s" is described as two filters', key)
+    end
+    if window then return read_window(key, own) end
     return read_growing(key, growing)
   end
   if key_type == 'none' then refuse('there is no filter at "%s"', key) end
@@ -472,16 +514,17 @@ end
 
 ---- Lookup ----
 
--- Whether one layer has all bits of a hash.  Bit 0 of a word of Guava's is its
--- last one.
+-- Whether one layer has all bits of a hash, of a window in one slice.  Bit 0 of a word
+-- of Guava's is its last one.
 local function contains(layers, ...)
   for i = #layers, 1, -1 do
     local layer = layers[i]
-    local next_position, left = positions[layer.strategy](layer.bits, ...), layer.hashes
+    local next_position, left, lanes = positions[layer.strategy](layer.bits, ...), layer.hashes, -1
     repeat
-      local bit = next_position()
-      if layer.stream then bit = bit + 111 - bit % 64 * 2 end
-      if call('GETBIT', layer.key, bit) == 0 then break end
+      local at = next_position()
+      if layer.stream then at = at + 111 - at % 64 * 2 end
+      lanes = layer.word and bit.band(lanes, layer.word(at)) or call('GETBIT', layer.key, at)
+      if lanes == 0 then break end
       left = left - 1
     until left == 0
     if left == 0 then return true end
@@ -507,9 +550,10 @@ end
 -- mistaken for those of several filters.
 local function check_keys(key, ...)
   if not key then refuse('KEY is missing') end
+  local piece = own_key(key, ':bloomext-window-')
   for _, other in ipairs({...}) do
     local suffix = other:sub(1, #key) == key and other:sub(#key + 1) or ''
-    if not (suffix:find('^%-%d+$') or suffix == '-config' or suffix == '-cursor' or
+    if not (suffix:find('^%-%d+$') or suffix == '-config' or suffix == '-cursor' or other:sub(1, #piece) == piece or
         other == own_key(key, ':bloomext') or other == own_key(key, ':bloomext-shards')) then
       refuse('key "%s" does not belong to the filter at "%s"', other, key)
     end

@@ -191,13 +191,16 @@ for my $kind (sort keys %columns)
 	my ($added, $asked) = @{ $columns{$kind} };
 	my $elements = sql("SELECT string_agg(($asked)::text, E'\n' ORDER BY i, id) FROM ids");
 	my @elements = map { s/^\\x// ? pack 'H*', $_ : $_ } split /\n/, $elements;
-	for my $way (qw(guava-guava guava-bitmap guava-growing parquet-bitmap parquet-growing))
+	for my $way (qw(guava-guava guava-bitmap guava-growing guava-window guava32-window parquet-bitmap parquet-growing parquet-window))
 	{
 		my ($strategy, $layout) = split /-/, $way;
 		my $key = $strategy eq 'guava' ? "$kind-$layout" : "$kind-$way";
 		my $expansion = $layout eq 'growing' ? 1 : 0;
-		sql("SELECT bf_mirror(bf_add_all(bf_create(500, 0.01, '$strategy', '$kind', $expansion), array_agg($added)), 'cache', '$key', '$layout')
-			FROM ids WHERE i % 2 = 0");
+		sql($layout eq 'window'
+			? "SELECT bf_redis_create('cache', '$key', 1500, 0.3, '$strategy', funnel => '$kind', span => '3 days', slices => 3),
+				bf_redis_add_each('cache', '$key', array_agg($added)) IS NOT NULL FROM ids WHERE i % 2 = 0"
+			: "SELECT bf_mirror(bf_add_all(bf_create(500, 0.01, '$strategy', '$kind', $expansion), array_agg($added)), 'cache', '$key', '$layout')
+				FROM ids WHERE i % 2 = 0");
 		my $expected = sql("SELECT string_agg(c::int::text, '' ORDER BY n) FROM unnest(
 			bf_redis_contains_each('cache', '$key', ARRAY(SELECT $asked FROM ids ORDER BY i, id))) WITH ORDINALITY AS t (c, n)");
 		my @left = @elements;
@@ -294,6 +297,25 @@ for (([ guava16 => 'guava', 'Title 10' ], [ guava => 'guava16', '标题、維基
 	ask('RENAME', 'kept', $to);
 }
 
+# A window of time.
+sql("SELECT bf_redis_create('cache', 'growing:window', 100, span => '1 day', slices => 4)");
+like(reason('contains', 'growing:window', 'x'), qr/kind .* is not known/, 'a window that is empty: refused');
+sql("SELECT bf_redis_add('cache', 'growing:window', 'x')");
+my @window = ('growing:window', '{growing:window}:bloomext');
+push @window, "$window[1]-window-" . ask('HGET', $window[1], 'id') . '-0';
+ask('SET', 'growing:window', 'x');
+like(reason('contains', 'growing:window', 'x'), qr/described as two/, 'a window and a string: refused');
+ask('DEL', 'growing:window');
+ask('COPY', 'growing-config', 'growing:window-config');
+like(reason('contains', 'growing:window', 'x'), qr/described as two/, 'a window and a growing filter: refused');
+ask('DEL', 'growing:window-config');
+for my $passed (0, 5, 1)
+{
+	ask('HINCRBY', $window[1], 'newest', $passed);
+	is($call->('contains', 'growing:window', 'x'), $passed == 1 ? 0 : 1, "a window: $passed slices later");
+}
+sql("SELECT bf_redis_add('cache', 'growing:window', 'x')");
+
 # Calls that make no sense.
 like(reason('contains', 'bitmap', ('x') x 1001), qr/1001 elements exceed the maximum of 1000/, 'too many elements');
 like(reason('contains', 'bitmap', 'x' x 2**19, 'y'), qr/elements exceed the maximum of 524288 bytes/, 'too long elements');
@@ -311,6 +333,7 @@ if ($ways{function})
 {
 	my @all = qw(growing {growing}:bloomext {growing}:bloomext-shards growing-config growing-cursor growing-0 growing-1);
 	is(ask('FCALL_RO', 'bloomext_contains', scalar @all, @all, 'Title 5'), $call->('contains', 'growing', 'Title 5'), 'all keys of a filter can be passed');
+	is(ask('FCALL_RO', 'bloomext_contains', scalar @window, @window, 'x', 'y'), '10', '... and of a window');
 	like(ask('FCALL_RO', 'bloomext_contains', 2, 'growing', 'bitmap', 'x'), qr/"bitmap" does not belong to the filter at "growing"/, 'but not those of two filters');
 	like(ask('FCALL_RO', 'bloomext_contains', 0, 'growing', 'x'), qr/KEY is missing/, 'nor none');
 }
@@ -342,10 +365,11 @@ is(join('', map { $_->('contains', 'growing', 'Title 5', 'Title 10') } values %w
 ask('CONFIG', 'SET', 'maxmemory', 0);
 
 # An account that may do no more than that.
-my @commands = qw(hmget type exists get getbit getrange strlen);
-ask('ACL', 'SETUSER', 'asker', 'on', '>secret', '~growing*', '~{growing}*', '+evalsha', map { "+$_" } @commands, $ways{function} ? 'fcall_ro' : ());
+my @commands = qw(hmget type exists get getbit getrange strlen time);
+ask('ACL', 'SETUSER', 'asker', 'on', '>secret', '~growing*', '~{growing*', '+evalsha', map { "+$_" } @commands, $ways{function} ? 'fcall_ro' : ());
 my @as = ('--no-auth-warning', '--user', 'asker', '--pass', 'secret');
-is($redis->cli(@as, 'EVALSHA', $sha, 1, 'growing', 'bloomext_contains', 'Title 10'), '1', 'an account for it alone');
+is($redis->cli(@as, 'EVALSHA', $sha, 1, $_, 'bloomext_contains', 'Title 10', 'x') =~ tr/\n//dr, $_ eq 'growing' ? '10' : '01', "an account for it alone: $_")
+  foreach 'growing', 'growing:window';
 like($redis->cli(@as, 'EVALSHA', $sha, 1, 'expanding', 'bloomext_contains', 'Title 10'), qr/perm|can't access/i, 'has no rights for other keys');
 
 SKIP:
