@@ -17,7 +17,8 @@
 -- or a false positive.  If one has no answer, that is an error for all, never 0.
 --
 -- Filters are those of strategies guava and guava32 in layouts guava, bitmap, growing
--- and window, and of parquet in bitmap, window and, with expansion 1, in growing.  The hash next to the filter records the kind of its elements:
+-- and window, and of parquet in bitmap, window and, with expansion 1, in growing.  The
+-- hash next to the filter records the kind of its elements:
 --   utf8, utf16   text, here always in UTF-8
 --   int, long     decimals as SQL prints them: 42, -7
 --   bytes         bytes; a uuid is 16 of them
