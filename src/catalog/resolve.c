@@ -245,7 +245,7 @@ the_key(Oid table, const BfQuestion *question, const Choice *choice)
 				 errmsg("table \"%s\" has several live filters",
 						get_rel_name(table)),
 				 errdetail("They are on: %s.", bf_index_key_list(keys)),
-				 has_element(question) ?
+				 has_element(question) && question->row == NULL ?
 				 errhint("Specify the column, as in bf_live_contains(table, element, 'column'), or use the index in place of the table.") :
 				 errhint("Use the index in place of the table.")));
 	}
