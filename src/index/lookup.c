@@ -53,7 +53,6 @@ typedef struct Rows
 	BfRowType	type;			/* of the last row */
 	BfRowTarget target;			/* what it is made into for the leaves */
 	BfLastLookup aimed;			/* the lookup that `target` is for */
-	uint64		aimed_from;		/* identity of the type of the rows */
 } Rows;
 
 /* What a call site keeps. */
@@ -308,7 +307,8 @@ question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
 
 /*
  * What rows are to be made into: what the filters of the leaves hold.  In an
- * epoch, a cached lookup has other ones only if it had none before.
+ * epoch, a cached lookup is of one type of rows, and has other filters only if
+ * it had none before.
  */
 static void
 aim_rows(Site *site)
@@ -317,11 +317,9 @@ aim_rows(Site *site)
 	ListCell   *cell;
 
 	if (site->last.entry != NULL && rows->aimed.entry == site->last.entry &&
-		rows->aimed.epoch == site->last.epoch &&
-		rows->aimed_from == rows->type.identity && rows->target.parts.count > 0)
+		rows->aimed.epoch == site->last.epoch && rows->target.parts.count > 0)
 		return;
 	rows->aimed = site->last;
-	rows->aimed_from = rows->type.identity;
 	foreach(cell, site->leaves)
 	{
 		const BfLeaf *leaf = lfirst(cell);
