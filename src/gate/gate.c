@@ -589,6 +589,7 @@ probe_now(const RelOptInfo *rel, const Question *question, Relation index)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		nulls[INDEX_MAX_KEYS];
+	BfPartsRoom room;
 	Datum		element;
 	BfGate		gate;
 
@@ -596,7 +597,7 @@ probe_now(const RelOptInfo *rel, const Question *question, Relation index)
 		!bf_gate_open(&gate, index, question->clauses) ||
 		!is_scan_dearer(rel, highest_cost(bf_live_kept(index))) ||
 		!bf_parts_are_hashable(&gate.parts, values) ||
-		!bf_parts_element(&gate.parts, values, nulls, &element))
+		!bf_parts_element(&gate.parts, values, nulls, &room, &element))
 		return -1;
 	return bf_gate_may_contain(&gate, element) ? 0 : ABSENT_NOW;
 }

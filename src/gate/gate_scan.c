@@ -287,11 +287,12 @@ size_of(const BfElementType *element, Datum value)
 }
 
 /*
- * Evaluate the element that the child is to be scanned for.  False if it must
- * be scanned: a value is NULL, or to make the element could raise an error.
+ * Evaluate the element that the child is to be scanned for, perhaps in `room`.
+ * False if it must be scanned: a value is NULL, or to make the element could
+ * raise an error.
  */
 static bool
-evaluate_element(GateState *state, Datum *element)
+evaluate_element(GateState *state, BfPartsRoom *room, Datum *element)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	const BfParts *parts = &state->gate.parts;
@@ -308,7 +309,7 @@ evaluate_element(GateState *state, Datum *element)
 			return false;
 	}
 	return bf_parts_are_hashable(parts, values) &&
-		bf_parts_element(parts, values, nulls, element);
+		bf_parts_element(parts, values, nulls, room, element);
 }
 
 /* Probe the filter.  Returns whether to scan the child. */
@@ -339,6 +340,7 @@ wants_scan(GateState *state)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext caller;
 	bool		scan = true;
+	BfPartsRoom room;
 	Datum		element;
 
 	if (!state->may_probe)
@@ -356,7 +358,7 @@ wants_scan(GateState *state)
 		return true;
 	ResetExprContext(econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	if (evaluate_element(state, &element))
+	if (evaluate_element(state, &room, &element))
 		scan = probe_filter(state, element);
 	MemoryContextSwitchTo(caller);
 	return scan;

@@ -279,9 +279,10 @@ static void
 build_element(Build *build, const Datum *values, const bool *isnull)
 {
 	MemoryContext caller = MemoryContextSwitchTo(build->scratch);
+	BfPartsRoom room;
 	Datum		value;
 
-	if (bf_parts_element(&build->columns, values, isnull, &value))
+	if (bf_parts_element(&build->columns, values, isnull, &room, &value))
 		build_add(build, value);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(build->scratch);

@@ -21,6 +21,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	BfLive		live;
 	BfHash		hash;
 	BfHashPair	pair;
+	BfPartsRoom room;
 	Datum		value;
 
 	if (isnull[0])
@@ -29,7 +30,7 @@ bflive_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	/* Detoasting leaves copies, and the executor's context is long-lived. */
 	caller = MemoryContextSwitchTo(bf_deferred_scratch());
 	bf_live_open(index, &live);
-	if (bf_parts_element(&live.parts, values, isnull, &value))
+	if (bf_parts_element(&live.parts, values, isnull, &room, &value))
 	{
 		if (!bf_element_hash(live.plan.strategy, live.plan.header.funnel,
 							 &live.element, value, &hash))

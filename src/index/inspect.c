@@ -389,13 +389,14 @@ verify_row(TupleTableSlot *slot, const Datum *values, const bool *isnull,
 	BfLive	   *live = &verification->live;
 	BfHash		hash;
 	BfHashPair	pair;
+	BfPartsRoom room;
 	Datum		value;
 	bool		found;
 
 	if (++verification->checked % ROWS_A_LOOK == 0)
 		report_progress(verification,
 						ItemPointerGetBlockNumber(&slot->tts_tid));
-	if (!bf_parts_element(&live->parts, values, isnull, &value))
+	if (!bf_parts_element(&live->parts, values, isnull, &room, &value))
 		return;
 	found = bf_element_hash(live->plan.strategy, live->plan.header.funnel,
 							&live->element, value, &hash);

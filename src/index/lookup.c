@@ -335,9 +335,13 @@ aim_rows(Site *site)
 	rows->target.parts.count = 0;
 }
 
-/* The element that a row makes; false if one of its fields is NULL. */
+/*
+ * The element that a row makes, in `room` if not NULL and large enough; false if
+ * one of its fields is NULL.
+ */
 static bool
-element_of_row(Site *site, HeapTupleHeader row, Datum *element)
+element_of_row(Site *site, HeapTupleHeader row, BfPartsRoom *room,
+			   Datum *element)
 {
 	Datum		values[INDEX_MAX_KEYS];
 
@@ -345,7 +349,7 @@ element_of_row(Site *site, HeapTupleHeader row, Datum *element)
 		return false;
 	/* No filter will be asked where there is none. */
 	*element = site->rows->target.parts.count == 0 ? (Datum) 0 :
-		bf_row_element(&site->rows->type, &site->rows->target, values);
+		bf_row_element(&site->rows->type, &site->rows->target, values, room);
 	return true;
 }
 
@@ -356,6 +360,7 @@ bloomext_live_contains(PG_FUNCTION_ARGS)
 	BfQuestion	question;
 	Site	   *site = question_of_call(fcinfo, false, &question);
 	HeapTupleHeader row;
+	BfPartsRoom room;
 	Datum		element;
 
 	if (site == NULL)
@@ -370,7 +375,7 @@ bloomext_live_contains(PG_FUNCTION_ARGS)
 		bf_row_describe(&site->rows->type, row);
 	site->leaves = bf_lookup_cache_leaves(&question, &site->last);
 	aim_rows(site);
-	if (!element_of_row(site, row, &element))
+	if (!element_of_row(site, row, &room, &element))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(any_leaf_contains(site, element));
 }
@@ -446,6 +451,7 @@ static Answer
 probe_row(Walk *walk, HeapTupleHeader row)
 {
 	Rows	   *rows = walk->site->rows;
+	BfPartsRoom room;
 	Datum		element;
 
 	if (!bf_row_is_of_type(&rows->type, row))
@@ -454,7 +460,7 @@ probe_row(Walk *walk, HeapTupleHeader row)
 		refuse_types();
 	if (walk->resolved != rows->type.identity)
 		resolve_walk(walk);
-	if (!element_of_row(walk->site, row, &element))
+	if (!element_of_row(walk->site, row, &room, &element))
 		return NO_ELEMENT;
 	return any_leaf_contains(walk->site, element) ? MAYBE_THERE : SURELY_ABSENT;
 }
@@ -620,7 +626,7 @@ bytes_of_row(void *state, Datum row, BfElementBytes *bytes)
 	MemoryContext caller = MemoryContextSwitchTo(walk->scratch);
 	Datum		element;
 
-	if (!element_of_row(walk->site, DatumGetHeapTupleHeader(row), &element))
+	if (!element_of_row(walk->site, DatumGetHeapTupleHeader(row), NULL, &element))
 		elog(ERROR, "a row without an element is not returned");
 	*bytes = (BfElementBytes) {
 		.data = (const uint8 *) VARDATA(DatumGetPointer(element)),

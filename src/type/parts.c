@@ -196,9 +196,12 @@ write_part(uint8 *to, const BfPart *part, BfElementBytes *bytes)
 	return to + PART_HEAD + bytes->length;
 }
 
-/* The bytea that values, none of them NULL, make; 54000 if it is too long. */
+/*
+ * The bytea that values, none of them NULL, make: in `room`, unless that is NULL
+ * or too small.  Raises 54000 if it is too long.
+ */
 Datum
-bf_parts_bytes(const BfParts *parts, const Datum *values)
+bf_parts_bytes(const BfParts *parts, const Datum *values, BfPartsRoom *room)
 {
 	BfElementBytes bytes[INDEX_MAX_KEYS];
 	Size		size = VARHDRSZ;
@@ -219,7 +222,8 @@ bf_parts_bytes(const BfParts *parts, const Datum *values)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("an element of several columns exceeds %zu bytes",
 						MaxAllocSize)));
-	element = palloc(size);
+	element = room != NULL && size <= sizeof(*room) ?
+		(bytea *) room->bytes : palloc(size);
 	SET_VARSIZE(element, size);
 	to = (uint8 *) VARDATA(element);
 	for (uint32 i = 0; i < parts->count; i++)
@@ -279,5 +283,5 @@ bloomext_element(PG_FUNCTION_ARGS)
 	}
 	for (uint32 i = 0; i < parts->count; i++)
 		values[i] = PG_GETARG_DATUM(i);
-	PG_RETURN_DATUM(bf_parts_bytes(parts, values));
+	PG_RETURN_DATUM(bf_parts_bytes(parts, values, NULL));
 }

@@ -26,6 +26,13 @@ typedef struct BfParts
 	BfPart		part[INDEX_MAX_KEYS];
 } BfParts;
 
+/* Room on the stack, so that a short element is not allocated */
+typedef union BfPartsRoom
+{
+	int32		align;			/* as its length has */
+	char		bytes[256];
+} BfPartsRoom;
+
 extern void bf_parts_describe(const Oid *types, int count,
 							  BfElementType *element, BfParts *parts);
 extern void bf_parts_add(BfParts *parts, const BfElementType *element);
@@ -34,15 +41,16 @@ extern bool bf_parts_take(const BfParts *parts, const BfParts *asked);
 extern void bf_parts_check_count(int count);
 extern char *bf_parts_name(const BfParts *parts);
 extern bool bf_parts_are_hashable(const BfParts *parts, const Datum *values);
-extern Datum bf_parts_bytes(const BfParts *parts, const Datum *values);
+extern Datum bf_parts_bytes(const BfParts *parts, const Datum *values,
+							BfPartsRoom *room);
 
 /*
- * The element of the values of an index's columns; false if it has none, as a
- * column is NULL.
+ * The element of the values of an index's columns, perhaps in `room`; false if
+ * it has none, as a column is NULL.
  */
 static inline bool
 bf_parts_element(const BfParts *parts, const Datum *values, const bool *isnull,
-				 Datum *element)
+				 BfPartsRoom *room, Datum *element)
 {
 	if (parts->count == 0)
 	{
@@ -54,7 +62,7 @@ bf_parts_element(const BfParts *parts, const Datum *values, const bool *isnull,
 		if (isnull[i])
 			return false;
 	}
-	*element = bf_parts_bytes(parts, values);
+	*element = bf_parts_bytes(parts, values, room);
 	return true;
 }
 

@@ -197,14 +197,15 @@ read_literal(BfRowTarget *target, uint32 part, Datum literal)
 							 target->parameter[part], -1);
 }
 
-/* The element that the values of a row make. */
+/* The element that the values of a row make, as bf_parts_bytes() makes it. */
 Datum
-bf_row_element(const BfRowType *row, BfRowTarget *target, Datum *values)
+bf_row_element(const BfRowType *row, BfRowTarget *target, Datum *values,
+			   BfPartsRoom *room)
 {
 	for (uint32 i = 0; target->has_literals && i < row->parts.count; i++)
 	{
 		if (row->parts.part[i].meaning == BF_MEANING_UNKNOWN)
 			values[i] = read_literal(target, i, values[i]);
 	}
-	return bf_parts_bytes(&target->made, values);
+	return bf_parts_bytes(&target->made, values, room);
 }

@@ -45,6 +45,6 @@ extern void bf_row_aim(BfRowTarget *target, const BfRowType *row,
 extern bool bf_row_deform(const BfRowType *row, HeapTupleHeader value,
 						  Datum *values);
 extern Datum bf_row_element(const BfRowType *row, BfRowTarget *target,
-							Datum *values);
+							Datum *values, BfPartsRoom *room);
 
 #endif							/* BLOOMEXT_ROW_H */
