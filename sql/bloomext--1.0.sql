@@ -837,9 +837,22 @@ CREATE OPERATOR CLASS bloomfilter_anyelement_ops
 COMMENT ON OPERATOR CLASS bloomfilter_anyelement_ops USING bloomfilter IS
 	'refuses types that cannot be elements';
 
+CREATE FUNCTION bloomfilter_row_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomext_row_support'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomfilter_row_support(internal) IS
+	'planner support of bf_live_contains';
+
+CREATE FUNCTION bloomfilter_live_contains(regclass, name, VARIADIC "any") RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomext_live_contains_fields'
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bloomfilter_live_contains(regclass, name, VARIADIC "any") IS
+	'as which bf_live_contains(rel, ROW(...), col) is planned: the fields of the row follow';
+
 CREATE FUNCTION bf_live_contains(rel regclass, elem anycompatible, col name DEFAULT NULL) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomext_live_contains'
-	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+	LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
+	SUPPORT bloomfilter_row_support;
 COMMENT ON FUNCTION bf_live_contains(regclass, anycompatible, name) IS
 	'false: surely no row of the table holds the element (rows of the same statement may be missed); true: one probably does; by the live filter of the column, the only one, or the index named. A filter of several columns is asked for a row of as many: ROW(a, b); NULL if a field is NULL';
 

@@ -62,6 +62,15 @@ BEGIN
 END
 $$;
 
+-- Elements of about the length from which on they are allocated.
+CREATE TABLE long AS SELECT repeat('x', g) AS a, g AS b FROM generate_series(225, 245) AS g;
+CREATE INDEX ON long USING bloomfilter (a, b) WITH (expected = 1000, fpp = 0.0001);
+INSERT INTO long SELECT a, -b FROM long;
+SELECT count(*) FILTER (WHERE NOT bf_live_contains('long', ROW(a, b)) OR NOT bf_live_contains('long', k)) AS denied,
+	count(*) FILTER (WHERE bf_live_contains('long', ROW(a || 'x', b)) OR bf_live_contains('long', ROW(a, b + 1000))) AS wrong,
+	bf_live_filter('long') = bf_agg(bf_element(a, b), 1000, 0.0001) AS equal, bf_live_verify('long') FROM long AS k;
+DROP TABLE long;
+
 -- Asked by a row.
 CREATE TABLE stock (shop text, article int, pieces int);
 INSERT INTO stock VALUES ('north', 1, 10), ('south', 2, 20), ('west', NULL, 30), ('a1', 1, 1), ('', -7, 0);
@@ -93,6 +102,17 @@ SELECT * FROM bf_live_new('stock', ARRAY[ROW('x'::text, 1)]) AS t (shop text, ar
 SELECT * FROM bf_live_new('stock', ARRAY[ROW('x', 1)]) AS t (shop text, article int);
 SELECT * FROM bf_live_new('stock', ARRAY[ROW('x', 1)]);
 SELECT bf_live_new('stock', array_agg(k)) FROM (SELECT 'z' || g, g FROM generate_series(1, 2) AS g) AS k (shop, article);
+
+-- A plan hands over the fields of ROW(...), unless they have names.
+EXPLAIN (VERBOSE, COSTS off) SELECT bf_live_contains('stock', ROW(shop, article)) FROM stock;
+EXPLAIN (VERBOSE, COSTS off) SELECT bf_live_contains(col => 'stock_bf', elem => k, rel => 'stock') FROM (SELECT 'north' AS shop, article FROM stock) AS k;
+EXPLAIN (VERBOSE, COSTS off) SELECT bf_live_contains('stock', ROW('north', article)::stock_key) FROM stock;
+SELECT bloomfilter_live_contains('stock', NULL, 'north', 1) AS there, bloomfilter_live_contains('stock', 'stock_bf', 'north', 2) AS absent,
+	bloomfilter_live_contains('stock', '', 'north', NULL) IS NULL AS of_null, bloomfilter_live_contains(NULL, NULL, 1, 2) IS NULL AS nowhere;
+SELECT bloomfilter_live_contains('stock', NULL, 'north'::text);
+SELECT bloomfilter_live_contains('stock', NULL, VARIADIC ARRAY['north', '1']);
+SELECT bloomfilter_live_contains('stock', NULL, 'north', ARRAY[1]);
+SELECT format('SELECT bloomfilter_live_contains(''stock'', NULL%s)', repeat(', 1', 33)) \gexec
 
 -- Refused: never a silent "no".
 CREATE TYPE swapped_key AS (article int, shop text);

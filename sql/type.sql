@@ -43,7 +43,7 @@ from objects join pg_proc p on p.oid = objid
 where classid = 'pg_proc'::regclass and provolatile::text || proparallel::text <> case
         when proname ~ '^bf_(redis_|live_mirror$|mirror$|fetch$)' then 'vr'
         when proname in ('bf_live_state', 'bf_stored_filters') then 'su'
-        when proname ~ '^bf_live_' then 'sr'
+        when proname ~ '^(bf|bloomfilter)_live_' then 'sr'
         when proname = 'bloomext_redis_validator' then 'vs'
         when proname = 'bloomfilter_handler' then 'vu'
         when proname ~ '^bloomfilter_contains_(join)?sel$|^bf_(version|create|create_bits|create_buckets)$' then 'ss'

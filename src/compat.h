@@ -169,9 +169,13 @@ typedef PGAlignedBlock CompatBlock;
 
 /* 16 has one function for all kinds of objects. */
 #if PG_VERSION_NUM >= 160000
+#define compat_function_aclcheck(function, role) \
+	object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE)
 #define compat_server_aclcheck(server, role) \
 	object_aclcheck(ForeignServerRelationId, server, role, ACL_USAGE)
 #else
+#define compat_function_aclcheck(function, role) \
+	pg_proc_aclcheck(function, role, ACL_EXECUTE)
 #define compat_server_aclcheck(server, role) \
 	pg_foreign_server_aclcheck(server, role, ACL_USAGE)
 #endif

@@ -11,7 +11,8 @@
  *
  * A row is asked for as the element that its fields make (row.c).  Its type may
  * be another one at each call, and for each element of an array: record.  So
- * the filters for it are found once its type is known.
+ * the filters for it are found once its type is known.  A plan hands over the
+ * fields of ROW(...) themselves (row_support.c).
  *
  * Each leaf (a table that the relation stands for) has its own pages in
  * memory, so those of later leaves are prefetched while earlier ones are
@@ -43,6 +44,7 @@
 #define LOOK_AHEAD	4
 
 PG_FUNCTION_INFO_V1(bloomext_live_contains);
+PG_FUNCTION_INFO_V1(bloomext_live_contains_fields);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_live_contains_all);
 PG_FUNCTION_INFO_V1(bloomext_live_new);
@@ -283,6 +285,37 @@ site_of_elements(FunctionCallInfo fcinfo, bool array)
 	return function->fn_extra = make_site_of_rows(function->fn_mcxt);
 }
 
+/* The call site of a function of (relation, column, field, field, ...) */
+static Site *
+site_of_fields(FunctionCallInfo fcinfo)
+{
+	FmgrInfo   *function = fcinfo->flinfo;
+	const FuncExpr *call = (const FuncExpr *) function->fn_expr;
+	Site	   *site = function->fn_extra;
+
+	if (site != NULL)
+		return site;
+	if (call == NULL || !IsA(call, FuncExpr))
+		bf_element_refuse_call();
+	site = make_site_of_rows(function->fn_mcxt);
+	bf_row_describe_fields(&site->rows->type, list_copy_tail(call->args, 2));
+	return function->fn_extra = site;
+}
+
+/* The lookup of a call site, whose relation comes first, by a column. */
+static BfQuestion
+question_of_site(const Site *site, FunctionCallInfo fcinfo, int column)
+{
+	const char *name = PG_ARGISNULL(column) ? "" : NameStr(*PG_GETARG_NAME(column));
+
+	return (BfQuestion) {
+		.rel = PG_GETARG_OID(0),
+		.element = site->rows == NULL ? &site->element : NULL,
+		.row = site->rows == NULL ? NULL : &site->rows->type,
+		.column = name[0] == '\0' ? NULL : name
+	};
+}
+
 /*
  * The call site of a function of (relation, element or elements, column), and
  * its lookup; NULL if the relation or the element is NULL.
@@ -295,13 +328,7 @@ question_of_call(FunctionCallInfo fcinfo, bool array, BfQuestion *question)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
 	site = site_of_elements(fcinfo, array);
-	*question = (BfQuestion) {
-		.rel = PG_GETARG_OID(0),
-		.element = site->rows == NULL ? &site->element : NULL,
-		.row = site->rows == NULL ? NULL : &site->rows->type
-	};
-	if (!PG_ARGISNULL(2) && NameStr(*PG_GETARG_NAME(2))[0] != '\0')
-		question->column = NameStr(*PG_GETARG_NAME(2));
+	*question = question_of_site(site, fcinfo, 2);
 	return site;
 }
 
@@ -335,21 +362,27 @@ aim_rows(Site *site)
 	rows->target.parts.count = 0;
 }
 
-/*
- * The element that a row makes, in `room` if not NULL and large enough; false if
- * one of its fields is NULL.
- */
+/* The element that the fields of a row make, as bf_parts_bytes() makes it. */
+static Datum
+element_of_fields(Site *site, Datum *fields, BfPartsRoom *room)
+{
+	Rows	   *rows = site->rows;
+
+	/* No filter will be asked where there is none. */
+	return rows->target.parts.count == 0 ? (Datum) 0 :
+		bf_row_element(&rows->type, &rows->target, fields, room);
+}
+
+/* The element that a row makes; false if one of its fields is NULL. */
 static bool
 element_of_row(Site *site, HeapTupleHeader row, BfPartsRoom *room,
 			   Datum *element)
 {
-	Datum		values[INDEX_MAX_KEYS];
+	Datum		fields[INDEX_MAX_KEYS];
 
-	if (!bf_row_deform(&site->rows->type, row, values))
+	if (!bf_row_deform(&site->rows->type, row, fields))
 		return false;
-	/* No filter will be asked where there is none. */
-	*element = site->rows->target.parts.count == 0 ? (Datum) 0 :
-		bf_row_element(&site->rows->type, &site->rows->target, values, room);
+	*element = element_of_fields(site, fields, room);
 	return true;
 }
 
@@ -371,13 +404,36 @@ bloomext_live_contains(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(any_leaf_contains(site, PG_GETARG_DATUM(1)));
 	}
 	row = PG_GETARG_HEAPTUPLEHEADER(1);
-	if (!bf_row_is_of_type(&site->rows->type, row))
-		bf_row_describe(&site->rows->type, row);
+	bf_row_describe_value(&site->rows->type, row);
 	site->leaves = bf_lookup_cache_leaves(&question, &site->last);
 	aim_rows(site);
 	if (!element_of_row(site, row, &room, &element))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(any_leaf_contains(site, element));
+}
+
+/* bloomfilter_live_contains(table or index, column, field, field, ...) */
+Datum
+bloomext_live_contains_fields(PG_FUNCTION_ARGS)
+{
+	BfQuestion	question;
+	Site	   *site;
+	Datum		fields[INDEX_MAX_KEYS];
+	BfPartsRoom room;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	site = site_of_fields(fcinfo);
+	question = question_of_site(site, fcinfo, 1);
+	site->leaves = bf_lookup_cache_leaves(&question, &site->last);
+	aim_rows(site);
+	for (uint32 i = 0; i < site->rows->type.parts.count; i++)
+	{
+		if (PG_ARGISNULL(i + 2))
+			PG_RETURN_NULL();
+		fields[i] = PG_GETARG_DATUM(i + 2);
+	}
+	PG_RETURN_BOOL(any_leaf_contains(site, element_of_fields(site, fields, &room)));
 }
 
 /* An answer about an element */
@@ -454,8 +510,7 @@ probe_row(Walk *walk, HeapTupleHeader row)
 	BfPartsRoom room;
 	Datum		element;
 
-	if (!bf_row_is_of_type(&rows->type, row))
-		bf_row_describe(&rows->type, row);
+	bf_row_describe_value(&rows->type, row);
 	if (walk->resolved != rows->type.identity && walk->resolved != 0 && walk->certain)
 		refuse_types();
 	if (walk->resolved != rows->type.identity)

@@ -133,6 +133,17 @@ bf_element_type_of(Oid type, Node *expression, Oid collation,
 				  false, element);
 }
 
+/* Raise that a function was not called by an expression, which has types. */
+void
+bf_element_refuse_call(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("could not determine the type of an element"),
+			 errdetail("The function was not called by an expression of a query, but for example by a selectivity estimator or the fast-path function call protocol."),
+			 errhint("Call it in a query; an operator that uses it must not have an estimator like matchingsel.")));
+}
+
 /* Describe the element, or array of elements, that a function is given. */
 void
 bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
@@ -143,11 +154,7 @@ bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument, bool array,
 	List	   *arguments = NIL;
 
 	if (!OidIsValid(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("could not determine the type of an element"),
-				 errdetail("The function was not called by an expression of a query, but for example by a selectivity estimator or the fast-path function call protocol."),
-				 errhint("Call it in a query; an operator that uses it must not have an estimator like matchingsel.")));
+		bf_element_refuse_call();
 	if (array)
 	{
 		/* Columns of pg_stats are of type anyarray. */

@@ -65,6 +65,7 @@ extern const char *bf_expression_instead(Oid type, bool indexed,
 extern void bf_element_type(Oid type, Oid collation, BfElementType *element);
 extern void bf_element_type_of(Oid type, Node *expression, Oid collation,
 							   BfElementType *element);
+pg_noreturn extern void bf_element_refuse_call(void);
 extern void bf_element_type_of_argument(FunctionCallInfo fcinfo, int argument,
 										bool array, BfElementType *element);
 extern bool bf_element_is_alike(const BfElementType *left,

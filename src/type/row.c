@@ -17,6 +17,8 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "funcapi.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -30,30 +32,14 @@ bf_type_is_row(Oid type)
 	return type_is_rowtype(type);
 }
 
-/* The type of a row, as long as its definition does not change. */
-static uint64
-identity_of(HeapTupleHeader value)
-{
-	return assign_record_type_identifier(HeapTupleHeaderGetTypeId(value),
-										 HeapTupleHeaderGetTypMod(value));
-}
-
-/* Whether a row is of a type that has been described. */
+/* Whether the name of a field is none: it is the nth of a ROW(...). */
 bool
-bf_row_is_of_type(const BfRowType *row, HeapTupleHeader value)
-{
-	return row->identity != 0 && row->identity == identity_of(value);
-}
-
-/* Whether a field has no name: it is the nth of a ROW(...). */
-static bool
-is_nameless(Form_pg_attribute field, int number)
+bf_row_is_nameless(const char *field, int number)
 {
 	char		name[NAMEDATALEN];
 
 	snprintf(name, sizeof(name), "f%d", number);
-	return NameStr(field->attname)[0] == '\0' ||
-		strcmp(NameStr(field->attname), name) == 0;
+	return field[0] == '\0' || strcmp(field, name) == 0;
 }
 
 /* Add a field to the parts of a row. */
@@ -75,23 +61,22 @@ add_field(BfRowType *row, int number)
 	row->number[row->parts.count] = number;
 	bf_parts_add(&row->parts, &element);
 	row->is_named |= row->type != RECORDOID ||
-		!is_nameless(field, (int) row->parts.count);
+		!bf_row_is_nameless(NameStr(field->attname), (int) row->parts.count);
 }
 
 /*
- * Describe the type of a row.  Raises 22023 if no filter has that number of
+ * Describe a type of rows.  Raises 22023 if no filter has that number of
  * columns, and 0A000 if a field cannot be a part.
  */
-void
-bf_row_describe(BfRowType *row, HeapTupleHeader value)
+static void
+describe_rows(BfRowType *row, Oid type, int32 typmod)
 {
-	TupleDesc	fields = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(value),
-												HeapTupleHeaderGetTypMod(value));
+	TupleDesc	fields = lookup_rowtype_tupdesc(type, typmod);
 	MemoryContext caller;
 
 	row->identity = 0;
-	row->type = HeapTupleHeaderGetTypeId(value);
-	row->typmod = HeapTupleHeaderGetTypMod(value);
+	row->type = type;
+	row->typmod = typmod;
 	row->is_named = false;
 	memset(&row->parts, 0, sizeof(row->parts));
 	MemoryContextReset(row->context);
@@ -102,7 +87,28 @@ bf_row_describe(BfRowType *row, HeapTupleHeader value)
 	for (int i = 0; i < row->fields->natts; i++)
 		add_field(row, i);
 	bf_parts_check_count((int) row->parts.count);
-	row->identity = identity_of(value);
+	row->identity = assign_record_type_identifier(type, typmod);
+}
+
+/* Describe the type of a row, unless it is the one that has been described. */
+void
+bf_row_describe_value(BfRowType *row, HeapTupleHeader value)
+{
+	Oid			type = HeapTupleHeaderGetTypeId(value);
+	int32		typmod = HeapTupleHeaderGetTypMod(value);
+
+	if (row->identity == 0 ||
+		row->identity != assign_record_type_identifier(type, typmod))
+		describe_rows(row, type, typmod);
+}
+
+/* Describe the type of ROW(...) with such expressions. */
+void
+bf_row_describe_fields(BfRowType *row, List *fields)
+{
+	TupleDesc	type = BlessTupleDesc(ExecTypeFromExprList(fields));
+
+	describe_rows(row, type->tdtypeid, type->tdtypmod);
 }
 
 /* The name of the field of a part. */

@@ -8,6 +8,7 @@
 
 #include "access/htup.h"
 #include "access/tupdesc.h"
+#include "nodes/pg_list.h"
 
 #include "type/parts.h"
 
@@ -37,8 +38,9 @@ typedef struct BfRowTarget
 } BfRowTarget;
 
 extern bool bf_type_is_row(Oid type);
-extern bool bf_row_is_of_type(const BfRowType *row, HeapTupleHeader value);
-extern void bf_row_describe(BfRowType *row, HeapTupleHeader value);
+extern bool bf_row_is_nameless(const char *field, int number);
+extern void bf_row_describe_value(BfRowType *row, HeapTupleHeader value);
+extern void bf_row_describe_fields(BfRowType *row, List *fields);
 extern const char *bf_row_field(const BfRowType *row, int part);
 extern void bf_row_aim(BfRowTarget *target, const BfRowType *row,
 					   const Oid *types);
