@@ -24,11 +24,11 @@ $sql->(q(
 	CREATE INDEX t_live ON t USING bloomfilter (title) WITH (expected = 100000, fpp = 0.0001);
 	CREATE TABLE w (id serial, title text);
 	CREATE INDEX w_live ON w USING bloomfilter (title) WITH (expected = 2500000, fpp = 0.0001);
-	-- Titles of a table that its filter, or the table's name, does not contain.
-	CREATE FUNCTION missing(tab regclass, col text = 'title') RETURNS bigint LANGUAGE plpgsql AS $$
+	-- Titles, or other elements, of a table that its filter, or the table's name, does not contain.
+	CREATE FUNCTION missing(tab regclass, element text = 'title') RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE n bigint;
 	BEGIN
-		EXECUTE format('SELECT count(*) FROM %s WHERE NOT bf_live_contains(%L::regclass, %I)', tab, tab, col) INTO n;
+		EXECUTE format('SELECT count(*) FROM %s WHERE NOT bf_live_contains(%L::regclass, %s)', tab, tab, element) INTO n;
 		RETURN n + (bf_live_verify(tab)).missing;
 	END $$;
 ));
@@ -171,14 +171,56 @@ is_sql('an expression', q(
 	CREATE INDEX t_lower ON t USING bloomfilter (lower(note)); DROP INDEX t_live;
 	INSERT INTO t (note) VALUES ('NOTE'); SELECT bf_live_contains('t', 'note'), missing FROM bf_live_verify('t')), 't|0');
 
-is_sql('updates of another column', q(
-	CREATE TABLE hot (id int, title text, n int) WITH (fillfactor = 50);
-	CREATE INDEX ON hot USING bloomfilter (title);
-	INSERT INTO hot SELECT g, 'hot ' || g, 0 FROM generate_series(1, 1000) g;
-	UPDATE hot SET n = n + 1;
-	SELECT missing('hot')), '0');
-ok($node->poll_query_until('postgres', q(SELECT n_tup_hot_upd = 1000 FROM pg_stat_user_tables WHERE relname = 'hot')),
-	'HOT updates stay HOT');
+foreach my $key ('title', 'title, id')
+{
+	is_sql("updates of another column, of a key $key", qq(
+		DROP TABLE IF EXISTS hot;
+		CREATE TABLE hot (id int, title text, n int) WITH (fillfactor = 50);
+		CREATE INDEX ON hot USING bloomfilter ($key);
+		INSERT INTO hot SELECT g, 'hot ' || g, 0 FROM generate_series(1, 1000) g;
+		UPDATE hot SET n = n + 1;
+		SELECT missing('hot', '($key)')), '0');
+	ok($node->poll_query_until('postgres', q(SELECT n_tup_hot_upd = 1000 FROM pg_stat_user_tables WHERE relname = 'hot')),
+		"HOT updates stay HOT, of a key $key");
+}
+
+# Filters of two columns, before and behind columns that are dropped.
+$sql->(q(
+	CREATE TABLE stock (gone int, article int, old text, shop text, pieces int DEFAULT 0);
+	ALTER TABLE stock DROP gone;
+	CREATE INDEX stock_live ON stock USING bloomfilter (shop, article) WITH (expected = 10000, fpp = 0.0001);
+	INSERT INTO stock SELECT g, 'old', 'shop ' || g % 10, 0 FROM generate_series(1, 3000) g;
+	INSERT INTO stock (article, shop) VALUES (NULL, 'shop 1'), (1, NULL)));
+foreach my $command ('ALTER TABLE stock DROP old', 'ALTER TABLE stock ADD more int DEFAULT 1', 'VACUUM FULL stock', 'REINDEX INDEX CONCURRENTLY stock_live',
+	'ALTER TABLE stock ALTER article TYPE bigint', 'ALTER TABLE stock ALTER shop TYPE char(12)', 'ALTER TABLE stock ALTER shop TYPE text',
+	'ALTER TABLE stock RENAME shop TO place; ALTER TABLE stock RENAME place TO shop', 'UPDATE stock SET article = article + 10000 WHERE article % 3 = 0',
+	'ALTER INDEX stock_live SET (fpp = 0.001); REINDEX INDEX stock_live')
+{
+	is_sql("two columns: $command", qq(
+		$command;
+		INSERT INTO stock (article, shop) VALUES (-1, 'after');
+		SELECT bf_live_contains('stock', ROW('after', -1)), bf_live_contains('stock', ROW('after', 1)), missing('stock', '(shop, article)')), 't|f|0');
+}
+is_sql('two columns: truncated', q(
+	BEGIN; INSERT INTO stock (article, shop) VALUES (1, 'undone'); TRUNCATE stock; INSERT INTO stock (article, shop) VALUES (1, 'there');
+	SAVEPOINT a; INSERT INTO stock (article, shop) VALUES (2, 'there'); ROLLBACK TO a; COMMIT;
+	INSERT INTO stock (article, shop) SELECT g, 'many' FROM generate_series(1, 500) g;
+	SELECT bf_live_contains('stock', ROW('there', 1)), bf_live_contains('stock', ROW('there', 2)), bf_live_contains('stock', ROW('undone', 1)),
+		missing('stock', '(shop, article)')), 't|f|f|0');
+is_sql('two columns: partitions with the columns in another order', q(
+	CREATE TABLE pair (shop text, article int) PARTITION BY LIST (shop);
+	CREATE TABLE pair_b PARTITION OF pair FOR VALUES IN ('b');
+	CREATE INDEX pair_live ON pair USING bloomfilter (shop, article) WITH (expected = 10000, fpp = 0.0001);
+	CREATE TABLE pair_a (gone int, article int, old text, shop text);
+	ALTER TABLE pair_a DROP gone, DROP old;
+	INSERT INTO pair_a VALUES (0, 'a');
+	ALTER TABLE pair ATTACH PARTITION pair_a FOR VALUES IN ('a');
+	INSERT INTO pair SELECT chr(97 + g % 2), g FROM generate_series(1, 2000) g;
+	UPDATE pair SET shop = 'b' WHERE article = 2;
+	ALTER TABLE pair ALTER article TYPE bigint;
+	INSERT INTO pair VALUES ('a', 3000000000);
+	SELECT missing('pair', '(shop, article)'), bf_live_contains('pair', ROW('a', 3000000000)), bf_live_contains('pair', ROW('b', 2)),
+		bf_live_contains('pair', ROW('a', 1))), '0|t|t|f');
 
 # A REPEATABLE READ transaction that sees versions which the index does not know.
 my ($in, $out) = ('', '');
@@ -265,12 +307,14 @@ like($stderr, qr/NOTICE:  building index: scanning table, true, true/, 'a build 
 
 # Dump and restore.
 my $dump = $node->basedir . '/dump.sql';
-$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres'), '-t', 'w', '-t', 'p', '-t', 'p2', '-t', 'p21' ], 'dumped');
+$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres'), map { ('-t', $_) } qw(w p p2 p21 stock pair pair_a pair_b) ], 'dumped');
 $sql->('CREATE DATABASE restored');
 $node->safe_psql('restored', 'CREATE EXTENSION bloomext');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('restored') ], 'restored');
 is($node->safe_psql('restored', q(SELECT (bf_live_verify('w')).missing, (bf_live_verify('p')).missing, reloptions
 	FROM pg_class WHERE relname = 'w_live')), '0|0|{expected=2500000,fpp=0.0001}', 'with its filters');
+is($node->safe_psql('restored', q(SELECT bf_live_verify('stock'), bf_live_verify('pair'), bf_live_contains('stock', ROW('there', 1)), bf_live_contains('stock', ROW('there', 2)),
+	bf_live_contains('pair', ROW('a', 3000000000)), bf_live_contains('pair', ROW('a', 1)))), '(501,0)|(2002,0)|t|f|t|f', 'and those of two columns');
 
 # A target of logical replication.
 $node->safe_psql('restored', q(CREATE TABLE pub (id int PRIMARY KEY, title text);
