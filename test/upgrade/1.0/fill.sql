@@ -61,9 +61,10 @@ CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (host '127.0.0.1
 CREATE USER MAPPING FOR CURRENT_USER SERVER cache OPTIONS (password 'secret');
 REVOKE EXECUTE ON FUNCTION bf_mirror(bloomfilter, name, text, text, interval) FROM PUBLIC;
 
--- Live filters.  Elements are an expression of i again, those of them that the last
--- one holds for: of i from 1 to 300 rows are there, to 400 they were.
-CREATE TABLE live (index text PRIMARY KEY, tab text NOT NULL, element text NOT NULL, among text NOT NULL DEFAULT 'true');
+-- Live filters.  Elements are an expression of i again, those of them that the next
+-- one holds for: of i from 1 to 300 rows are there, to 400 they were.  What is asked for
+-- is made of them.
+CREATE TABLE live (index text PRIMARY KEY, tab text NOT NULL, element text NOT NULL, among text NOT NULL DEFAULT 'true', asked text NOT NULL DEFAULT 'e');
 CREATE FUNCTION put(tab text, element text, first int, last int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('INSERT INTO %I (title) SELECT %s FROM generate_series(%s, %s) AS i', tab, element, first, last);
@@ -95,8 +96,8 @@ VACUUM waiting;
 SELECT format('INSERT INTO waiting VALUES (%L)', '标题 ' || i) FROM generate_series(151, 300) AS i \gexec
 SELECT take('waiting', '''标题 '' || i', 301, 400);
 
--- Over an expression, in shards, in partitions, built beside others, and where the
--- table was emptied by the transaction that made it.
+-- Over an expression, in shards, in partitions, built beside others, of two columns, and
+-- where the table was emptied by the transaction that made it.
 CREATE TABLE shards AS SELECT title FROM guava;
 CREATE INDEX lower_bf ON shards USING bloomfilter (lower(title)) WITH (expected = 400);
 CREATE INDEX shard0_bf ON shards USING bloomfilter (title) WITH (expected = 400) WHERE bf_shard(title, 2) = 0;
@@ -114,6 +115,11 @@ CREATE TABLE beside AS SELECT title FROM guava;
 CREATE INDEX CONCURRENTLY beside_bf ON beside USING bloomfilter (title) WITH (expected = 400);
 INSERT INTO live VALUES ('beside_bf', 'beside', '''标题 '' || i');
 SELECT put('beside', '''标题 '' || i', 301, 400), take('beside', '''标题 '' || i', 301, 400);
+CREATE TABLE pairs (gone int, title text, length int GENERATED ALWAYS AS (length(title)) STORED);
+ALTER TABLE pairs DROP gone;
+CREATE INDEX pairs_bf ON pairs USING bloomfilter (length, title) WITH (expected = 400, fpp = 0.01);
+SELECT put('pairs', '''标题 '' || i', 1, 400), take('pairs', '''标题 '' || i', 301, 400);
+INSERT INTO live VALUES ('pairs_bf', 'pairs', '''标题 '' || i', 'true', 'ROW(length(e), e)');
 BEGIN;
 SELECT make('emptied', 'expected = 400');
 TRUNCATE emptied;

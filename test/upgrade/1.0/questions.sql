@@ -30,15 +30,15 @@ SELECT count(*) FROM made JOIN pg_proc ON proname = 'bf_mirror' AND proacl::text
 
 -- Each live filter: rows that it denies, of elements that were there those that it has,
 -- and of some that never were; what it is, and what keeps its "no" from being sure.
-CREATE FUNCTION pg_temp.ask(OUT denied bigint, OUT gone bigint, OUT never bigint, index text, tab text, element text, among text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.ask(OUT denied bigint, OUT gone bigint, OUT never bigint, index text, tab text, element text, among text, asked text) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('SELECT count(*) FILTER (WHERE i <= 300 AND NOT yes), count(*) FILTER (WHERE i BETWEEN 301 AND 400 AND yes), count(*) FILTER (WHERE i > 400 AND yes)
-		FROM (SELECT i, bf_live_contains(%L, e) AS yes FROM (SELECT i, %s AS e FROM generate_series(1, 2400) AS i OFFSET 0) AS s WHERE %s) AS t',
-		index, element, among) INTO denied, gone, never;
+		FROM (SELECT i, bf_live_contains(%L, %s) AS yes FROM (SELECT i, %s AS e FROM generate_series(1, 2400) AS i OFFSET 0) AS s WHERE %s) AS t',
+		index, asked, element, among) INTO denied, gone, never;
 END $$;
 SELECT index, denied, gone, never, bf_live_verify(index), (SELECT string_agg(
 	row(i.strategy, i.funnel, i.expected, i.fpp, i.hashes, i.bits, i.bits_set, i.pending, i.layers, i.expansion, i.maybe)::text, ' ' ORDER BY i.index::text) FROM bf_live_info(index) AS i)
-FROM live, pg_temp.ask(live.index, tab, element, among) ORDER BY index COLLATE "C";
+FROM live, pg_temp.ask(live.index, tab, element, among, asked) ORDER BY index COLLATE "C";
 
 -- Plans ask, where they can.
 SELECT count(*) FROM plans WHERE title = '标题 1';
