@@ -219,6 +219,13 @@ CREATE INDEX ON stock USING bloomfilter (article, (shop COLLATE loose));
 SELECT bf_live_contains('stock', ROW('north' COLLATE loose, 1));
 SELECT bf_live_contains('stock', ROW('north'::text COLLATE loose, 1));
 
+-- No column names a filter of several.
+CREATE INDEX stock_pieces ON stock USING bloomfilter (shop, pieces);
+\set VERBOSITY default
+SELECT bf_live_contains('stock', ROW('north', 1));
+\set VERBOSITY sqlstate
+DROP INDEX stock_pieces;
+
 -- Rows are bytes: a funnel of another kind is refused, with a reason.
 CREATE INDEX stock_bytes ON stock USING bloomfilter (shop, article) WITH (funnel = bytes);
 DROP INDEX stock_bytes;
