@@ -59,7 +59,7 @@ my @python = python_of('-c', "$FindBin::RealBin/../interop/parquet", 'pyarrow') 
 command_ok([ qw(mvn -q -B dependency:copy-dependencies -f), "$FindBin::RealBin/pom.xml", "-DoutputDirectory=$dir/jars" ], 'Maven fetches parquet-java');
 exchange('parquet_java', 'file', java("$FindBin::RealBin/ParquetJava.java", "$dir/jars/*"));
 
-exchange('arrow_rs', 'file', rust($FindBin::RealBin, 'bin', 'arrow-rs', "$dir/rust"));
+exchange('arrow_rs', 'file', rust($FindBin::RealBin, 'bin', 'arrow-rs', "$PostgreSQL::Test::Utils::tmp_check/rust"));
 
 # The libraries are of Python's package, as are the headers.
 my ($arrow) = run_command([ @python, 'import pyarrow; print(pyarrow.get_include())' ]);

@@ -1,6 +1,6 @@
 # The kit of test/vectors: its runners pass the originals, the reader for Node and the
 # formulas of doc/strategies.md in Python; and none passes vectors that differ by a bit, in
-# whichever file.
+# whichever file.  Those that are compiled: test/originals/runners.pl.
 use strict;
 use warnings;
 
@@ -11,98 +11,33 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use Documents qw(code);
-use Languages qw(python node java);
+use Languages qw(python java);
+use VectorKit qw(kit test_runner);
 
-my $root = "$FindBin::RealBin/../../..";
-my $dir = PostgreSQL::Test::Utils::tempdir();
-my %strategies = (guava64 => ['guava'], guava32 => ['guava32'], spark => [ 'spark1', 'spark2' ],
-	map { $_ => [$_] } qw(redisson magnuss tale2009 cassandra bitsandblooms parquet));
-
-system("mkdir '$dir/kit' && cp '$root'/test/vectors/runners/* '$root'/test/interop/vectors/* '$root'/test/interop/python/*.py '$root/doc/readers/node/bloom_reader.js' '$dir/kit'") == 0
-  or die 'cannot copy the kit';
-append_to_file("$dir/kit/document.py", join "\n", grep { !/bloomfilter/ } code('doc/redis-readers.md', 'python'));
+my $kit = kit('test/interop/python/*.py', 'doc/readers/node/bloom_reader.js');
+append_to_file("$kit/document.py", join "\n", grep { !/bloomfilter/ } code('doc/redis-readers.md', 'python'));
 local $ENV{PYTHONDONTWRITEBYTECODE} = 1;
 
-test_runner('Python', [ sort keys %strategies ], python("$dir/kit/formulas.py", 'hashlib'));
-test_runner('Node', ['guava64'], system('command -v node >/dev/null 2>&1') == 0 ? ('node', "$dir/kit/reader.js") : ());
-test_runner('Java', [qw(guava64 guava32 spark)], java_of_kit());
+my %runners = (
+	Python => [ [], python("$kit/formulas.py", 'hashlib') ],
+	Node => [ ['guava64'], system('command -v node >/dev/null 2>&1') == 0 ? ('node', "$kit/reader.js") : () ],
+	Java => [ [qw(guava64 guava32 spark)], java_of_kit() ]);
+foreach my $language (sort keys %runners)
+{
+  SKIP:
+	{
+		my ($folders, @command) = @{ $runners{$language} };
+		skip "no runner in $language", 1 unless @command;
+		test_runner($language, $folders, @command);
+	}
+}
 done_testing();
 
 sub java_of_kit
 {
-	my $log = "$dir/java.log";
-	system("cd '$dir/kit' && mvn -q -B dependency:copy-dependencies -DincludeArtifactIds=guava,spark-sketch_2.13 -DoutputDirectory='$dir/jars' >'$log' 2>&1
-		javac -d '$dir/classes' -cp '$dir/jars/*' Vectors.java Originals.java >>'$log' 2>&1") == 0
+	my $log = "$kit/java.log";
+	system("cd '$kit' && mvn -q -B dependency:copy-dependencies -DincludeArtifactIds=guava,spark-sketch_2.13 -DoutputDirectory='$kit/jars' >'$log' 2>&1
+		javac -d '$kit/classes' -cp '$kit/jars/*' Vectors.java Originals.java >>'$log' 2>&1") == 0
 	  or do { note(slurp_file($log)); return };
-	return java('Originals', "$dir/classes", "$dir/jars/*");
-}
-
-sub test_runner
-{
-	my ($language, $folders, @command) = @_;
-  SKIP:
-	{
-		skip "no runner in $language", 1 unless @command;
-		foreach my $folder (@$folders)
-		{
-			foreach my $strategy (@{ $strategies{$folder} })
-			{
-				my ($passed, $said) = run($folder, $strategy, "$root/test/vectors/$folder", @command);
-				ok($passed, "$language, $strategy: $said");
-				finds_changes($language, $folder, $strategy, @command);
-			}
-		}
-	}
-	return;
-}
-
-sub run
-{
-	my ($folder, $strategy, $path, @command) = @_;
-	my ($out, $err) = ('', '');
-	my $status = IPC::Run::run([ @command, $path, $strategy ], '>', \$out, '2>', \$err) ? 0 : 1;
-	diag($err) if $err;
-	chomp $out;
-	return ($out =~ /^[1-9]\d{2,} passed, 0 failed, \d+ left out$/ && !$status, $out);
-}
-
-# The first filter, with all that belongs to it, and the first positions: as they are, and
-# with a bit of one digit changed, in one file at a time.
-sub finds_changes
-{
-	my ($language, $folder, $strategy, @command) = @_;
-	my %column = (hashing => qr/^value$/, positions => qr/^positions$/, filters => qr/^(write_to_hex|stream_hex|bits_lsb_hex|redis_hex)$/,
-		filter_elements => qr/^value$/, probes => qr/^(contains_all_k|might_contain|present|contains)$/);
-	my %lines = map { $_ => [ split /\n/, slurp_file("$root/test/vectors/$folder/$_.tsv") ] } keys %column;
-	my ($version) = $strategy =~ /^spark(\d)$/;
-	my ($filter) = grep { /^\d+\t/ && !/^\d+\t(?!$version\t)/ } @{ $lines{filters} } if $version;
-	$filter //= $lines{filters}[2];
-	my ($id) = split /\t/, $filter;
-	$lines{$_} = [ $lines{$_}[0], grep { /^$id\t/ } @{ $lines{$_} } ] foreach qw(filters filter_elements probes);
-	$lines{positions} = [ grep { defined } @{ $lines{positions} }[ 0 .. 300 ] ];
-
-	my $changed = "$dir/changed";
-	my @passes;
-	foreach my $file ('none', sort keys %column)
-	{
-		mkdir $changed;
-		foreach my $name (keys %column)
-		{
-			my ($head, @rows) = @{ $lines{$name} };
-			my @names = split /\t/, $head;
-			my ($at) = reverse grep { $names[$_] =~ $column{$name} } 0 .. $#names;
-			foreach my $row ($file eq $name ? @rows : ())
-			{
-				my @cells = split /\t/, $row, -1;
-				next if $cells[$at] !~ s/([0-9])([^0-9,]?)$/($1 ^ 1) . $2/e || ($version && $name eq 'positions' && $cells[1] ne $version);
-				$row = join "\t", @cells;
-				last;
-			}
-			unlink "$changed/$name.tsv";
-			append_to_file("$changed/$name.tsv", join '', map { "$_\n" } $head, @rows);
-		}
-		push @passes, $file if (run($folder, $strategy, $changed, @command))[0];
-	}
-	is("@passes", 'none', "$language, $strategy: vectors that differ by a bit in one file do not pass");
-	return;
+	return java('Originals', "$kit/classes", "$kit/jars/*");
 }
