@@ -20,6 +20,14 @@
 /* Filters of more layers than this are asked for fewer elements. */
 #define MANY_LAYERS		8
 
+FILE	   *made;
+
+static void
+write_made(const uint8_t *bytes, uint64_t length)
+{
+	REQUIRE(made == NULL || fwrite(bytes, 1, length, made) == length);
+}
+
 /* The next bytes as a little-endian number. */
 uint64_t
 take(Input *input, int bytes)
@@ -304,6 +312,7 @@ round_trip(const BfStream *stream, const BfFilter *filter)
 		uint8_t    *value;
 
 		bf_stream_write(filter, written);
+		write_made(written, length);
 		/* A sizing that no dump can say is not read back. */
 		if (stream->inspect(written, length, &plan, &error))
 		{
@@ -334,6 +343,7 @@ exercise(const uint8_t *bytes, size_t length)
 		check_canonical(&filter);
 		check_fullness(&filter);
 		check_elements(&filter);
+		write_made(value, length);
 		check_merge(&filter, bytes);
 		if (filter.plan.header.cell_bits == BF_CELL_BIT)
 		{

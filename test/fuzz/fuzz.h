@@ -30,6 +30,9 @@ typedef struct Input
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Where what is made is written, for replay.c; by default, nowhere. */
+extern FILE *made;
+
 extern uint64_t take(Input *input, int bytes);
 extern double take_double(Input *input);
 
