@@ -2,7 +2,7 @@
  * row_support.c
  *	  Planner support of bf_live_contains: a ROW(...) is asked for by its fields.
  *
- * To make a row, and to take it apart again, takes a third of the time of a
+ * To make a row, and to take it apart again, takes a seventh of the time of a
  * lookup.  So a call with ROW(...) is planned as one of another function, whose
  * last arguments are the fields.  Rows that are values, and those whose fields
  * have names to be compared, are looked up as they come.
