@@ -60,7 +60,7 @@ include $(PGXS)
 override BITCODE_CFLAGS += $(EXACTLY)
 
 # Documents lie next to each other as they do here, or their links lead nowhere.
-DOCUMENTS = $(call files,README.md CHANGELOG.md LICENSE SECURITY.md doc/*.md doc/pictures/*.svg doc/readers/*.md doc/readers/*/*.* bench/*.md)
+DOCUMENTS = $(call files,README.md CHANGELOG.md LICENSE SECURITY.md doc/*.md doc/pictures/*.svg clients/*.md clients/*/*.* clients/*/src/*/*/*/*.java bench/*.md)
 DOCUMENTS_DIR = $(DESTDIR)$(docdir)/$(docmoduledir)/bloomext
 install: install-documents
 uninstall: uninstall-documents

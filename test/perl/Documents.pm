@@ -22,7 +22,7 @@ our @EXPORT_OK = qw(pages blocks code escaped uses_redis run_blocks check_page);
 
 my $root = dirname(__FILE__) . '/../..';
 
-sub pages { return map { s{^\Q$root\E/}{}r } glob "$root/{,doc/,doc/*/,bench/}*.md"; }
+sub pages { return map { s{^\Q$root\E/}{}r } glob "$root/{,doc/,bench/,clients/,clients/*/}*.md"; }
 
 # The blocks of code of a page: language, text, line and section; of SQL and of programs
 # also the output that the page shows, of output whose it is.

@@ -1,4 +1,4 @@
-// Ask by doc/readers/go: ask URL KEY KIND [COMMAND...] < elements, one a line, as
+// Ask by clients/go: ask URL KEY KIND [COMMAND...] < elements, one a line, as
 // ask.py does.
 package main
 
@@ -16,64 +16,50 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-func part(value string) (part bloomreader.Part, err error) {
+func parse(kind, line string) (element bloomreader.Element, err error) {
 	var i int64
 	var bytes []byte
-	switch value[0] {
-	case 't':
-		part = bloomreader.Text(value[1:])
-	case 'n':
-		i, err = strconv.ParseInt(value[1:], 10, 64)
-		part = bloomreader.Number(i)
-	case 'u':
-		bytes, err = hex.DecodeString(strings.ReplaceAll(value[1:], "-", ""))
-		part = bloomreader.UUID(*(*[16]byte)(bytes))
-	default:
-		bytes, err = hex.DecodeString(value[1:])
-		part = bloomreader.Bytea(bytes)
-	}
-	return
-}
-
-func parse(kind, line string) (bytes []byte, err error) {
-	var i int64
 	switch kind {
+	case "text", "t":
+		element = bloomreader.Text(line)
 	case "integer":
 		i, err = strconv.ParseInt(line, 10, 32)
-		bytes = bloomreader.Integer(int32(i))
-	case "bigint":
+		element = bloomreader.Integer(int32(i))
+	case "bigint", "n":
 		i, err = strconv.ParseInt(line, 10, 64)
-		bytes = bloomreader.Bigint(i)
-	case "uuid", "bytea":
+		element = bloomreader.Bigint(i)
+	case "uuid", "u":
 		bytes, err = hex.DecodeString(strings.ReplaceAll(line, "-", ""))
-	case "row":
-		var parts []bloomreader.Part
-		for _, value := range strings.Split(line, "\t") {
-			part, err := part(value)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, part)
-		}
-		bytes = bloomreader.Row(parts...)
+		element = bloomreader.UUID(*(*[16]byte)(bytes))
+	case "bytea", "b":
+		bytes, err = hex.DecodeString(line)
+		element = bloomreader.Bytea(bytes)
 	default:
-		bytes = []byte(line)
+		var values []bloomreader.Element
+		for _, value := range strings.Split(line, "\t") {
+			value, err := parse(value[:1], value[1:])
+			if err != nil {
+				return value, err
+			}
+			values = append(values, value)
+		}
+		element = bloomreader.Row(values...)
 	}
 	return
 }
 
-// A client that does something before the next command.
+// A client that does something before the next question.
 type client struct {
 	redis.UniversalClient
 	meanwhile func()
 }
 
-func (c *client) Do(ctx context.Context, question ...any) *redis.Cmd {
+func (c *client) Pipeline() redis.Pipeliner {
 	if meanwhile := c.meanwhile; meanwhile != nil {
 		c.meanwhile = nil
 		meanwhile()
 	}
-	return c.UniversalClient.Do(ctx, question...)
+	return c.UniversalClient.Pipeline()
 }
 
 func check(err error) {
@@ -89,11 +75,11 @@ func main() {
 	client := &client{redis.NewClient(options), nil}
 	input, err := io.ReadAll(os.Stdin)
 	check(err)
-	var elements [][]byte
+	var elements []bloomreader.Element
 	for _, line := range strings.Split(strings.TrimSuffix(string(input), "\n"), "\n") {
-		bytes, err := parse(os.Args[3], line)
+		element, err := parse(os.Args[3], line)
 		check(err)
-		elements = append(elements, bytes)
+		elements = append(elements, element)
 	}
 	filter := bloomreader.Filter{Client: client, Key: os.Args[2]}
 	if len(os.Args) > 4 {

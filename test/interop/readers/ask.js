@@ -1,4 +1,4 @@
-// Ask by doc/readers/node: ask.js URL KEY KIND [COMMAND...] < elements, one a line, as ask.py does.
+// Ask by clients/node: ask.js URL KEY KIND [COMMAND...] < elements, one a line, as ask.py does.
 const { createClient } = require('redis');
 const { Filter } = require('./bloom_reader.js');
 

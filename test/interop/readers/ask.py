@@ -1,4 +1,4 @@
-"""Ask by doc/readers/python: ask.py URL KEY KIND [COMMAND...] < elements, one a line.
+"""Ask by clients/python: ask.py URL KEY KIND [COMMAND...] < elements, one a line.
 
 A row's line has its values by tabs, each after the first letter of text, number, uuid or bytea.
 
@@ -23,14 +23,14 @@ elements = list(map(PARSE[kind], sys.stdin.buffer.read().decode().split('\n')[:-
 reader = Filter(client, key, kind)
 if command:
     reader.contains(elements)
-    ask = client.execute_command
+    pipeline = client.pipeline
 
-    def meanwhile(*question, **options):
-        client.execute_command = ask
-        ask(*command)
+    def meanwhile(**options):
+        client.pipeline = pipeline
+        client.execute_command(*command)
         reader.contains(elements)
-        return ask(*question, **options)
+        return pipeline(**options)
 
-    client.execute_command = meanwhile
+    client.pipeline = meanwhile
 for answer in reader.contains(elements):
     print(int(answer))

@@ -1,4 +1,4 @@
-// Ask by doc/readers/node what it takes, in filters that have it, and what it has to refuse: forms.js URL.
+// Ask by clients/node what it takes, in filters that have it, and what it has to refuse: forms.js URL.
 const { createClient } = require('redis');
 const { Filter } = require('./bloom_reader.js');
 

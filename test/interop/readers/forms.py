@@ -1,4 +1,4 @@
-"""Ask by doc/readers/python what it takes, in filters that have it, and what it has to refuse: forms.py URL."""
+"""Ask by clients/python what it takes, in filters that have it, and what it has to refuse: forms.py URL."""
 import sys
 import uuid
 

@@ -1,37 +1,52 @@
-// doc/readers/node, which only reads, as an implementation of strategy guava: reader.js FOLDER STRATEGY
+// clients/node, which only reads, as an implementation: reader.js FOLDER STRATEGY
 //
-// What it asks a client is answered out of the bytes, as Redis does.
+// guava in layout guava, parquet in layout bitmap.  What it asks a client is answered out of
+// the bytes, as Redis does.
 const { Filter } = require('./bloom_reader.js');
 const { check } = require('./vectors.js');
 
+const [folder, strategy] = process.argv.slice(2);
 const KINDS = {
 	text: ['text', value => value.toString()], text16: ['bytea', value => Buffer.from(value.toString(), 'utf16le')],
 	int4: ['integer', value => +value], int8: ['bigint', value => value.toString()], bytea: ['bytea', value => value],
+	uuid: ['uuid', value => value.toString('hex')],
 };
-const clientOf = bytes => ({
-	sendCommand: async ([command, , ...gets]) => {
-		if (command === 'STRLEN') return bytes.length;
-		const bit = i => bytes[i >> 3] >> (7 - i % 8) & 1;
-		return gets.filter((_, i) => i % 3 === 2).map((at, i) => i ? bit(+at) : bytes.readUIntBE(0, 6));
-	},
-});
+
+// Parquet's bits lie the other way round in a byte, behind a head.
+function redisOf(bytes, m, k) {
+	const parquet = strategy === 'parquet', string = parquet ? bytes.subarray(bytes.length - m / 8) : bytes;
+	const bit = i => string[i >> 3] >> (parquet ? i % 8 : 7 - i % 8) & 1;
+	const replies = {
+		STRLEN: () => string.length,
+		HMGET: () => parquet ? ['bitmap', 'parquet', `${m}`, `${k}`, null, null, null, `${string.length}`] : Array(8).fill(null),
+		BITFIELD_RO: gets => gets.filter((_, i) => i % 3 === 2).map((at, i) => i ? bit(+at) : string.readUIntBE(0, 6)),
+	};
+	return { sendCommand: async ([command, , ...gets]) => replies[command](gets) };
+}
+
+const varint = number => number > 127 ? [number & 127 | 128, ...varint(number >> 7)] : [number];
 
 const implementation = {
 	empty(m, k) {
+		if (strategy === 'parquet')
+			return Buffer.concat([Buffer.of(0x15, ...varint(m / 4)), Buffer.from('1c1c00001c1c00001c1c000000', 'hex'), Buffer.alloc(m / 8)]);
 		const bytes = Buffer.alloc(6 + m / 8);
 		bytes.writeUInt16BE(256 + k), bytes.writeUInt32BE(m / 64, 2);
 		return bytes;
 	},
-	open: bytes => ({
-		async contains(etype, value) {
-			const [kind, made] = KINDS[etype];
-			return (await new Filter(clientOf(bytes), 'key', kind).contains([made(value)]))[0];
-		},
-		add: () => false,
-	}),
+	open(bytes, m, k) {
+		const redis = redisOf(bytes, m, k);
+		return {
+			async contains(etype, value) {
+				const [kind, made] = KINDS[etype];
+				return (await new Filter(redis, 'key', kind).contains([made(value)]))[0];
+			},
+			add: () => false,
+		};
+	},
 };
 
-check(implementation, ...process.argv.slice(2)).then(([passed, failed, leftOut]) => {
+check(implementation, folder, strategy).then(([passed, failed, leftOut]) => {
 	console.log(`${passed} passed, ${failed} failed, ${leftOut} left out`);
 	process.exit(failed > 0 ? 1 : 0);
 });

@@ -37,7 +37,7 @@ is(named(grep { $_->{language} eq 'postgresql' } @blocks), join("\n", sort keys 
 cmp_ok(scalar keys %cannot, '<=', 12, 'which is little');
 
 # Prose wraps: only what cannot be broken, as a link, reaches beyond 120 columns, and not far.
-foreach my $page (grep { m{^(?:README|doc/.*)\.md$} } @pages)
+foreach my $page (grep { m{^(?:README|doc/.*|clients/.*)\.md$} } @pages)
 {
 	my $prose = slurp_file($page) =~ s/^ *(```+).*?^ *\1$//gmsr =~ s/^ *[|<].*$//gmr;
 	is(join("\n", grep { /.{141}/ } split /\n/, $prose), '', "$page wraps");

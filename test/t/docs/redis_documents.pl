@@ -259,15 +259,15 @@ for my $strategy (grep { $_ ne 'tale2009' } @strategies)
 SKIP:
 {
 	skip 'node is not installed', 1 if system('command -v node >/dev/null 2>&1') != 0;
-	my ($reader) = slurp_file('doc/readers/node/bloom_reader.js') =~ m{^(// MurmurHash3.*?)^class Filter}ms;
-	my @elements = map { ("1000000 3 $_", (1 << 35) . " 7 $_") } values %text, unpack 'H*', 'seventeen bytes ..';
+	my ($reader) = slurp_file('clients/node/bloom_reader.js') =~ m{^(// MurmurHash3.*?)^// What a filter is}ms;
+	my @elements = map { ("guava 1000000 3 $_", "guava " . (1 << 35) . " 7 $_", "parquet 1000192 8 $_", "parquet " . (1 << 35) . " 8 $_") } values %text, unpack 'H*', 'seventeen bytes ..';
 	my $code = $reader . <<'END';
 for (const line of require('fs').readFileSync(0, 'utf8').trimEnd().split('\n')) {
-	const [m, k, hex] = line.split(' ');
-	console.log(positions(Buffer.from(hex, 'hex'), Number(k), Number(m) / 64).join(', '));
+	const [strategy, m, k, hex] = line.split(' ');
+	console.log(POSITIONS[strategy](Buffer.from(hex, 'hex'), BigInt(m), Number(k)).join(', '));
 }
 END
-	is(output_of(join('', map { "$_\n" } @elements), 'node', '-e', $code), join('', map { "$_\n" } positions(map { "guava $_" } @elements)), 'JavaScript');
+	is(output_of(join('', map { "$_\n" } @elements), 'node', '-e', $code), join('', map { "$_\n" } positions(@elements)), 'JavaScript');
 }
 
 $node->stop;

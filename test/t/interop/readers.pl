@@ -1,8 +1,10 @@
-# doc/readers: programs that ask filters in Redis, in five languages, answer as SQL
-# does, of every kind of elements, false positives included; they follow a filter that
-# is replaced by one of another size, by whomever they are shared, even between two of
-# their commands, and where there is no filter they do not say no.
-# The programs of doc/readers/README.md print what it shows, by the account that it names.
+# clients: programs that ask filters in Redis, in five languages, answer as SQL does, of
+# every kind of elements, layout and strategy that they know, false positives included;
+# they follow a filter that is replaced by another one, by whomever they are shared, even
+# between two of their commands; and where there is no filter, or one that they do not
+# know, they do not say no.
+# The programs of clients/*/README.md print what it shows, by the account that
+# clients/README.md names.
 use strict;
 use warnings;
 
@@ -26,16 +28,15 @@ plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 my $redis = RedisServer->new(port => RedisServer::free_port());
 my $node = start_postgres();
 
-# Each reader beside the program that asks by it and that of the page, which is called
+# Each reader beside the program that asks by it and that of its page, which is called
 # titles.
 my $root = "$FindBin::RealBin/../../..";
-my $page = 'doc/readers/README.md';
+my $page = 'clients/README.md';
 my $built = PostgreSQL::Test::Utils::tempdir();
 my %asks = (Python => 'python/ask.py', Node => 'node/ask.js', Go => 'go/ask/ask.go', Rust => 'rust/examples/ask.rs', Java => 'java/src/main/java/Ask.java');
 my %titles = map { $_ => $asks{$_} =~ s/ask/titles/gr =~ s/Ask/Titles/r } keys %asks;
-my %programs = map { $_->{section} => $_ } grep { $_->{shown} } blocks($page);
-system("cp -R '$root/doc/readers'/* '$built' && mkdir -p '$built/go/ask' '$built/go/titles' '$built/rust/examples' '$built/java/src/main/java'
-	mv '$built/java'/*.java '$built/java/src/main/java'") == 0
+my %programs = map { $_ => grep { $_->{shown} } blocks("clients/\L$_\E/README.md") } keys %asks;
+system("cp -R '$root/clients'/* '$built' && mkdir -p '$built/go/ask' '$built/go/titles' '$built/rust/examples' '$built/node_modules' && ln -s ../node '$built/node_modules/bloomext-reader'") == 0
   or die 'cannot copy the readers';
 system("cp '$root/test/interop/readers/forms.py' '$built/python'; cp '$root/test/interop/readers/forms.js' '$built/node'") == 0
   or die 'cannot copy forms';
@@ -46,8 +47,8 @@ foreach my $language (keys %asks)
 	append_to_file("$built/$titles{$language}", $programs{$language}{text});
 }
 my %commands = (
-	Python => sub { python("$built/python/$_[0].py", 'redis', 'mmh3') },
-	Node => sub { node("$built/node/$_[0].js", "$root/doc/readers/node", 'redis') },
+	Python => sub { python("$built/python/$_[0].py", 'redis', 'mmh3', 'xxhash') },
+	Node => sub { node("$built/node/$_[0].js", "$root/clients/node", 'redis') },
 	Go => sub { go("$built/go", "./$_[0]", "$built/go-$_[0]") },
 	Rust => sub { rust("$built/rust", 'example', $_[0], "$built/target") },
 	Java => sub { java_of(ucfirst $_[0], "$built/java") });
@@ -103,15 +104,34 @@ foreach my $rows ([ 'row', "'t' || a || chr(9) || 'n' || b" ], [ 'ids', "'u' || 
 	cmp_ok(scalar(() = $answers{$key} =~ /0/g), '>', ($key eq 'row' ? 9000 : 900), "$key: most that are not there are denied");
 }
 
+# In layout bitmap, of both strategies; parquet of all kinds.
+sql(q{
+	CREATE TABLE bitmap_filter AS SELECT bf_agg(element, 10000, 0.03) FILTER (WHERE i % 2 = 0) AS f FROM text_elements;
+	SELECT bf_mirror(f, 'cache', 'bitmap-guava', 'bitmap') FROM bitmap_filter;
+	DROP INDEX row_a_b_idx;
+	CREATE INDEX ON row USING bloomfilter (a, b) WITH (expected = 10000, fpp = 0.03, strategy = parquet);
+	SELECT bf_live_mirror('row', 'cache', 'bitmap-row')});
+my @bitmaps = ([ 'bitmap-guava', 'text', 'SELECT bf_contains(f, element)::int FROM text_elements, bitmap_filter ORDER BY i' ],
+	[ 'bitmap-row', 'row', q{SELECT bf_live_contains('row', ROW(a, b))::int FROM row_elements ORDER BY i} ]);
+foreach my $kind (@kinds)
+{
+	my $expected = sql("SELECT count(*) / 2 FROM ${kind}_elements");
+	sql("CREATE TABLE ${kind}_parquet AS SELECT bf_agg(element, $expected, 0.03, 'parquet') FILTER (WHERE i % 2 = 0) AS f FROM ${kind}_elements;
+		 SELECT bf_mirror(f, 'cache', 'bitmap-$kind') FROM ${kind}_parquet");
+	push @bitmaps, [ "bitmap-$kind", $kind, "SELECT bf_contains(f, element)::int FROM ${kind}_elements, ${kind}_parquet ORDER BY i" ];
+}
+$_->[2] = sql($_->[2]) . "\n" foreach @bitmaps;
+is($redis->cli('HGET', "{$_->[0]}:bloomext", 'layout'), 'bitmap', "$_->[0]: its layout") foreach @bitmaps;
+
 # One of another size, so full that there are false positives, of more than 16 hashes and
 # 2^16 words; and one of more than 2^31 bits, which only Redis has.
 sql(q{
 	SET bloomext.overfull_notice = off;
 	CREATE TABLE other_filter AS SELECT bf_agg(element, 240000, 0.00001) AS f FROM
 		(SELECT element FROM bigint_elements WHERE i % 2 = 0 UNION ALL SELECT 1000000000000000 + generate_series(1, 700000)) AS elements;
-	SELECT bf_mirror(f, 'cache', 'other') FROM other_filter;
-	SELECT bf_redis_create('cache', 'huge', 330000000, 0.03);
-	SELECT bf_redis_add_each('cache', 'huge', array_agg(element)) FROM bigint_elements WHERE i % 2 = 0;
+	SELECT bf_mirror(f, 'cache', 'other'), bf_mirror(f, 'cache', 'bitmap-other', 'bitmap') FROM other_filter;
+	SELECT bf_redis_create('cache', 'huge', 330000000, 0.03), bf_redis_create('cache', 'bitmap-huge', 330000000, 0.03, layout => 'bitmap');
+	SELECT bf_redis_add_each('cache', 'huge', array_agg(element)), bf_redis_add_each('cache', 'bitmap-huge', array_agg(element)) FROM bigint_elements WHERE i % 2 = 0;
 });
 my $of_other = sql('SELECT bf_contains(f, element)::int FROM bigint_elements, other_filter ORDER BY i') . "\n";
 my $of_huge = sql(q{SELECT unnest(bf_redis_contains_each('cache', 'huge', array_agg(element ORDER BY i)))::int FROM bigint_elements}) . "\n";
@@ -130,24 +150,60 @@ $redis->cli('EVAL', q{
 	redis.call('SET', 'wordless', '\1\5\0\0\0\0')
 	return redis.call('SET', 'hashless', '\1\0\0\0\0\1\0\0\0\0\0\0\0\0')}, 0);
 my @no_filters = qw(absent growing-0 redisson guava32 like wordless hashless);
+
+# The same for layout bitmap: a string without its hash, evicted and made again by a SETBIT,
+# cut short; a hash without its string, of shapes that cannot be; what has no witness, as
+# nothing was added; a shard, and the key of shards; another strategy, other layouts.
+my $put = q{
+	local function hash(key) return '{' .. key .. '}:bloomext' end
+	local function put(from, to)
+		redis.call('COPY', from, to, 'REPLACE')
+		if redis.call('COPY', hash(from), hash(to), 'REPLACE') == 0 then redis.call('DEL', hash(to)) end
+	end };
+$redis->cli('EVAL', $put . q{
+	for _, key in ipairs({'alone', 'back', 'cut', 'gone', 'nine', 'many'}) do put('bitmap-bigint', 'bitmap-' .. key) end
+	local length = redis.call('STRLEN', 'bitmap-bigint')
+	redis.call('DEL', hash('bitmap-alone'), 'bitmap-gone', 'bitmap-back')
+	redis.call('SETBIT', 'bitmap-back', length * 8 - 1, 1)
+	redis.call('SET', 'bitmap-cut', redis.call('GETRANGE', 'bitmap-cut', 0, length - 2))
+	redis.call('HSET', hash('bitmap-nine'), 'hashes', 9)
+	return redis.call('HSET', hash('bitmap-many'), 'bits', 'many')}, 0);
+sql(q{
+	SELECT bf_redis_create('cache', 'bitmap-empty', 1000, 0.03, 'parquet');
+	SELECT bf_redis_create('cache', 'bitmap-shards', 1000, 0.03, 'parquet', layout => 'bitmap;shards=2');
+	SELECT bf_redis_add_each('cache', 'bitmap-shards', array_agg(element)) FROM bigint_elements;
+	SELECT bf_redis_create('cache', 'bitmap-growing', 1000, 0.03, 'parquet', expansion => 1);
+	SELECT bf_redis_create('cache', 'bitmap-window', 1000, 0.03, 'parquet', span => '3 days');
+	SELECT bf_mirror(bf_agg(element, 10000, 0.03, 'magnuss'), 'cache', 'bitmap-magnuss') FROM text_elements;
+	SELECT bf_mirror(bf_agg('19'::char(5), 1000, 0.0001), 'cache', 'char'), bf_mirror(bf_agg('19'::char(5), 1000, 0.0001, 'parquet'), 'cache', 'bitmap-char')});
+my %no_bitmaps = (alone => qr/no filter of layout/, back => qr/lost bits/, cut => qr/ \d+ bytes, not/, gone => qr/ 0 bytes, not/,
+	nine => qr/is not known/, many => qr/is not known|many bits or hashes/, empty => qr/no witness/, 'shards:0' => qr/a shard/,
+	magnuss => qr/is not known/, map { $_ => qr/no filter of layout/ } qw(absent shards growing window));
+
 my $of_guava32 = sql('SELECT bf_contains(f, element)::int FROM text_elements, guava32_filter ORDER BY i') . "\n";
 
 cmp_ok(scalar(() = $answers{text} =~ /1/g), '>', 10100, 'there are false positives');
 cmp_ok(scalar(() = $of_other =~ /1/g), '>', scalar(() = $answers{bigint} =~ /1/g) + 10, 'and more in another filter');
 is(join(' ', grep { !$redis->cli('EXISTS', $_) } @no_filters), 'absent', 'there are other things than filters');
 append_to_file("$built/one", "18\n");
+append_to_file("$built/blank", "19 \n");
+append_to_file("$built/one-uuid", "00000000-0000-0000-0000-000000000018\n");
 
 # What the forms of elements print that are taken, where a language's types leave anything to refuse.
 my %taken = (Python => "bytea 1 1 1\nuuid 1\nbigint 1\nrow 1\n", Node => "bytea 1 1\nuuid 1 1 1 1\nbigint 1 1 1 1 1\ninteger 1 1\nrow 1 1\n");
 
-# The URL of a relay that has the filter at "again" replaced before a STRLEN, so many times.
+# A command that has a filter, with its hash, take the place of another one.
+sub putting { return ('EVAL', "$put put(ARGV[1], ARGV[2]) return 1", 0, @_); }
+
+# The URL of a relay that has the filter at a key replaced before a STRLEN, so many times,
+# by another filter and by the one that was there.
 my @relays;
 sub swapping
 {
-	my ($times) = @_;
+	my ($times, $key, @filters) = @_;
 	my $port = RedisServer::free_port();
 	my $listener = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', LocalPort => $port) or die "port $port: $!";
-	$redis->cli('COPY', 'bigint', 'again', 'REPLACE');
+	$redis->cli(putting($filters[0], $key));
 	push @relays, fork() // die "fork: $!";
 	return "redis://127.0.0.1:$port" if $relays[-1];
 	while (my $client = $listener->accept)
@@ -158,22 +214,30 @@ sub swapping
 		{
 			foreach my $from ($select->can_read)
 			{
+				my $to = $from == $client ? $server : $client;
 				my $length = sysread $from, my $bytes, 65536;
 				$select->remove($from), last unless $length;
-				$redis->cli('COPY', $times-- % 2 ? 'other' : 'bigint', 'again', 'REPLACE') if $bytes =~ /strlen/i && $times > 0;
-				print { $from == $client ? $server : $client } $bytes;
-				$_->flush foreach $client, $server;
+				if ($times > 0 && $bytes =~ s/^(.*?)(?=\*2\r\n\$6\r\nstrlen\b)//is)
+				{
+					print $to $1;
+					$to->flush;
+					$redis->cli(putting($filters[ $times-- % 2 ], $key));
+				}
+				print $to $bytes;
+				$to->flush;
 			}
 		}
 	}
 	POSIX::_exit(0);
 }
 
-# What is wrong with a reader that has no filter: it says that, or "maybe".
+# What is wrong with a reader that has no filter, or is asked for what it cannot know: it
+# says why, or "maybe".
 sub no_answers
 {
-	my ($out, $err, $status) = output_of("$built/one", @_);
-	return $out =~ /0/ ? 'no' : $err =~ /no filter of layout guava|UncheckedIOException/ ? '' : "answers $out, status $status: $err";
+	my ($why, $file, @command) = @_;
+	my ($out, $err, $status) = output_of("$built/$file", @command);
+	return $out =~ /0/ ? 'no' : $err =~ /$why|UncheckedIOException/ ? '' : "answers $out, status $status: $err";
 }
 
 $redis->cli(split ' ', $1) if slurp_file("$root/$page") =~ /`(ACL SETUSER service [^`]*)`/;
@@ -197,18 +261,50 @@ foreach my $language (sort keys %commands)
 			is($out, $taken, "$language: forms of elements, taken and refused") or diag $err;
 		}
 		push @command, $url;
-		foreach my $key (@kinds, 'row', 'ids')
+		foreach my $filter ((map { [ $_, $_ eq 'ids' ? 'row' : $_, $answers{$_} ] } @kinds, 'row', 'ids'), @bitmaps)
 		{
-			($out, $err, $status) = output_of("$built/$key", @command, $key, $key eq 'ids' ? 'row' : $key);
+			my ($key, $kind, $expected) = @$filter;
+			($out, $err, $status) = output_of("$built/" . ($key eq 'ids' ? $key : $kind), @command, $key, $kind);
 			is($status, 0, "$language, $key: no error") or diag $err;
-			ok($out eq $answers{$key}, "$language, $key: answers as SQL does");
+			ok($out eq $expected, "$language, $key: answers as SQL does");
 		}
-		$redis->cli('COPY', 'bigint', 'again', 'REPLACE');
-		($out, $err) = output_of("$built/bigint", @command, 'again', 'bigint', 'COPY', 'other', 'again', 'REPLACE');
-		ok($out eq $of_other, "$language: follows what replaces a filter") or diag $err;
-		is(no_answers(@command, 'again', 'bigint', 'DEL', 'again'), '', "$language: no filter any more");
+		($out, $err) = output_of("$built/bigint", @command, 'bitmap-huge', 'bigint');
+		ok($out eq $of_huge, "$language: a bitmap of more than 2^31 bits") or diag $err;
+		foreach my $key (sort keys %no_bitmaps)
+		{
+			is(no_answers($no_bitmaps{$key}, 'one', @command, "bitmap-$key", 'bigint'), '', "$language: no filter at bitmap-$key");
+		}
+		foreach my $asked ([ 'integer', 'bigint', 'one' ], [ 'bigint', 'integer', 'one' ], [ 'text', 'bytea', 'one' ], [ 'uuid', 'bytea', 'one' ], [ 'bytea', 'uuid', 'one-uuid' ], [ 'char', 'text', 'blank' ])
+		{
+			my ($key, $kind, $file) = @$asked;
+			is(no_answers(qr/elements are/, $file, @command, $_, $kind), '', "$language: $kind asked of $_")
+			  foreach "bitmap-$key", $language eq 'Java' ? () : $key;
+		}
+
+		# Replaced by one of another size, and of another layout.
+		my @ways = ([ 'bitmap-again', 'bitmap-bigint', 'bitmap-other' ],
+			$language eq 'Java' ? ([ 'again', 'bigint', 'other' ]) : map { [ 'again', @$_ ] } [ 'bigint', 'other' ], [ 'bigint', 'bitmap-other' ], [ 'bitmap-bigint', 'other' ]);
+		foreach my $way (@ways)
+		{
+			my ($key, $before, $after) = @$way;
+			$redis->cli(putting($before, $key));
+			($out, $err) = output_of("$built/bigint", @command, $key, 'bigint', putting($after, $key));
+			ok($out eq $of_other, "$language: $after takes the place of $before") or diag $err;
+			is(no_answers(qr/no filter/, 'one', @command, $key, 'bigint', 'DEL', $key), '', "$language: no filter any more at $key");
+		}
 		my @others = grep { !($language eq 'Java' && $_ eq 'guava32') } @no_filters;
-		is(no_answers(@command, $_, 'bigint'), '', "$language: no filter at $_") foreach @others;
+		is(no_answers(qr/no filter of layout/, 'one', @command, $_, 'bigint'), '', "$language: no filter at $_") foreach @others;
+
+		pop @command;
+		foreach my $way (grep { $_->[0] ne 'again' || $language ne 'Java' } @ways)
+		{
+			($out, $err) = output_of("$built/bigint", @command, swapping(3, $way->[0], @$way[ 1, 2 ]), $way->[0], 'bigint');
+			ok($out eq $of_other, "$language: follows where $way->[2] takes the place of $way->[1] between two commands") or diag $err;
+		}
+		is(no_answers(qr/no filter|again and again/, 'bigint', @command, swapping(1001, @$_), $_->[0], 'bigint'), '', "$language: does not follow for ever, $_->[2]")
+		  foreach grep { $_->[0] ne 'again' || $language ne 'Java' } @ways;
+
+		push @command, $url;
 		if ($language eq 'Java')
 		{
 			($out, $err) = output_of("$built/text", @command, 'guava32', 'text');
@@ -219,11 +315,6 @@ foreach my $language (sort keys %commands)
 		# Java has no room for a copy.
 		($out, $err) = output_of("$built/bigint", @command, 'huge', 'bigint');
 		ok($out eq $of_huge, "$language: more than 2^31 bits") or diag $err;
-
-		pop @command;
-		($out, $err) = output_of("$built/bigint", @command, swapping(3), 'again', 'bigint');
-		ok($out eq $of_other, "$language: follows a filter that is replaced between two commands") or diag $err;
-		is(no_answers(@command, swapping(1001), 'again', 'bigint'), '', "$language: does not follow for ever");
 	}
 }
 

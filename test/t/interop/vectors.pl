@@ -1,4 +1,4 @@
-# The kit of test/vectors: its runners pass the originals, the reader for Node and the
+# The kit of test/vectors: its runners pass the originals, the readers of clients/ and the
 # formulas of doc/strategies.md in Python; and none passes vectors that differ by a bit, in
 # whichever file.  Those that are compiled: test/originals/runners.pl.
 use strict;
@@ -14,13 +14,14 @@ use Documents qw(code);
 use Languages qw(python java);
 use VectorKit qw(kit test_runner);
 
-my $kit = kit('test/interop/python/*.py', 'doc/readers/node/bloom_reader.js');
+my $kit = kit('test/interop/python/*.py', 'clients/python/bloom_reader.py', 'clients/node/bloom_reader.js');
 append_to_file("$kit/document.py", join "\n", grep { !/bloomfilter/ } code('doc/redis-readers.md', 'python'));
 local $ENV{PYTHONDONTWRITEBYTECODE} = 1;
 
 my %runners = (
 	Python => [ [], python("$kit/formulas.py", 'hashlib') ],
-	Node => [ ['guava64'], system('command -v node >/dev/null 2>&1') == 0 ? ('node', "$kit/reader.js") : () ],
+	"Python's reader" => [ [qw(guava64 parquet)], python("$kit/reader.py", 'mmh3', 'redis', 'xxhash') ],
+	"Node's reader" => [ [qw(guava64 parquet)], system('command -v node >/dev/null 2>&1') == 0 ? ('node', "$kit/reader.js") : () ],
 	Java => [ [qw(guava64 guava32 spark)], java_of_kit() ]);
 foreach my $language (sort keys %runners)
 {

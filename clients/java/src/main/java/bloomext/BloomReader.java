@@ -13,18 +13,18 @@
  * as above, of integer Funnels.integerFunnel(), of bigint Funnels.longFunnel(), of bytea and
  * the 16 bytes of a uuid Funnels.byteArrayFunnel(), which row(...) of several columns needs, too.
  */
+package bloomext;
+
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnel;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.UUID;
 import redis.clients.jedis.UnifiedJedis;
 
+/** May be shared by threads. */
 public class BloomReader<T> {
 	private final UnifiedJedis redis;
 	private final String key;
@@ -40,34 +40,7 @@ public class BloomReader<T> {
 
 	/** The element of several columns: of a String, Integer, Long, UUID or byte[] for each. */
 	public static byte[] row(Object... values) {
-		ByteArrayOutputStream element = new ByteArrayOutputStream();
-		for (Object value : values) {
-			if (value instanceof String) {
-				add(element, 9, ((String) value).getBytes(StandardCharsets.UTF_8));
-			} else if (value instanceof byte[]) {
-				add(element, 11, (byte[]) value);
-			} else if (value instanceof UUID) {
-				UUID id = (UUID) value;
-				add(element, 12, ByteBuffer.allocate(16).putLong(id.getMostSignificantBits())
-					.putLong(id.getLeastSignificantBits()).array());
-			} else if (value instanceof Integer || value instanceof Long) {
-				add(element, 13, little(8).putLong(((Number) value).longValue()).array());
-			} else {
-				throw new IllegalArgumentException("no element of several columns has " + value);
-			}
-		}
-		return element.toByteArray();
-	}
-
-	/** The number of its kind, the length, and the bytes. */
-	private static void add(ByteArrayOutputStream element, int kind, byte[] bytes) {
-		element.write(kind);
-		element.writeBytes(little(4).putInt(bytes.length).array());
-		element.writeBytes(bytes);
-	}
-
-	private static ByteBuffer little(int size) {
-		return ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+		return Element.row(values);
 	}
 
 	public boolean mightContain(T element) {

@@ -1,0 +1,278 @@
+// Package bloomreader asks a filter of bloomext in Redis, of layout guava or bitmap: by
+// BITFIELD_RO, in batches.
+//
+//	titles := bloomreader.Filter{Client: client, Key: "titles"} // a client of go-redis
+//	titles.Contains(ctx, []bloomreader.Element{bloomreader.Text("Breaking news"), bloomreader.Text("首页")}) // [true false]
+//
+// false is certain.  An error means that nothing is known: take it for true.
+//
+// A question is one round trip of three commands.  The first one reads the bits, and with
+// them what shows that they are the filter's: the head of the string in layout guava, in
+// layout bitmap bits that the string must have, its witness.  The others read what the
+// filter is, its length and the hash next to it.  Where that is not as remembered, the bits
+// may be another filter's.
+package bloomreader
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/twmb/murmur3"
+)
+
+const (
+	batch = 100 // elements a command; larger ones keep Redis from others for longer
+	tries = 5   // where the filter is replaced again and again
+)
+
+// Element is what is looked for.
+type Element struct {
+	funnel string // as the hash names it
+	kind   byte   // of a value in a row
+	bytes  []byte
+}
+
+// Kinds in rows.
+const (
+	text    = 9
+	bytea   = 11
+	uuid    = 12
+	integer = 13
+)
+
+func Text(s string) Element    { return Element{"utf8", text, []byte(s)} }
+func Bytea(b []byte) Element   { return Element{"bytes", bytea, b} }
+func UUID(id [16]byte) Element { return Element{"bytes", uuid, id[:]} }
+func Integer(i int32) Element {
+	return Element{"int", integer, binary.LittleEndian.AppendUint32(nil, uint32(i))}
+}
+func Bigint(i int64) Element {
+	return Element{"long", integer, binary.LittleEndian.AppendUint64(nil, uint64(i))}
+}
+
+// Row is an element of several columns: Row(Text("north"), Integer(1)).  Integers of any
+// size are the same there.
+func Row(values ...Element) Element {
+	row := Element{"bytes", bytea, nil}
+	for _, value := range values {
+		if value.funnel == "int" {
+			value = Bigint(int64(int32(binary.LittleEndian.Uint32(value.bytes))))
+		}
+		row.bytes = append(row.bytes, value.kind)
+		row.bytes = binary.LittleEndian.AppendUint32(row.bytes, uint32(len(value.bytes)))
+		row.bytes = append(row.bytes, value.bytes...)
+	}
+	return row
+}
+
+// Positions of an element in m bits, by strategy.
+var positions = map[string]func(element []byte, m, k uint64) []uint64{"guava": guava, "parquet": parquet}
+
+func guava(element []byte, m, k uint64) (positions []uint64) {
+	h1, h2 := murmur3.Sum128(element)
+	for i := uint64(0); i < k; i++ {
+		positions = append(positions, (h1+i*h2)&(1<<63-1)%m)
+	}
+	return positions
+}
+
+// A block of 256 bits by the upper half of the hash, and a bit in each of its words by the
+// lower half.
+func parquet(element []byte, m, _ uint64) (positions []uint64) {
+	h := xxhash.Sum64(element)
+	block := h >> 32 * (m / 256) >> 32
+	for i, salt := range []uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31} {
+		positions = append(positions, 256*block+32*uint64(i)+uint64(uint32(h)*salt>>27))
+	}
+	return positions
+}
+
+// What a filter is, by the first 48 bits of its string, its length and the hash next to it.
+type shape struct {
+	described        string
+	head             int64 // 0 in layout bitmap
+	strategy         string
+	m, k             uint64
+	funnel, elements string
+	witness          []word
+}
+
+type word struct {
+	number string
+	bits   int64
+}
+
+var (
+	fields    = []string{"layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness"}
+	isNumber  = regexp.MustCompile(`^[1-9]\d{0,9}$`)
+	isWitness = regexp.MustCompile(`^\d+( \d+:\d{1,10})*$`)
+	words     = regexp.MustCompile(` (\d+):(\d+)`)
+)
+
+func shapeOf(head, length int64, values []any) (*shape, error) {
+	field := map[string]string{}
+	for i, value := range values {
+		if text, exists := value.(string); exists {
+			field[fields[i]] = text
+		}
+	}
+	s := &shape{described: fmt.Sprintf("%d %q", length, values), funnel: field["funnel"], elements: field["elements"]}
+	_, shard := field["whole"]
+	if field["layout"] == "bitmap" {
+		if err := s.readBitmap(length, field); err != nil {
+			return nil, err
+		}
+	} else {
+		s.head, s.strategy, s.k, s.m = head, "guava", uint64(head>>32&255), uint64(head&0xffffffff)*64
+		if head>>40 != 1 || s.k == 0 || s.m == 0 || length != 6+int64(s.m/8) {
+			return nil, fmt.Errorf("no filter of layout guava or bitmap")
+		}
+		// A hash that is about another string says nothing.
+		if strings.Join([]string{field["layout"], field["strategy"], field["bits"], field["hashes"]}, " ") != fmt.Sprint("guava guava ", s.m, " ", s.k) {
+			s.funnel, s.elements, shard = "", "", false
+		}
+	}
+	if shard {
+		return nil, fmt.Errorf("a shard, which has some of the elements only")
+	}
+	return s, nil
+}
+
+func (s *shape) readBitmap(length int64, field map[string]string) error {
+	s.strategy = field["strategy"]
+	if isNumber.MatchString(field["bits"]) && isNumber.MatchString(field["hashes"]) {
+		s.m, _ = strconv.ParseUint(field["bits"], 10, 64)
+		s.k, _ = strconv.ParseUint(field["hashes"], 10, 64)
+	}
+	if positions[s.strategy] == nil || s.m == 0 || s.m > 1<<32 || s.k > 255 || s.strategy == "parquet" && (s.k != 8 || s.m%256 != 0) {
+		return fmt.Errorf("strategy %q with %q bits and %q hashes is not known", s.strategy, field["bits"], field["hashes"])
+	}
+	if length != int64(s.m+7)/8 {
+		return fmt.Errorf("no filter: it has %d bytes, not %d bits", length, s.m)
+	}
+	if !isWitness.MatchString(field["witness"]) {
+		return fmt.Errorf("it has no witness, so that a lost filter looks like an empty one")
+	}
+	for _, match := range words.FindAllStringSubmatch(field["witness"], -1) {
+		bits, _ := strconv.ParseInt(match[2], 10, 64)
+		s.witness = append(s.witness, word{match[1], bits})
+	}
+	return nil
+}
+
+// What BITFIELD_RO is to read: words of the witness, then bits.
+func (s *shape) gets(elements []Element) (gets []any) {
+	for _, word := range s.witness {
+		gets = append(gets, "GET", "u32", "#"+word.number)
+	}
+	for _, element := range elements {
+		for _, position := range positions[s.strategy](element.bytes, s.m, s.k) {
+			if s.head != 0 {
+				position = 48 + (position ^ 63)
+			}
+			gets = append(gets, "GET", "u1", position)
+		}
+	}
+	return gets
+}
+
+// By the values of gets.
+func (s *shape) answers(values []int64) (answers []bool, err error) {
+	for i, word := range s.witness {
+		if values[i]&word.bits != word.bits {
+			return nil, fmt.Errorf("it has lost bits")
+		}
+	}
+	for bits := values[len(s.witness):]; len(bits) > 0; bits = bits[s.k:] {
+		there := int64(1)
+		for _, bit := range bits[:s.k] {
+			there &= bit
+		}
+		answers = append(answers, there == 1)
+	}
+	return answers, nil
+}
+
+// Refuse elements of another kind than the hash says.
+func (s *shape) check(elements []Element) error {
+	for _, element := range elements {
+		if s.funnel != "" && s.funnel != element.funnel || s.elements != "" && (s.elements == "uuid") != (element.kind == uuid) {
+			return fmt.Errorf("its elements are %q as %q, and not what was asked for", s.elements, s.funnel)
+		}
+		if s.elements == "char(n)" && bytes.HasSuffix(element.bytes, []byte(" ")) {
+			return fmt.Errorf("its elements are char(n): ask for them without trailing blanks")
+		}
+	}
+	return nil
+}
+
+// Filter may be shared by goroutines, by its address.
+type Filter struct {
+	Client redis.UniversalClient
+	Key    string
+	shape  atomic.Pointer[shape]
+}
+
+// Contains has an answer for each element, each batch of one moment.
+func (f *Filter) Contains(ctx context.Context, elements []Element) (answers []bool, err error) {
+	for left := tries; len(elements) > 0; {
+		n := len(elements)
+		if n > batch {
+			n = batch
+		}
+		found, err := f.ask(ctx, elements[:n], left == 1)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Key, err)
+		}
+		answers, elements = append(answers, found...), elements[len(found):]
+		if len(found) > 0 {
+			left = tries
+		} else if left--; left == 0 {
+			return nil, fmt.Errorf("%s: it is replaced again and again", f.Key)
+		}
+	}
+	return answers, nil
+}
+
+// An answer for each, or none if the filter is not as remembered; then the last try says why.
+func (f *Filter) ask(ctx context.Context, elements []Element, last bool) ([]bool, error) {
+	shape, hash := f.shape.Load(), f.Key
+	if !strings.Contains(hash, "{") {
+		hash = "{" + hash + "}"
+	}
+	command := []any{"BITFIELD_RO", f.Key, "GET", "u48", 0}
+	if shape != nil {
+		command = append(command, shape.gets(elements)...)
+	}
+	pipeline := f.Client.Pipeline()
+	bits, length, about := pipeline.Do(ctx, command...), pipeline.StrLen(ctx, f.Key), pipeline.HMGet(ctx, hash+":bloomext", fields...)
+	if _, err := pipeline.Exec(ctx); err != nil {
+		return nil, err
+	}
+	values, err := bits.Int64Slice()
+	if err != nil {
+		return nil, err
+	}
+	head, described := values[0], fmt.Sprintf("%d %q", length.Val(), about.Val())
+	if shape != nil && described == shape.described && (shape.head == 0 || shape.head == head) {
+		if err := shape.check(elements); err != nil {
+			return nil, err
+		}
+		return shape.answers(values[1:])
+	}
+	shape, err = shapeOf(head, length.Val(), about.Val())
+	f.shape.Store(shape)
+	// Of two filters, perhaps, but not where there is none.
+	if err != nil && !last && length.Val() != 0 {
+		err = nil
+	}
+	return nil, err
+}

@@ -1,0 +1,207 @@
+// Ask a filter of bloomext in Redis, of layout guava or bitmap: by BITFIELD_RO, in batches.
+//
+//	const titles = new Filter(client, 'titles', 'text'); // a client of package redis
+//	await titles.contains(['Breaking news', '首页']);    // [true, false]
+//
+// false is certain.  An error means that nothing is known: take it for true.
+//
+// A question is one round trip of three commands.  The first one reads the bits, and with
+// them what shows that they are the filter's: the head of the string in layout guava, in
+// layout bitmap bits that the string must have, its witness.  The others read what the
+// filter is, its length and the hash next to it.  Where that is not as remembered, the bits
+// may be another filter's.
+
+const BATCH = 100; // elements a command; larger ones keep Redis from others for longer
+const TRIES = 5;   // where the filter is replaced again and again
+const FIELDS = ['layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness'];
+
+// The kinds of elements: their funnel, as the hash names it, and their bytes.  What is of
+// another kind is refused: its bytes would be others, and the answer a wrong no.
+const FUNNELS = { text: 'utf8', integer: 'int', bigint: 'long', uuid: 'bytes', bytea: 'bytes', row: 'bytes' };
+
+function must(fits, element) {
+	if (fits) return element;
+	throw new TypeError(`no such element, or no array of them: ${typeof element} ${String(element)}`);
+}
+
+const BYTES = {
+	text: string => Buffer.from(must(typeof string === 'string', string)),
+	integer: number => {
+		const bytes = Buffer.alloc(4);
+		return bytes.writeInt32LE(must(Number.isInteger(number), number)), bytes;
+	},
+	bigint: number => {
+		const bytes = Buffer.alloc(8), exact = typeof number === 'number' ? Number.isSafeInteger(number) : /^-?\d+$/.test(number);
+		return bytes.writeBigInt64LE(BigInt(must(exact, number))), bytes;
+	},
+	uuid: string => Buffer.from(must(/^\{?([0-9a-f]-?){32}\}?$/i.test(string), string).replace(/[{}-]/g, ''), 'hex'),
+	bytea: bytes => Buffer.from(must(bytes instanceof Uint8Array, bytes)),
+	row: values => Buffer.concat([...must(Array.isArray(values) && values.length > 1, values)].flatMap(partOf)),
+};
+
+// A value of a row: the number of its kind, the length, and the bytes.
+function partOf(value) {
+	const [number, kind] = { string: [9, 'text'], number: [13, 'bigint'], bigint: [13, 'bigint'] }[typeof value] ?? (value?.uuid ? [12, 'uuid'] : [11, 'bytea']);
+	const head = Buffer.of(number, 0, 0, 0, 0), bytes = BYTES[kind](kind === 'uuid' ? value.uuid : value);
+	return head.writeUInt32LE(bytes.length, 1), [head, bytes];
+}
+
+// MurmurHash3 x64 128: its halves.
+const MASK = (1n << 64n) - 1n, C1 = 0x87c37b91114253d5n, C2 = 0x4cf5ad432745937fn;
+const rotate = (x, r) => (x << r | x >> 64n - r) & MASK;
+const mix = (k, factor) => (k ^ k >> 33n) * factor & MASK;
+const finish = k => mix(mix(mix(k, 0xff51afd7ed558ccdn), 0xc4ceb9fe1a85ec53n), 1n);
+
+function murmur3(bytes) {
+	const blocks = Buffer.concat([bytes, Buffer.alloc(-bytes.length & 15)]), length = BigInt(bytes.length);
+	let h1 = 0n, h2 = 0n;
+	for (let at = 0; at < blocks.length; at += 16) {
+		const whole = at + 16 <= bytes.length;
+		h1 ^= rotate(blocks.readBigUInt64LE(at) * C1 & MASK, 31n) * C2 & MASK;
+		if (whole) h1 = (rotate(h1, 27n) + h2) * 5n + 0x52dce729n & MASK;
+		h2 ^= rotate(blocks.readBigUInt64LE(at + 8) * C2 & MASK, 33n) * C1 & MASK;
+		if (whole) h2 = (rotate(h2, 31n) + h1) * 5n + 0x38495ab5n & MASK;
+	}
+	h1 ^= length, h2 ^= length, h1 = h1 + h2 & MASK, h2 = h1 + h2 & MASK;
+	h1 = finish(h1), h2 = finish(h2);
+	return [h1 + h2 & MASK, h1 + 2n * h2 & MASK];
+}
+
+// XXH64.
+const P1 = 0x9e3779b185ebca87n, P2 = 0xc2b2ae3d27d4eb4fn, P3 = 0x165667b19e3779f9n, P4 = 0x85ebca77c2b2ae63n, P5 = 0x27d4eb2f165667c5n;
+const take = (lane, word) => rotate(lane + word * P2 & MASK, 31n) * P1 & MASK;
+
+function xxh64(bytes) {
+	let h = P5, at = 0;
+	if (bytes.length >= 32) {
+		let lanes = [P1 + P2, P2, 0n, -P1];
+		for (; at + 32 <= bytes.length; at += 32) lanes = lanes.map((lane, i) => take(lane, bytes.readBigUInt64LE(at + 8 * i)));
+		h = lanes.reduce((sum, lane, i) => sum + rotate(lane, [1n, 7n, 12n, 18n][i]), 0n);
+		for (const lane of lanes) h = (h & MASK ^ take(0n, lane)) * P1 + P4;
+	}
+	h = h + BigInt(bytes.length) & MASK;
+	for (; at + 8 <= bytes.length; at += 8) h = rotate(h ^ take(0n, bytes.readBigUInt64LE(at)), 27n) * P1 + P4 & MASK;
+	if (at + 4 <= bytes.length) {
+		h = rotate(h ^ BigInt(bytes.readUInt32LE(at)) * P1 & MASK, 23n) * P2 + P3 & MASK;
+		at += 4;
+	}
+	for (const byte of bytes.subarray(at)) h = rotate(h ^ BigInt(byte) * P5 & MASK, 11n) * P1 & MASK;
+	h = (h ^ h >> 33n) * P2 & MASK;
+	h = (h ^ h >> 29n) * P3 & MASK;
+	return h ^ h >> 32n;
+}
+
+// Positions in m bits: of parquet a block of 256 of them by the upper half of the hash, and
+// a bit in each of its words by the lower half.
+const SALTS = [0x47b6137bn, 0x44974d91n, 0x8824ad5bn, 0xa2b7289dn, 0x705495c7n, 0x2df1424bn, 0x9efc4947n, 0x5c6bfb31n];
+const POSITIONS = {
+	guava(element, m, k) {
+		const [h1, h2] = murmur3(element);
+		return Array.from({ length: k }, (_, i) => BigInt.asUintN(63, h1 + BigInt(i) * h2) % m);
+	},
+	parquet(element, m) {
+		const h = xxh64(element), block = (h >> 32n) * (m / 256n) >> 32n;
+		return SALTS.map((salt, i) => 256n * block + 32n * BigInt(i) + (h * salt >> 27n & 31n));
+	},
+};
+
+// What a filter is, by the first 48 bits of its string, its length and the hash next to it.
+class Shape {
+	constructor(key, head, length, fields) {
+		const [layout, strategy, bits, hashes, funnel, elements, whole, witness] = fields;
+		Object.assign(this, { key, described: JSON.stringify([length, fields]), funnel, elements, witness: [] });
+		let shard = whole != null;
+		if (layout === 'bitmap') {
+			Object.assign(this, { head: null, strategy, m: this.number(bits, 2 ** 32), k: this.number(hashes, 255) });
+			if (!Object.hasOwn(POSITIONS, strategy) || strategy === 'parquet' && (this.k !== 8 || this.m % 256))
+				this.refuse(`strategy ${strategy} with ${bits} bits and ${hashes} hashes is not known`);
+			if (length !== Math.ceil(this.m / 8)) this.refuse(`no filter: it has ${length} bytes, not ${bits} bits`);
+			if (!/^\d+( \d+:\d+)*$/.test(witness)) this.refuse('it has no witness, so that a lost filter looks like an empty one');
+			this.witness = Array.from(witness.matchAll(/ (\d+):(\d+)/g), ([, word, set]) => [word, BigInt(set)]);
+		} else {
+			// Not by >> and &, which are of 32 bits.
+			Object.assign(this, { head, strategy: 'guava', m: head % 2 ** 32 * 64, k: Math.floor(head / 2 ** 32) % 256 });
+			if (Math.floor(head / 2 ** 40) !== 1 || !this.k || !this.m || length !== 6 + this.m / 8) this.refuse('no filter of layout guava or bitmap');
+			// A hash that is about another string says nothing.
+			if (fields.slice(0, 4).join() !== `guava,guava,${this.m},${this.k}`) this.funnel = this.elements = shard = null;
+		}
+		if (shard) this.refuse('a shard, which has some of the elements only');
+	}
+
+	refuse(why) {
+		throw new Error(`${this.key}: ${why}`);
+	}
+
+	number(text, most) {
+		if (!/^[1-9]\d{0,9}$/.test(text) || +text > most) this.refuse(`no filter: its hash says ${text} bits or hashes`);
+		return +text;
+	}
+
+	isOf(head, described) {
+		return described === this.described && (this.head === null || this.head === head);
+	}
+
+	// What BITFIELD_RO is to read: words of the witness, then bits.
+	gets(elements) {
+		const bits = elements.flatMap(element => POSITIONS[this.strategy](element, BigInt(this.m), this.k));
+		const offset = this.head === null ? p => p : p => 48n + (p ^ 63n);
+		return [...this.witness.flatMap(([word]) => ['GET', 'u32', `#${word}`]), ...bits.flatMap(p => ['GET', 'u1', `${offset(p)}`])];
+	}
+
+	// By the values of gets().
+	answers(values) {
+		if (!this.witness.every(([, set], i) => (BigInt(values[i]) & set) === set)) this.refuse('it has lost bits');
+		const bits = values.slice(this.witness.length);
+		return Array.from({ length: bits.length / this.k }, (_, i) => bits.slice(i * this.k, (i + 1) * this.k).every(bit => bit));
+	}
+
+	// Refuse elements of another kind than the hash says.
+	check(kind, elements) {
+		if (this.funnel && this.funnel !== FUNNELS[kind] || this.elements && (this.elements === 'uuid') !== (kind === 'uuid'))
+			this.refuse(`its elements are ${this.elements || 'known'} as ${this.funnel}, not ${kind}`);
+		if (this.elements === 'char(n)' && elements.some(element => element.at(-1) === 32))
+			this.refuse('its elements are char(n): ask for them without trailing blanks');
+	}
+}
+
+class Filter {
+	constructor(client, key, kind) {
+		const hash = `${key.includes('{') ? key : `{${key}}`}:bloomext`;
+		Object.assign(this, { client, key, kind, hash, bytesOf: BYTES[kind], shape: null });
+	}
+
+	// An answer for each element, each batch of one moment.
+	async contains(elements) {
+		const all = [...must(Array.isArray(elements), elements)].map(element => this.bytesOf(element)), answers = [];
+		for (let tries = TRIES; answers.length < all.length;) {
+			const found = await this.ask(all.slice(answers.length, answers.length + BATCH), tries === 1);
+			answers.push(...found);
+			tries = found.length ? TRIES : tries - 1;
+			if (!tries) throw new Error(`${this.key}: it is replaced again and again`);
+		}
+		return answers;
+	}
+
+	// An answer for each, or none if the filter is not as remembered; then the last try says why.
+	async ask(batch, last) {
+		const { shape } = this;
+		const [[head, ...values], length, fields] = await Promise.all([
+			['BITFIELD_RO', this.key, 'GET', 'u48', '0', ...(shape ? shape.gets(batch) : [])],
+			['STRLEN', this.key], ['HMGET', this.hash, ...FIELDS],
+		].map(command => this.client.sendCommand(command)));
+		if (shape?.isOf(head, JSON.stringify([length, fields]))) {
+			shape.check(this.kind, batch);
+			return shape.answers(values);
+		}
+		this.shape = null;
+		try {
+			this.shape = new Shape(this.key, head, length, fields);
+		} catch (error) {
+			// Of two filters, perhaps, but not where there is none.
+			if (last || !length) throw error;
+		}
+		return [];
+	}
+}
+
+module.exports = { Filter };

@@ -1,0 +1,163 @@
+"""Ask a filter of bloomext in Redis, of layout guava or bitmap: by BITFIELD_RO, in batches.
+
+    titles = Filter(redis.Redis.from_url('redis://localhost'), 'titles', 'text')
+    titles.contains(['Breaking news', '首页'])      # [True, False]
+
+False is certain.  An exception means that nothing is known: take it for True.
+
+A question is one round trip of three commands.  The first one reads the bits, and with them
+what shows that they are the filter's: the head of the string in layout guava, in layout bitmap
+bits that the string must have, its witness.  The others read what the filter is, its length
+and the hash next to it.  Where that is not as remembered, the bits may be another filter's.
+"""
+import re
+import struct
+import uuid
+
+import mmh3
+import xxhash
+
+BATCH = 100     # elements a command; larger ones keep Redis from others for longer
+TRIES = 5       # where the filter is replaced again and again
+FIELDS = 'layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness'
+
+# The kinds of elements: their funnel, as the hash names it, and their bytes.
+KINDS = {
+    'text': ('utf8', str.encode),
+    'integer': ('int', lambda i: i.to_bytes(4, 'little', signed=True)),
+    'bigint': ('long', lambda i: i.to_bytes(8, 'little', signed=True)),
+    'uuid': ('bytes', lambda u: u.bytes),
+    'bytea': ('bytes', lambda b: bytes(memoryview(b))),
+    'row': ('bytes', lambda values: row(values)),
+}
+# Of a row: the number of a value's kind in the element, and its bytes.
+PARTS = {str: (9, 'text'), bytes: (11, 'bytea'), uuid.UUID: (12, 'uuid'), int: (13, 'bigint')}
+
+
+def row(values):
+    """The element of several columns, of a tuple with a value for each."""
+    if type(values) is not tuple or len(values) < 2 or not {*map(type, values)} <= {*PARTS}:
+        raise TypeError(f'no tuple of texts, integers, uuids, bytes: {values!r}')
+    parts = [(number, KINDS[kind][1](value)) for value in values for number, kind in [PARTS[type(value)]]]
+    return b''.join(struct.pack('<BI', number, len(data)) + data for number, data in parts)
+
+
+def guava(element, m, k):
+    """Positions by MurmurHash3."""
+    h1, h2 = mmh3.hash64(element, signed=False)
+    return [(h1 + i * h2 & 0x7fffffffffffffff) % m for i in range(k)]
+
+
+SALTS = 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31
+
+
+def parquet(element, m, k):
+    """A block of 256 bits by the upper half of XXH64, and a bit in each of its words by the lower half."""
+    h = xxhash.xxh64_intdigest(element)
+    block = (h >> 32) * (m // 256) >> 32
+    return [256 * block + 32 * i + (h * salt >> 27 & 31) for i, salt in enumerate(SALTS)]
+
+
+POSITIONS = {'guava': guava, 'parquet': parquet}
+
+
+class Shape:
+    """What a filter is, by the first 48 bits of its string, its length and the hash next to it."""
+
+    def __init__(self, key, head, length, fields):
+        self.key, self.described = key, (length, fields)
+        layout, strategy, bits, hashes, self.funnel, self.elements, whole, witness = fields
+        if layout == 'bitmap':
+            self.head, self.strategy = None, strategy
+            self.m, self.k = self.number(bits, 2**32), self.number(hashes, 255)
+            if strategy not in POSITIONS or strategy == 'parquet' and (self.k != 8 or self.m % 256):
+                self.refuse(f'strategy {strategy} with {bits} bits and {hashes} hashes is not known')
+            if length != (self.m + 7) // 8:
+                self.refuse(f'no filter: it has {length} bytes, not {bits} bits')
+            if not re.fullmatch(r'\d+( \d+:\d+)*', witness or ''):
+                self.refuse('it has no witness, so that a lost filter looks like an empty one')
+            self.witness = [(int(word), int(set_bits)) for word, set_bits in re.findall(r' (\d+):(\d+)', witness)]
+        else:
+            self.head, self.strategy, self.witness = head, 'guava', []
+            self.k, self.m = head >> 32 & 255, (head & 0xffffffff) * 64
+            if head >> 40 != 1 or not self.k or not self.m or length != 6 + self.m // 8:
+                self.refuse('no filter of layout guava or bitmap')
+            # A hash that is about another string says nothing.
+            if fields[:4] != ['guava', 'guava', str(self.m), str(self.k)]:
+                self.funnel = self.elements = whole = None
+        if whole is not None:
+            self.refuse('a shard, which has some of the elements only')
+
+    def refuse(self, why):
+        raise LookupError(f'{self.key}: {why}')
+
+    def number(self, text, most):
+        if not re.fullmatch('[1-9][0-9]{0,9}', text or '') or int(text) > most:
+            self.refuse(f'no filter: its hash says {text} bits or hashes')
+        return int(text)
+
+    def is_of(self, head, described):
+        return described == self.described and self.head in (None, head)
+
+    def gets(self, elements):
+        """What BITFIELD_RO is to read: words of the witness, then bits."""
+        bits = [p for element in elements for p in POSITIONS[self.strategy](element, self.m, self.k)]
+        if self.head is not None:
+            bits = [48 + (p ^ 63) for p in bits]
+        return [('u32', f'#{word}') for word, _ in self.witness] + [('u1', bit) for bit in bits]
+
+    def answers(self, values):
+        """By the values of gets()."""
+        words, bits = values[:len(self.witness)], values[len(self.witness):]
+        if any(word & set_bits != set_bits for word, (_, set_bits) in zip(words, self.witness)):
+            self.refuse('it has lost bits')
+        return [all(bits[at:at + self.k]) for at in range(0, len(bits), self.k)]
+
+    def check(self, kind, elements):
+        """Refuse elements of another kind than the hash says."""
+        funnel = KINDS[kind][0]
+        if (self.funnel or funnel) != funnel or self.elements and (self.elements == 'uuid') != (kind == 'uuid'):
+            self.refuse(f'its elements are {self.elements or "known"} as {self.funnel}, not {kind}')
+        if self.elements == 'char(n)' and any(element.endswith(b' ') for element in elements):
+            self.refuse('its elements are char(n): ask for them without trailing blanks')
+
+
+class Filter:
+    """May be shared by threads."""
+
+    def __init__(self, client, key, kind):
+        self.client, self.key, self.kind, self.bytes_of, self.shape = client, key, kind, KINDS[kind][1], None
+        self.hash = (key if '{' in key else '{%s}' % key) + ':bloomext'
+
+    def contains(self, elements):
+        """An answer for each element, each batch of one moment."""
+        if isinstance(elements, (str, bytes)):
+            raise TypeError('one element, where a list of them is asked for')
+        elements, answers, tries = list(map(self.bytes_of, elements)), [], TRIES
+        while len(answers) < len(elements):
+            found = self.ask(elements[len(answers):][:BATCH], tries == 1)
+            answers, tries = answers + found, TRIES if found else tries - 1
+            if not tries:
+                raise LookupError(f'{self.key}: it is replaced again and again')
+        return answers
+
+    def ask(self, batch, last):
+        """An answer for each, or none if the filter is not as remembered; then the last try says why."""
+        shape, pipeline = self.shape, self.client.pipeline(transaction=False)
+        gets = [arg for get in (shape.gets(batch) if shape else []) for arg in ('GET', *get)]
+        pipeline.execute_command('BITFIELD_RO', self.key, 'GET', 'u48', 0, *gets)
+        pipeline.execute_command('STRLEN', self.key)
+        pipeline.execute_command('HMGET', self.hash, *FIELDS)
+        (head, *values), length, fields = pipeline.execute()
+        fields = [field.decode() if isinstance(field, bytes) else field for field in fields]
+        if shape and shape.is_of(head, (length, fields)):
+            shape.check(self.kind, batch)
+            return shape.answers(values)
+        self.shape = None
+        try:
+            self.shape = Shape(self.key, head, length, fields)
+        except LookupError:
+            # Of two filters, perhaps, but not where there is none.
+            if last or not length:
+                raise
+        return []

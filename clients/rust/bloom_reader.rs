@@ -1,0 +1,258 @@
+//! Ask a filter of bloomext in Redis, of layout guava or bitmap: by BITFIELD_RO, in batches.
+//!
+//!     let mut titles = Filter::new("titles");
+//!     titles.contains(&mut connection, &[Text("Breaking news"), Text("首页")])?;   // [true, false]
+//!
+//! false is certain.  An error means that nothing is known: take it for true.
+//!
+//! A question is one round trip of three commands.  The first one reads the bits, and with
+//! them what shows that they are the filter's: the head of the string in layout guava, in
+//! layout bitmap bits that the string must have, its witness.  The others read what the
+//! filter is, its length and the hash next to it.  Where that is not as remembered, the bits
+//! may be another filter's.
+use redis::{pipe, ConnectionLike, ErrorKind, RedisError, RedisResult};
+
+const BATCH: usize = 100; // elements a command; larger ones keep Redis from others for longer
+const TRIES: u32 = 5; // where the filter is replaced again and again
+const FIELDS: [&str; 8] = ["layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness"];
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Element<'a> {
+    Text(&'a str),
+    Bytea(&'a [u8]),
+    Uuid(&'a [u8; 16]),
+    Integer(i32),
+    Bigint(i64),
+    /// Of several columns.  Integers of any size are the same there.
+    Row(&'a [Element<'a>]),
+}
+
+use Element::*;
+
+impl Element<'_> {
+    /// As the hash names it.
+    fn funnel(&self) -> &'static str {
+        match self {
+            Text(_) => "utf8",
+            Integer(_) => "int",
+            Bigint(_) => "long",
+            Bytea(_) | Uuid(_) | Row(_) => "bytes",
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Text(text) => text.as_bytes().to_vec(),
+            Bytea(bytes) => bytes.to_vec(),
+            Uuid(id) => id.to_vec(),
+            Integer(i) => i.to_le_bytes().to_vec(),
+            Bigint(i) => i.to_le_bytes().to_vec(),
+            Row(values) => values.iter().flat_map(Element::part).collect(),
+        }
+    }
+
+    /// As a value of a row: the number of its kind, the length, and the bytes.
+    fn part(&self) -> Vec<u8> {
+        let (kind, bytes) = match self {
+            Text(_) => (9, self.bytes()),
+            Bytea(_) | Row(_) => (11, self.bytes()),
+            Uuid(_) => (12, self.bytes()),
+            Integer(i) => (13, i64::from(*i).to_le_bytes().to_vec()),
+            Bigint(_) => (13, self.bytes()),
+        };
+        [&[kind][..], &(bytes.len() as u32).to_le_bytes(), &bytes].concat()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Strategy {
+    Guava,
+    Parquet,
+}
+
+const SALTS: [u32; 8] =
+    [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31];
+
+impl Strategy {
+    /// Of an element in m bits.
+    fn positions(self, element: &[u8], m: u64, k: u64) -> Vec<u64> {
+        match self {
+            Strategy::Guava => {
+                let hash = fastmurmur3::murmur3_x64_128(element, 0);
+                let (h1, h2) = (hash as u64, (hash >> 64) as u64);
+                (0..k).map(|i| (h1.wrapping_add(i.wrapping_mul(h2)) & (1 << 63) - 1) % m).collect()
+            }
+            // A block of 256 bits by the upper half of the hash, and a bit in each of its words
+            // by the lower half.
+            Strategy::Parquet => {
+                let hash = xxhash_rust::xxh64::xxh64(element, 0);
+                let block = (hash >> 32) * (m / 256) >> 32;
+                let bit = |salt: u32| u64::from((hash as u32).wrapping_mul(salt) >> 27);
+                (0..).zip(SALTS).map(|(i, salt)| 256 * block + 32 * i + bit(salt)).collect()
+            }
+        }
+    }
+}
+
+type Fields = Vec<Option<String>>;
+
+/// What a filter is, by the first 48 bits of its string, its length and the hash next to it.
+struct Shape {
+    described: (u64, Fields),
+    head: Option<u64>, // of layout guava
+    strategy: Strategy,
+    m: u64,
+    k: u64,
+    funnel: String,
+    elements: String,
+    witness: Vec<(u64, u64)>, // number and bits of words
+}
+
+impl Shape {
+    fn new(head: u64, described: (u64, Fields)) -> Result<Shape, String> {
+        let length = described.0;
+        let field = |i: usize| described.1[i].as_deref().unwrap_or("");
+        let (mut funnel, mut elements, mut shard) = (field(4).to_string(), field(5).to_string(), described.1[6].is_some());
+        let (mut strategy, mut witness) = (Strategy::Guava, vec![]);
+        let (mut m, mut k) = ((head & 0xffffffff) * 64, head >> 32 & 255);
+        let bitmap = field(0) == "bitmap";
+        if bitmap {
+            (m, k) = (number(field(2), 1 << 32)?, number(field(3), 255)?);
+            strategy = match field(1) {
+                "guava" => Strategy::Guava,
+                "parquet" if k == 8 && m % 256 == 0 => Strategy::Parquet,
+                other => return Err(format!("strategy {other} with {m} bits and {k} hashes is not known")),
+            };
+            if length != (m + 7) / 8 {
+                return Err(format!("no filter: it has {length} bytes, not {m} bits"));
+            }
+            witness = words(field(7)).ok_or("it has no witness, so that a lost filter looks like an empty one")?;
+        } else {
+            if head >> 40 != 1 || k == 0 || m == 0 || length != 6 + m / 8 {
+                return Err("no filter of layout guava or bitmap".to_string());
+            }
+            // A hash that is about another string says nothing.
+            if [field(0), field(1), field(2), field(3)] != ["guava", "guava", &m.to_string(), &k.to_string()] {
+                (funnel, elements, shard) = (String::new(), String::new(), false);
+            }
+        }
+        if shard {
+            return Err("a shard, which has some of the elements only".to_string());
+        }
+        let head = (!bitmap).then_some(head);
+        Ok(Shape { described, head, strategy, m, k, funnel, elements, witness })
+    }
+
+    fn is_of(&self, head: u64, described: &(u64, Fields)) -> bool {
+        self.described == *described && self.head.map_or(true, |of_before| of_before == head)
+    }
+
+    /// What BITFIELD_RO is to read: words of the witness, then bits.
+    fn gets(&self, elements: &[Element]) -> Vec<(&'static str, String)> {
+        let mut gets = self.witness.iter().map(|(word, _)| ("u32", format!("#{word}"))).collect::<Vec<_>>();
+        for element in elements {
+            for position in self.strategy.positions(&element.bytes(), self.m, self.k) {
+                let bit = if self.head.is_some() { 48 + (position ^ 63) } else { position };
+                gets.push(("u1", bit.to_string()));
+            }
+        }
+        gets
+    }
+
+    /// By the values of gets().
+    fn answers(&self, values: &[u64]) -> Result<Vec<bool>, String> {
+        let (words, bits) = values.split_at(self.witness.len());
+        if words.iter().zip(&self.witness).any(|(word, (_, bits))| word & bits != *bits) {
+            return Err("it has lost bits".to_string());
+        }
+        Ok(bits.chunks(self.k as usize).map(|bits| bits.iter().all(|bit| *bit == 1)).collect())
+    }
+
+    /// Refuse elements of another kind than the hash says.
+    fn check(&self, elements: &[Element]) -> Result<(), String> {
+        for element in elements {
+            let funnel_fits = self.funnel.is_empty() || self.funnel == element.funnel();
+            let is_uuid = matches!(element, Uuid(_));
+            if !funnel_fits || !self.elements.is_empty() && (self.elements == "uuid") != is_uuid {
+                let (elements, funnel, asked) = (&self.elements, &self.funnel, element.funnel());
+                return Err(format!("its elements are \"{elements}\" as {funnel}, and were asked for as {asked}"));
+            }
+            if self.elements == "char(n)" && element.bytes().ends_with(b" ") {
+                return Err("its elements are char(n): ask for them without trailing blanks".to_string());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number(text: &str, most: u64) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| format!("no filter: its hash says {text} bits or hashes"))
+}
+
+/// Of a witness: a length, and " WORD:BITS" for each word.
+fn words(witness: &str) -> Option<Vec<(u64, u64)>> {
+    let mut parts = witness.split(' ');
+    parts.next()?.parse::<u64>().ok()?;
+    parts.map(|part| part.split_once(':').and_then(|(word, bits)| Some((word.parse().ok()?, bits.parse().ok()?)))).collect()
+}
+
+/// Is for one thread at a time: have one for each.
+pub struct Filter {
+    key: String,
+    hash: String,
+    shape: Option<Shape>,
+}
+
+impl Filter {
+    pub fn new(key: &str) -> Filter {
+        let hash = if key.contains('{') { format!("{key}:bloomext") } else { format!("{{{key}}}:bloomext") };
+        Filter { key: key.to_string(), hash, shape: None }
+    }
+
+    /// An answer for each element, each batch of one moment.
+    pub fn contains(&mut self, redis: &mut impl ConnectionLike, elements: &[Element]) -> RedisResult<Vec<bool>> {
+        let mut answers = Vec::new();
+        for batch in elements.chunks(BATCH) {
+            answers.extend(self.contains_each(redis, batch)?);
+        }
+        Ok(answers)
+    }
+
+    fn contains_each(&mut self, redis: &mut impl ConnectionLike, batch: &[Element]) -> RedisResult<Vec<bool>> {
+        let mut why = "it is replaced again and again".to_string();
+        for _ in 0..TRIES {
+            let (head, values, described) = self.ask(redis, batch)?;
+            if let Some(shape) = self.shape.as_ref().filter(|shape| shape.is_of(head, &described)) {
+                let answers = shape.check(batch).and_then(|()| shape.answers(&values));
+                return answers.map_err(|why| self.error(why));
+            }
+            let length = described.0;
+            self.shape = Shape::new(head, described).map_err(|error| why = error).ok();
+            // What two commands say may be of two filters, but not where there is none.
+            if length == 0 {
+                break;
+            }
+        }
+        Err(self.error(why))
+    }
+
+    /// The first 48 bits, the values that the shape of before gets, length and hash.
+    fn ask(&self, redis: &mut impl ConnectionLike, batch: &[Element]) -> RedisResult<(u64, Vec<u64>, (u64, Fields))> {
+        let mut commands = pipe();
+        commands.cmd("BITFIELD_RO").arg(&self.key).arg("GET").arg("u48").arg(0);
+        for (size, offset) in self.shape.iter().flat_map(|shape| shape.gets(batch)) {
+            commands.arg("GET").arg(size).arg(offset);
+        }
+        commands.cmd("STRLEN").arg(&self.key);
+        commands.cmd("HMGET").arg(&self.hash).arg(&FIELDS[..]);
+        let (mut values, length, fields): (Vec<u64>, u64, Fields) = commands.query(redis)?;
+        let head = values.remove(0);
+        Ok((head, values, (length, fields)))
+    }
+
+    fn error(&self, why: String) -> RedisError {
+        (ErrorKind::TypeError, "cannot be asked", format!("{}: {why}", self.key)).into()
+    }
+}
