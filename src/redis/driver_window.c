@@ -60,6 +60,9 @@
 /* Positions that a script looks up or adds. */
 #define POSITIONS_A_SCRIPT		2000
 
+/* Words that a command of a lookup reads: most that are absent need no more. */
+#define WORDS_A_RUN		8
+
 /* Words of a piece that are counted to estimate how full it is. */
 #define SAMPLE			10000
 
@@ -103,7 +106,6 @@ append_pieces(BfUnit *unit, const BfRemote *remote, const Bitmapset *pieces,
 	bf_remote_append_guards(unit, remote, count, adding);
 	bf_command_number(unit, window.length);
 	bf_command_number(unit, window.slices);
-	bf_command_number(unit, BF_WINDOW_WORDS);
 	bf_command_number(unit, count);
 	for (int piece = -1; (piece = bms_next_member(pieces, piece)) >= 0;)
 	{
@@ -220,7 +222,20 @@ turn_window(const BfRemote *remote)
 
 /* ---- Add and look up ---- */
 
-/* List the positions of items, k each; *pieces is set to where they are. */
+/* Compare positions, for qsort(). */
+static int
+compare_positions(const void *left, const void *right)
+{
+	uint64		a = *(const uint64 *) left;
+	uint64		b = *(const uint64 *) right;
+
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * List the positions of items, k each, in order; *pieces is set to where they
+ * are.
+ */
 static uint64 *
 list_positions(const BfRemote *remote, BfItem *item, int count,
 			   Bitmapset **pieces)
@@ -230,10 +245,36 @@ list_positions(const BfRemote *remote, BfItem *item, int count,
 
 	*pieces = NULL;
 	for (int i = 0; i < count; i++)
+	{
 		bf_item_bits(&item[i], remote, 0, positions + (size_t) i * hashes);
+		qsort(positions + (size_t) i * hashes, hashes, sizeof(uint64),
+			  compare_positions);
+	}
 	for (size_t i = 0; i < (size_t) count * hashes; i++)
 		*pieces = bms_add_member(*pieces, positions[i] / BF_WINDOW_WORDS);
 	return positions;
+}
+
+/*
+ * Append the words of an item, for lua/window_lookup.lua: in runs, each of
+ * words in one piece, and no more than `longest`.
+ */
+static void
+append_runs(BfUnit *unit, const uint64 *position, uint32 hashes, uint32 longest)
+{
+	for (uint32 from = 0, to; from < hashes; from = to)
+	{
+		uint64		piece = position[from] / BF_WINDOW_WORDS;
+
+		for (to = from + 1; to < hashes && to - from < longest &&
+			 position[to] / BF_WINDOW_WORDS == piece;)
+			to++;
+		bf_command_number(unit, piece);
+		bf_command_number(unit, to - from);
+		for (uint32 i = from; i < to; i++)
+			bf_command_number(unit, 8 *
+							  (PIECE_HEAD + position[i] % BF_WINDOW_WORDS * sizeof(uint32)));
+	}
 }
 
 /* Append a script about items, which adds them or looks them up. */
@@ -249,8 +290,9 @@ append_words(BfUnit *unit, const BfRemote *remote, const char *script,
 	begin_script(unit, remote, script, pieces);
 	append_pieces(unit, remote, pieces, adding);
 	bf_command_number(unit, hashes);
-	for (size_t i = 0; i < (size_t) count * hashes; i++)
-		bf_command_number(unit, positions[i]);
+	for (int i = 0; i < count; i++)
+		append_runs(unit, positions + (size_t) i * hashes, hashes,
+					adding ? hashes : WORDS_A_RUN);
 	bms_free(pieces);
 	pfree(positions);
 }
@@ -291,7 +333,7 @@ append_window_add(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 /* Read the answers, unless the window is to be turned: BfItemRun.take. */
 static bool
 take_unless_due(BfConnection *connection, const BfReply *reply,
-		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
+				const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
 	if (reply->type == BF_REPLY_INTEGER && reply->integer == 0)
 	{

@@ -1,24 +1,24 @@
 -- Precedes scripts about a window of time, after guard.lua: the slice of now, and which
 -- lanes of its pieces are live.  See driver_window.c.
 -- KEYS: pieces, then the hash, and maybe more.
--- ARGV goes on with ms of a slice; number of slices; words of a piece; number of pieces
---   given, and for each its number, from 0, and its length.
+-- ARGV goes on with ms of a slice; number of slices; number of pieces given, and for
+--   each its number, from 0, and its length.
 -- read_window() returns -i if the piece with number i - 1 is lost, or is not what the
--- hash says; else nil.
-local hash, length, slices, words, now, newest, turned
+-- hash says; else nil.  The tables are by the piece's number, as text.
+local hash, length, slices, now, newest, turned
 local key, cleared, live = {}, {}, {}
 local function slice_number(text)
   return tonumber((text or ''):match('^%d+$')) or -1
 end
 local function read_window()
-  length, slices, words = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
-  local pieces, time = tonumber(ARGV[a + 3]), c('TIME')
-  a, hash = a + 4, KEYS[ARGV[a + 3] + 1]
+  length, slices = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
+  local pieces, time = tonumber(ARGV[a + 2]), c('TIME')
+  a, hash = a + 3, KEYS[pieces + 1]
   local noted = c('HMGET', hash, 'newest', 'turned')
   newest, turned = slice_number(noted[1]), slice_number(noted[2])
   now = math.max(math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / length), newest)
   for i = 1, pieces do
-    local n = tonumber(ARGV[a])
+    local n = ARGV[a]
     if redis.pcall('STRLEN', KEYS[i]) ~= tonumber(ARGV[a + 1]) then return -n - 1 end
     local at = c('BITFIELD_RO', KEYS[i], 'GET', 'i64', 0)[1]
     if at < turned or at > newest then return -n - 1 end
