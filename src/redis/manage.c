@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/array.h"
@@ -68,6 +70,26 @@ window_argument(FunctionCallInfo fcinfo, const BfSpread *spread)
 	return window;
 }
 
+/*
+ * Have a slice of time take two thirds of its strategy's hash functions, and 6 %
+ * more bits: of a window every word costs a part of a command, not a bit.
+ */
+static void
+save_hashes(BfPlan *plan)
+{
+	BfLayer    *slice = &plan->first;
+	uint32		hashes = slice->hashes - slice->hashes / 3;
+	double		bits = -(double) Max(slice->expected, 1) * hashes /
+		log1p(-pow(slice->fpp, 1.0 / hashes));
+	BfPlan		saving;
+
+	bf_value_plan_bits(plan->strategy,
+					   (int64) Max(ceil(bits), (double) slice->bits), hashes,
+					   BF_FUNNEL_UNBOUND, &saving);
+	slice->bits = saving.first.bits;
+	slice->hashes = saving.first.hashes;
+}
+
 /* Plan what is to be created: a filter, a shard of it, or a slice of time. */
 static void
 plan_created(FunctionCallInfo fcinfo, int shards, int slices, BfPlan *plan)
@@ -85,6 +107,9 @@ plan_created(FunctionCallInfo fcinfo, int shards, int slices, BfPlan *plan)
 	bf_value_plan(strategy, expected, fpp,
 				  bf_funnel_argument(fcinfo, 8, strategy), PG_GETARG_INT32(6),
 				  plan);
+	/* A block has as many hashes as it has words. */
+	if (slices > 0 && strategy->blocks == NULL)
+		save_hashes(plan);
 	if (plan->header.funnel != BF_FUNNEL_UNBOUND)
 		plan->header.meaning = BF_MEANING_OPEN;
 }
