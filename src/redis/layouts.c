@@ -363,7 +363,7 @@ read_window(char *const *values, BfPlan *plan, BfError *error)
 		return false;
 	if (plan->first.bits > (uint64) BF_WINDOW_WORDS * BF_WINDOW_PIECES ||
 		values[WINDOW_ID] == NULL ||
-		!bf_read_number(values[SLICE_LENGTH], 1, MAX_SLICE, &number) ||
+		!bf_read_number(values[SLICE_LENGTH], BF_WINDOW_SHORTEST, MAX_SLICE, &number) ||
 		!bf_read_number(values[SLICES], 1, BF_WINDOW_SLICES, &number) ||
 		!bf_read_number(values[NEWEST], 0, MAX_SLICE, &number) ||
 		!bf_read_number(values[TURNED], 0, number, &number))

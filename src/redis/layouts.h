@@ -29,6 +29,7 @@ typedef struct BfWindow
 } BfWindow;
 
 #define BF_WINDOW_SLICES	30	/* the most, and the default */
+#define BF_WINDOW_SHORTEST	1000	/* slice in ms: nobody could turn faster */
 /* Slices that are asked: see driver_window.c. */
 #define BF_WINDOW_LIVE(slices)	((slices) + 2)
 #define BF_WINDOW_WORDS		500000	/* of a piece, except for the last one */

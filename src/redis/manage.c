@@ -62,7 +62,7 @@ window_argument(FunctionCallInfo fcinfo, const BfSpread *spread)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slices must be from 1 to %d", BF_WINDOW_SLICES)));
 	window.length = (span - 1) / window.slices + 1;
-	if (window.length < 1000)
+	if (window.length < BF_WINDOW_SHORTEST)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a slice of time must be a second or longer"),

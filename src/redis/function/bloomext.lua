@@ -469,7 +469,7 @@ end
 -- Layout window: at each position a word, with a bit for each slice of time.
 local function read_window(key, fields)
   local strategy, bits, hashes = read_shape(fields)
-  local slice, slices = number(fields.slice, 1, 2^53, 'slice'), number(fields.slices, 1, MAX_SLICES, 'slices')
+  local slice, slices = number(fields.slice, 1000, 2^53, 'slice'), number(fields.slices, 1, MAX_SLICES, 'slices')
   local newest, time, pieces = number(fields.newest, 0, 2^53, 'newest'), call('TIME'), {}
   local turned = number(fields.turned, 0, newest, 'turned')
   local now = math.max(math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / slice), newest)
