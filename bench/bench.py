@@ -185,6 +185,7 @@ SECTIONS = {
     rows.lookups: Section(None, 'memory / memory'),
     rows.guava: Section('java', 'memory / memory'),
     rows.redis: Section('hiredis', 'kernel / kernel'),
+    rows.windows: Section('hiredis', 'kernel / kernel'),
     blocks.blocks: Section(None, 'memory / memory'),
     blocks.blocks_in_redis: Section('hiredis', 'kernel / kernel'),
     rows.live: Section(None, 'memory / memory'),

@@ -1,7 +1,7 @@
 """The rows of script/bench's table that are of strategy parquet, whose elements wait for memory once, and of guava beside it."""
 import os
 
-from measure import Pages, Row, Sql, Value, restarted, sql
+from measure import Pages, Row, Serving, Sql, Value, restarted, sql
 from rows import agg
 
 P = 0.0001
@@ -104,24 +104,6 @@ def live(s):
                           goal and 1.1, 'pages')
         sql('DROP INDEX b_filter')
     sql('DROP TABLE b_numbers')
-
-
-class Serving:
-    """Nanoseconds that another process takes on the processor while a statement runs, for each of so many elements."""
-
-    def __init__(self, process, statement):
-        self.process, self.statement = process, statement
-
-    def taken(self):
-        """So far, by its first thread, which serves."""
-        with open(f'/proc/{self.process.pid}/schedstat', encoding='ascii') as file:
-            return int(file.read().split()[0])
-
-    def take(self, _):
-        sql(self.statement.before)
-        before = self.taken()
-        sql(self.statement.query)
-        return (self.taken() - before) / self.statement.each
 
 
 def blocks_in_redis(s):

@@ -101,6 +101,24 @@ class Value:
         return float(sql(f'{PRELUDE}{self.query};\n').split('\n')[-1]) / self.each
 
 
+class Serving:
+    """Nanoseconds that another process takes on the processor while a statement runs, for each of so many elements."""
+
+    def __init__(self, process, statement):
+        self.process, self.statement = process, statement
+
+    def taken(self):
+        """So far, by its first thread, which serves."""
+        with open(f'/proc/{self.process.pid}/schedstat', encoding='ascii') as file:
+            return int(file.read().split()[0])
+
+    def take(self, _):
+        sql(self.statement.before)
+        before = self.taken()
+        sql(self.statement.query)
+        return (self.taken() - before) / self.statement.each
+
+
 class Program:
     """A program that answers a word by a figure."""
 

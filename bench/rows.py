@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from measure import Cold, Pages, Row, Sql, Value, restarted, sql
+from measure import Cold, Pages, Row, Serving, Sql, Value, restarted, sql
 
 PARALLEL = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0'
 # What a time is of, and what it moves with from one machine to another: one word of the work, and one of its anchor.
@@ -135,6 +135,59 @@ def redis(s):
                   Sql(f"SELECT bf_agg(title, {s.rows}, 0.01, 'redisbloom') IS NULL FROM titles", s.rows), s.hiredis.ask('madd'), None, 'clock',
                   moves='code, memory / kernel')
     sql('DROP SERVER cache CASCADE')
+
+
+def redis_cli(s, *command):
+    """What the private Redis answers."""
+    return subprocess.run(['redis-cli', '-s', s.socket, *command], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+class Turn:
+    """Nanoseconds of the longest command of an addition to a window of time that turns to its next slice."""
+    longest = "local most = 0 for _, call in ipairs(redis.call('SLOWLOG', 'GET', -1)) do most = math.max(most, call[3]) end return most"
+
+    def __init__(self, s):
+        self.s = s
+
+    def take(self, _):
+        redis_cli(self.s, 'HINCRBY', '{large}:bloomext', 'newest', '1')
+        redis_cli(self.s, 'CONFIG', 'SET', 'slowlog-log-slower-than', '0', 'slowlog-max-len', '100000')
+        redis_cli(self.s, 'SLOWLOG', 'RESET')
+        sql("SELECT bf_redis_add('windows', 'large', 'a')")
+        redis_cli(self.s, 'CONFIG', 'SET', 'slowlog-log-slower-than', '-1')
+        return 1000 * float(redis_cli(self.s, 'EVAL', self.longest, '0'))
+
+
+def windows(s):
+    """Windows of time in Redis, of 30 slices, over layout bitmap, p = 0.001: what the server takes on the processor"""
+    create = f"""SELECT bf_redis_drop('windows', '{{0}}');
+                 SELECT bf_redis_create('windows', '{{0}}', {s.asked}, 0.001, {{1}})"""
+    shapes = {'window': "span => '30 years'", 'bitmap': "layout => 'bitmap'"}
+    sql(f"""CREATE SERVER windows FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '{s.socket}', command_timeout '60000');
+            CREATE USER MAPPING FOR CURRENT_USER SERVER windows;
+            CREATE UNLOGGED TABLE numbered AS
+                SELECT row_number() OVER () AS i, titles AS there, ARRAY(SELECT 'absent ' || t FROM unnest(titles) AS t) AS absent FROM batches;
+            {';'.join(create.format(key, shape) for key, shape in shapes.items())};
+            SELECT count(bf_redis_add_each('windows', 'bitmap', there)) FROM numbered""")
+    for slice in range(30):
+        redis_cli(s, 'HINCRBY', '{window}:bloomext', 'newest', '1')
+        sql(f"SELECT count(bf_redis_add_each('windows', 'window', there)) FROM numbered WHERE i % 30 = {slice}")
+
+    def of(key, verb, titles, before=''):
+        """A hundred thousand elements, in arrays of 1,000."""
+        return Serving(s.redis, Sql(f"SELECT count(bf_redis_{verb}_each('windows', '{key}', {titles})) FROM numbered WHERE i <= 100",
+                                    min(s.asked, 100000), before=before))
+
+    for titles, kind, goal in ('there', 'there', 2), ('absent', 'not there', 3.5):
+        yield Row(f'bf_redis_contains_each in arrays of 1,000, {kind}, an element', "the bitmap's",
+                  of('window', 'contains', titles), of('bitmap', 'contains', titles), goal)
+    size = "SELECT bytes FROM bf_redis_info('windows', '{}')".format
+    yield Row('size', "the bitmap's", Value(size('window')), Value(size('bitmap')), 1.75, 'bytes')
+    added = (of(key, 'add', 'absent', create.format(key, shape)) for key, shape in shapes.items())
+    yield Row('bf_redis_add_each in arrays of 1,000, an element', "the bitmap's", *added, 1.5)
+    sql(f"SELECT bf_redis_create('windows', 'large', {s.large}, 0.001, span => '30 years')")
+    yield Row('the longest command of a turn, a window for 10n', '5 ms', Turn(s), Value('SELECT 5e6'), 1, 'clock', moves='memory / counts')
+    sql("SELECT bf_redis_drop('windows', key) FROM unnest('{window,bitmap,large}'::text[]) AS key; DROP SERVER windows CASCADE; DROP TABLE numbered")
 
 
 class Live:
