@@ -1,4 +1,4 @@
-"""Ask a filter of bloomext in Redis, of layout guava or bitmap: by BITFIELD_RO, in batches.
+"""Ask a filter of bloomext in Redis, of layout guava, bitmap or window: by BITFIELD_RO, in batches.
 
     titles = Filter(redis.Redis.from_url('redis://localhost'), 'titles', 'text')
     titles.contains(['Breaking news', '首页'])      # [True, False]
@@ -9,7 +9,12 @@ A question is one round trip of three commands.  The first one reads the bits, a
 what shows that they are the filter's: the head of the string in layout guava, in layout bitmap
 bits that the string must have, its witness.  The others read what the filter is, its length
 and the hash next to it.  Where that is not as remembered, the bits may be another filter's.
+
+Window asks a window of time, in two round trips: the hash, and then the clock and the words of
+all pieces, which say how far they are turned.
 """
+import functools
+import operator
 import re
 import struct
 import uuid
@@ -19,6 +24,7 @@ import xxhash
 
 BATCH = 100     # elements a command; larger ones keep Redis from others for longer
 TRIES = 5       # where the filter is replaced again and again
+PIECE = 500000  # words of a piece of a window, except for the last one
 FIELDS = 'layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness'
 
 # The kinds of elements: their funnel, as the hash names it, and their bytes.
@@ -61,40 +67,33 @@ def parquet(element, m, k):
 POSITIONS = {'guava': guava, 'parquet': parquet}
 
 
+class Refusal(LookupError):
+    """Why nothing is known."""
+
+
 class Shape:
     """What a filter is, by the first 48 bits of its string, its length and the hash next to it."""
 
-    def __init__(self, key, head, length, fields):
-        self.key, self.described = key, (length, fields)
+    def __init__(self, head, length, fields):
+        self.described = length, fields
         layout, strategy, bits, hashes, self.funnel, self.elements, whole, witness = fields
         if layout == 'bitmap':
-            self.head, self.strategy = None, strategy
-            self.m, self.k = self.number(bits, 2**32), self.number(hashes, 255)
-            if strategy not in POSITIONS or strategy == 'parquet' and (self.k != 8 or self.m % 256):
-                self.refuse(f'strategy {strategy} with {bits} bits and {hashes} hashes is not known')
+            self.head, self.strategy, self.m, self.k = None, *sizes(strategy, bits, hashes)
             if length != (self.m + 7) // 8:
-                self.refuse(f'no filter: it has {length} bytes, not {bits} bits')
+                raise Refusal(f'no filter: it has {length} bytes, not {bits} bits')
             if not re.fullmatch(r'\d+( \d+:\d+)*', witness or ''):
-                self.refuse('it has no witness, so that a lost filter looks like an empty one')
+                raise Refusal('it has no witness, so that a lost filter looks like an empty one')
             self.witness = [(int(word), int(set_bits)) for word, set_bits in re.findall(r' (\d+):(\d+)', witness)]
         else:
             self.head, self.strategy, self.witness = head, 'guava', []
             self.k, self.m = head >> 32 & 255, (head & 0xffffffff) * 64
             if head >> 40 != 1 or not self.k or not self.m or length != 6 + self.m // 8:
-                self.refuse('no filter of layout guava or bitmap')
+                raise Refusal('no filter of layout guava or bitmap')
             # A hash that is about another string says nothing.
             if fields[:4] != ['guava', 'guava', str(self.m), str(self.k)]:
                 self.funnel = self.elements = whole = None
         if whole is not None:
-            self.refuse('a shard, which has some of the elements only')
-
-    def refuse(self, why):
-        raise LookupError(f'{self.key}: {why}')
-
-    def number(self, text, most):
-        if not re.fullmatch('[1-9][0-9]{0,9}', text or '') or int(text) > most:
-            self.refuse(f'no filter: its hash says {text} bits or hashes')
-        return int(text)
+            raise Refusal('a shard, which has some of the elements only')
 
     def is_of(self, head, described):
         return described == self.described and self.head in (None, head)
@@ -110,19 +109,21 @@ class Shape:
         """By the values of gets()."""
         words, bits = values[:len(self.witness)], values[len(self.witness):]
         if any(word & set_bits != set_bits for word, (_, set_bits) in zip(words, self.witness)):
-            self.refuse('it has lost bits')
+            raise Refusal('it has lost bits')
         return [all(bits[at:at + self.k]) for at in range(0, len(bits), self.k)]
 
-    def check(self, kind, elements):
-        """Refuse elements of another kind than the hash says."""
-        funnel = KINDS[kind][0]
-        if (self.funnel or funnel) != funnel or self.elements and (self.elements == 'uuid') != (kind == 'uuid'):
-            self.refuse(f'its elements are {self.elements or "known"} as {self.funnel}, not {kind}')
-        if self.elements == 'char(n)' and any(element.endswith(b' ') for element in elements):
-            self.refuse('its elements are char(n): ask for them without trailing blanks')
+
+def sizes(strategy, bits, hashes):
+    """Strategy, bits and hashes, of a hash that describes a filter."""
+    if strategy not in POSITIONS or not all(re.fullmatch('[1-9][0-9]{0,9}', text or '') for text in (bits, hashes)):
+        raise Refusal(f'strategy {strategy} with {bits} bits and {hashes} hashes is not known')
+    m, k = int(bits), int(hashes)
+    if m > 2**32 or k > 255 or strategy == 'parquet' and (k != 8 or m % 256):
+        raise Refusal(f'strategy {strategy} with {bits} bits and {hashes} hashes is not known')
+    return strategy, m, k
 
 
-class Filter:
+class Reader:
     """May be shared by threads."""
 
     def __init__(self, client, key, kind):
@@ -130,16 +131,32 @@ class Filter:
         self.hash = (key if '{' in key else '{%s}' % key) + ':bloomext'
 
     def contains(self, elements):
-        """An answer for each element, each batch of one moment."""
+        """An answer for each element."""
         if isinstance(elements, (str, bytes)):
             raise TypeError('one element, where a list of them is asked for')
         elements, answers, tries = list(map(self.bytes_of, elements)), [], TRIES
         while len(answers) < len(elements):
-            found = self.ask(elements[len(answers):][:BATCH], tries == 1)
+            try:
+                found = self.ask(elements[len(answers):][:BATCH], tries == 1)
+            except Refusal as why:
+                raise LookupError(f'{self.key}: {why}') from None
             answers, tries = answers + found, TRIES if found else tries - 1
-            if not tries:
-                raise LookupError(f'{self.key}: it is replaced again and again')
         return answers
+
+    def fields(self, values):
+        return [value.decode() if isinstance(value, bytes) else value for value in values]
+
+    def check(self, elements, funnel, elements_are):
+        """Refuse elements of another kind than the hash says."""
+        of_kind = KINDS[self.kind][0]
+        if (funnel or of_kind) != of_kind or elements_are and (elements_are == 'uuid') != (self.kind == 'uuid'):
+            raise Refusal(f'its elements are {elements_are or "known"} as {funnel}, not {self.kind}')
+        if elements_are == 'char(n)' and any(element.endswith(b' ') for element in elements):
+            raise Refusal('its elements are char(n): ask for them without trailing blanks')
+
+
+class Filter(Reader):
+    """Each batch is of one moment."""
 
     def ask(self, batch, last):
         """An answer for each, or none if the filter is not as remembered; then the last try says why."""
@@ -149,15 +166,51 @@ class Filter:
         pipeline.execute_command('STRLEN', self.key)
         pipeline.execute_command('HMGET', self.hash, *FIELDS)
         (head, *values), length, fields = pipeline.execute()
-        fields = [field.decode() if isinstance(field, bytes) else field for field in fields]
+        fields = self.fields(fields)
         if shape and shape.is_of(head, (length, fields)):
-            shape.check(self.kind, batch)
+            self.check(batch, shape.funnel, shape.elements)
             return shape.answers(values)
         self.shape = None
         try:
-            self.shape = Shape(self.key, head, length, fields)
-        except LookupError:
+            self.shape = Shape(head, length, fields)
+        except Refusal:
             # Of two filters, perhaps, but not where there is none.
             if last or not length:
                 raise
+        if last:
+            raise Refusal('it is replaced again and again')
         return []
+
+
+class Window(Reader):
+    """A window of time."""
+
+    def ask(self, batch, last):
+        """An answer for each, or none if it was turned, or replaced, after its hash was read."""
+        layout, strategy, bits, hashes, funnel, elements, whole, _, name, *numbers = self.fields(
+            self.client.hmget(self.hash, *FIELDS, 'id', 'slice', 'slices', 'newest', 'turned'))
+        if layout != 'window' or whole is not None or None in (name, *numbers):
+            raise Refusal('no filter of layout window')
+        strategy, m, k = sizes(strategy, bits, hashes)
+        self.check(batch, funnel, elements)
+        length, slices, newest, turned = map(int, numbers)
+        places = [divmod(p, PIECE) for element in batch for p in POSITIONS[strategy](element, m, k)]
+        gets, words, pipeline = {}, {}, self.client.pipeline(transaction=False)
+        for piece, word in places:
+            gets.setdefault(piece, []).extend(['GET', 'u32', f'#{word + 2}'])
+        pipeline.execute_command('TIME')
+        for piece in gets:
+            key = f'{self.hash}-window-{name}-{piece}'
+            pipeline.execute_command('BITFIELD_RO', key, 'GET', 'i64', 0, *gets[piece])
+            pipeline.execute_command('STRLEN', key)
+        (seconds, micros), *replies = pipeline.execute()
+        now = max((int(seconds) * 1000 + int(micros) // 1000) // length, newest)
+        for piece, (at, *found), size in zip(gets, replies[::2], replies[1::2]):
+            if size != 8 + 4 * min(m - piece * PIECE, PIECE) or not turned <= at <= newest:
+                if last:
+                    raise Refusal('it has lost a part')
+                return []
+            live = sum(1 << s % 32 for s in range(max(now - slices - 1, at - 31), at + 1))
+            words[piece] = iter([word & live for word in found])
+        seen = [next(words[piece]) for piece, _ in places]
+        return [functools.reduce(operator.and_, seen[i:i + k]) != 0 for i in range(0, len(seen), k)]

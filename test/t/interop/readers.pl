@@ -151,6 +151,21 @@ $redis->cli('EVAL', q{
 	return redis.call('SET', 'hashless', '\1\0\0\0\0\1\0\0\0\0\0\0\0\0')}, 0);
 my @no_filters = qw(absent growing-0 redisson guava32 like wordless hashless);
 
+# Windows of time, which are only asked by Python.
+sql(q{
+	SET bloomext.overfull_notice = off;
+	SELECT bf_redis_create('cache', 'window', 500000, 0.9, span => '3 days', slices => 3), bf_redis_create('cache', 'window-parquet', 20000, 0.5, 'parquet', span => '3 days');
+	SELECT bf_redis_add_each('cache', key, array_agg(element)) IS NOT NULL FROM text_elements, unnest('{window, window-parquet}'::text[]) AS key WHERE i % 2 = 0 GROUP BY key});
+my ($of_window, $of_parquet) = map { sql("SELECT unnest(bf_redis_contains_each('cache', '$_', array_agg(element ORDER BY i)))::int FROM text_elements") . "\n" } 'window', 'window-parquet';
+cmp_ok($of_window =~ tr/1//, '>', 10000, 'there are false positives in a window, of two pieces');
+push @no_filters, 'window';
+
+# Turns the window to a slice that comes when a day has passed.
+my $turn = q{
+	local id, newest = redis.call('HGET', KEYS[1], 'id'), redis.call('HINCRBY', KEYS[1], 'newest', 1)
+	redis.call('HSET', KEYS[1], 'turned', newest)
+	for piece = 0, 1 do redis.call('BITFIELD', KEYS[1] .. '-window-' .. id .. '-' .. piece, 'SET', 'i64', 0, newest) end};
+
 # The same for layout bitmap: a string without its hash, evicted and made again by a SETBIT,
 # cut short; a hash without its string, of shapes that cannot be; what has no witness, as
 # nothing was added; a shard, and the key of shards; another strategy, other layouts.
@@ -184,7 +199,7 @@ my $of_guava32 = sql('SELECT bf_contains(f, element)::int FROM text_elements, gu
 
 cmp_ok(scalar(() = $answers{text} =~ /1/g), '>', 10100, 'there are false positives');
 cmp_ok(scalar(() = $of_other =~ /1/g), '>', scalar(() = $answers{bigint} =~ /1/g) + 10, 'and more in another filter');
-is(join(' ', grep { !$redis->cli('EXISTS', $_) } @no_filters), 'absent', 'there are other things than filters');
+is(join(' ', grep { !$redis->cli('EXISTS', $_) } @no_filters), 'absent window', 'there are other things than filters');
 append_to_file("$built/one", "18\n");
 append_to_file("$built/blank", "19 \n");
 append_to_file("$built/one-uuid", "00000000-0000-0000-0000-000000000018\n");
@@ -293,7 +308,7 @@ foreach my $language (sort keys %commands)
 			is(no_answers(qr/no filter/, 'one', @command, $key, 'bigint', 'DEL', $key), '', "$language: no filter any more at $key");
 		}
 		my @others = grep { !($language eq 'Java' && $_ eq 'guava32') } @no_filters;
-		is(no_answers(qr/no filter of layout/, 'one', @command, $_, 'bigint'), '', "$language: no filter at $_") foreach @others;
+		is(no_answers(qr/no filter of layout/, 'one', @command, $_, 'bigint'), '', "$language: no filter at $_") foreach grep { $language ne 'Python' || $_ ne 'window' } @others;
 
 		pop @command;
 		foreach my $way (grep { $_->[0] ne 'again' || $language ne 'Java' } @ways)
@@ -310,6 +325,27 @@ foreach my $language (sort keys %commands)
 			($out, $err) = output_of("$built/text", @command, 'guava32', 'text');
 			ok($out eq $of_guava32, "$language: guava32") or diag $err;
 			next;
+		}
+
+		if ($language eq 'Python')
+		{
+			my @later = (
+				[ 'just made', 0, $of_window ],
+				[ 'that turns to the last slice in which all is found', 3, $of_window, 'EVAL', $turn, 1, '{window}:bloomext' ],
+				[ 'in the next slice', 1, $of_window =~ tr/1/0/r ]);
+			foreach (@later)
+			{
+				my ($when, $passed, $expected, @meanwhile) = @$_;
+				$redis->cli('HINCRBY', '{window}:bloomext', 'newest', $passed);
+				($out, $err) = output_of("$built/text", @command, 'window', 'text', @meanwhile);
+				ok($out eq $expected, "$language: a window of time, $when") or diag $err;
+			}
+			($out, $err) = output_of("$built/text", @command, 'window-parquet', 'text');
+			ok($out eq $of_parquet, "$language: a window of strategy parquet") or diag $err;
+			is(no_answers(qr/elements are/, 'one', @command, 'window', 'bigint'), '', "$language: bigint asked of a window of texts");
+			is(no_answers(qr/no filter of layout window/, 'one', @command, 'window-none', 'bigint'), '', "$language: no window");
+			$redis->cli('DEL', '{window}:bloomext-window-' . $redis->cli('HGET', '{window}:bloomext', 'id') . '-0');
+			is(no_answers(qr/window: it has lost a part/, 'text', @command, 'window', 'text'), '', "$language: a window that has lost a piece");
 		}
 
 		# Java has no room for a copy.
