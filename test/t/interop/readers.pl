@@ -22,6 +22,7 @@ use Documents qw(blocks run_blocks);
 use Languages qw(python node go rust java_of output_of);
 use RedisServer;
 use RedisTest qw(start_postgres sql);
+use VectorKit qw(kit test_runner);
 
 plan skip_all => 'redis-server is not installed' unless RedisServer->available;
 
@@ -40,6 +41,10 @@ system("cp -R '$root/clients'/* '$built' && mkdir -p '$built/go/ask' '$built/go/
   or die 'cannot copy the readers';
 system("cp '$root/test/interop/readers/forms.py' '$built/python'; cp '$root/test/interop/readers/forms.js' '$built/node'") == 0
   or die 'cannot copy forms';
+# Those that are compiled are also tested by the kit of test/vectors; the others by vectors.pl.
+my $kit = kit('test/interop/readers/kit.*', 'test/interop/readers/Kit.java');
+system("cd '$kit' && mkdir '$built/go/kit' && cp vectors.go kit.go '$built/go/kit' && cp vectors.rs '$built/rust' && cp kit.rs '$built/rust/examples'") == 0
+  or die 'cannot copy the kit';
 foreach my $language (keys %asks)
 {
 	my ($name) = $asks{$language} =~ /(ask\.\w+)$/i;
@@ -320,6 +325,13 @@ foreach my $language (sort keys %commands)
 		  foreach grep { $_->[0] ne 'again' || $language ne 'Java' } @ways;
 
 		push @command, $url;
+		if ($language =~ /^(?:Go|Java|Rust)$/)
+		{
+			my $java = "$built/java/target/classes";
+			system("javac -d '$java' -cp '$java:$built/java/jars/*' '$kit/Kit.java' '$kit/Vectors.java'") == 0 or die 'cannot compile the kit'
+			  if $language eq 'Java';
+			test_runner($language, [qw(guava64 parquet)], $commands{$language}->('kit'), $url);
+		}
 		if ($language eq 'Java')
 		{
 			($out, $err) = output_of("$built/text", @command, 'guava32', 'text');
