@@ -153,7 +153,7 @@ class Turn:
         redis_cli(self.s, 'HINCRBY', '{large}:bloomext', 'newest', '1')
         redis_cli(self.s, 'CONFIG', 'SET', 'slowlog-log-slower-than', '0', 'slowlog-max-len', '100000')
         redis_cli(self.s, 'SLOWLOG', 'RESET')
-        sql("SELECT bf_redis_add('windows', 'large', 'a')")
+        sql("SELECT bf_redis_add('windows', 'turning', 'a')")
         redis_cli(self.s, 'CONFIG', 'SET', 'slowlog-log-slower-than', '-1')
         return 1000 * float(redis_cli(self.s, 'EVAL', self.longest, '0'))
 
@@ -185,9 +185,9 @@ def windows(s):
     yield Row('size', "the bitmap's", Value(size('window')), Value(size('bitmap')), 1.75, 'bytes')
     added = (of(key, 'add', 'absent', create.format(key, shape)) for key, shape in shapes.items())
     yield Row('bf_redis_add_each in arrays of 1,000, an element', "the bitmap's", *added, 1.5)
-    sql(f"SELECT bf_redis_create('windows', 'large', {s.large}, 0.001, span => '30 years')")
+    sql(f"SELECT bf_redis_create('windows', 'turning', {s.large}, 0.001, span => '30 years')")
     yield Row('the longest command of a turn, a window for 10n', '5 ms', Turn(s), Value('SELECT 5e6'), 1, 'clock', moves='memory / counts')
-    sql("SELECT bf_redis_drop('windows', key) FROM unnest('{window,bitmap,large}'::text[]) AS key; DROP SERVER windows CASCADE; DROP TABLE numbered")
+    sql("SELECT bf_redis_drop('windows', key) FROM unnest('{window,bitmap,turning}'::text[]) AS key; DROP SERVER windows CASCADE; DROP TABLE numbered")
 
 
 class Live:
