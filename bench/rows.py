@@ -150,7 +150,7 @@ class Turn:
         self.s = s
 
     def take(self, _):
-        redis_cli(self.s, 'HINCRBY', '{large}:bloomext', 'newest', '1')
+        redis_cli(self.s, 'HINCRBY', '{turning}:bloomext', 'newest', '1')
         redis_cli(self.s, 'CONFIG', 'SET', 'slowlog-log-slower-than', '0', 'slowlog-max-len', '100000')
         redis_cli(self.s, 'SLOWLOG', 'RESET')
         sql("SELECT bf_redis_add('windows', 'turning', 'a')")
