@@ -17,6 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "core/estimate.h"
 #include "index/snapshot.h"
 #include "redis/options.h"
 #include "redis/shards.h"
@@ -79,8 +80,8 @@ save_hashes(BfPlan *plan)
 {
 	BfLayer    *slice = &plan->first;
 	uint32		hashes = slice->hashes - slice->hashes / 3;
-	double		bits = -(double) Max(slice->expected, 1) * hashes /
-		log1p(-pow(slice->fpp, 1.0 / hashes));
+	double		bits = (double) Max(slice->expected, 1) * (double) slice->bits /
+		bf_estimate_capacity(slice->fpp, slice->bits, hashes);
 	BfPlan		saving;
 
 	bf_value_plan_bits(plan->strategy,
