@@ -1,7 +1,7 @@
 """The rows of script/bench's table that are of strategy parquet, whose elements wait for memory once, and of guava beside it."""
 import os
 
-from measure import Pages, Row, Serving, Sql, Value, restarted, sql
+from measure import Pages, Row, Serving, Sql, Value, redis_server, restarted, sql
 from rows import agg
 
 P = 0.0001
@@ -108,9 +108,8 @@ def live(s):
 
 def blocks_in_redis(s):
     """Strategy parquet in Redis over guava in layout bitmap, p = 0.01: what the server takes on the processor"""
-    sql(f"""CREATE SERVER blocks FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '{s.socket}', command_timeout '60000');
-            CREATE USER MAPPING FOR CURRENT_USER SERVER blocks;
-            CREATE UNLOGGED TABLE others AS SELECT ARRAY(SELECT 'absent ' || t FROM unnest(titles) AS t) AS titles FROM batches""")
+    redis_server(s, 'blocks')
+    sql("CREATE UNLOGGED TABLE others AS SELECT ARRAY(SELECT 'absent ' || t FROM unnest(titles) AS t) AS titles FROM batches")
 
     def asked(strategy, table):
         return Serving(s.redis, Sql(f"SELECT count(bf_redis_contains_each('blocks', 'blocks', titles)) FROM {table}", s.asked,

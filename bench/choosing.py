@@ -5,7 +5,7 @@ integers; RedisBloom, a module that one builds oneself (rows.py asks it, where i
 import collections
 import subprocess
 
-from measure import Row, Sql, Value, sql
+from measure import Row, Sql, Value, redis_server, sql
 from rows import Live
 
 # An index, or a value of some false positive probability; and for how many elements a statement asks at most.
@@ -133,9 +133,8 @@ def others(s):
 
 def over_redis(s, tables):
     """Asked through Redis, by the clock; and a SET there."""
-    sql(f"""CREATE SERVER asked FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '{s.socket}', command_timeout '60000');
-            CREATE USER MAPPING FOR CURRENT_USER SERVER asked;
-            SELECT bf_mirror(f, 'asked', 'titles') FROM stored WHERE name = 'value_001';""")
+    redis_server(s, 'asked')
+    sql("SELECT bf_mirror(f, 'asked', 'titles') FROM stored WHERE name = 'value_001'")
     absent = "md5('absent ' || i) || ' ' || i"
     one = Sql("SELECT bf_redis_contains('asked', 'titles', 'absent'::text)", times=1000, before="SELECT bf_redis_info('asked', 'titles')")
     yield Row('bf_redis_contains, 0.01 %: one lookup a statement, absent, by the clock', tables.over, one, tables.one("'absent'")('btree'), metric='clock',

@@ -101,6 +101,12 @@ class Value:
         return float(sql(f'{PRELUDE}{self.query};\n').split('\n')[-1]) / self.each
 
 
+def redis_server(s, name):
+    """Make a server object for the setting's Redis."""
+    sql(f"""CREATE SERVER {name} FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '{s.socket}', command_timeout '60000');
+            CREATE USER MAPPING FOR CURRENT_USER SERVER {name}""")
+
+
 class Serving:
     """Nanoseconds that another process takes on the processor while a statement runs, for each of so many elements."""
 

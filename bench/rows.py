@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from measure import Cold, Pages, Row, Serving, Sql, Value, restarted, sql
+from measure import Cold, Pages, Row, Serving, Sql, Value, redis_server, restarted, sql
 
 PARALLEL = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0'
 # What a time is of, and what it moves with from one machine to another: one word of the work, and one of its anchor.
@@ -102,9 +102,8 @@ def guava(s):
 
 def redis(s):
     """Redis by a unix socket, by the clock"""
-    sql(f"""CREATE SERVER cache FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '{s.socket}', command_timeout '60000');
-            CREATE USER MAPPING FOR CURRENT_USER SERVER cache;
-            CREATE FUNCTION mirror_ns() RETURNS numeric LANGUAGE plpgsql AS $$
+    redis_server(s, 'cache')
+    sql(f"""CREATE FUNCTION mirror_ns() RETURNS numeric LANGUAGE plpgsql AS $$
             DECLARE
                 filter bloomfilter := f + 1 FROM filters WHERE name = 'large';
                 start timestamptz;
@@ -163,9 +162,8 @@ def windows(s):
     create = f"""SELECT bf_redis_drop('windows', '{{0}}');
                  SELECT bf_redis_create('windows', '{{0}}', {s.asked}, 0.001, {{1}})"""
     shapes = {'window': "span => '30 years'", 'bitmap': "layout => 'bitmap'"}
-    sql(f"""CREATE SERVER windows FOREIGN DATA WRAPPER bloomext_redis OPTIONS (socket '{s.socket}', command_timeout '60000');
-            CREATE USER MAPPING FOR CURRENT_USER SERVER windows;
-            CREATE UNLOGGED TABLE numbered AS
+    redis_server(s, 'windows')
+    sql(f"""CREATE UNLOGGED TABLE numbered AS
                 SELECT row_number() OVER () AS i, titles AS there, ARRAY(SELECT 'absent ' || t FROM unnest(titles) AS t) AS absent FROM batches;
             {';'.join(create.format(key, shape) for key, shape in shapes.items())};
             SELECT count(bf_redis_add_each('windows', 'bitmap', there)) FROM numbered""")
