@@ -11,8 +11,9 @@
 # that never were in a table no more are answered true than fpp says.  Not asked
 # are filters that hold more than they were made for; filters of tables with a
 # foreign partition; and those of a table that was truncated by a transaction
-# which had moved it to another tablespace, as PostgreSQL empties the file of an
-# old index then, and what is rolled back does not bring it back.
+# which had moved it to another tablespace, or given its files to a table of its
+# own, as PostgreSQL empties the file of an old index then, and what is rolled
+# back does not bring it back.
 #
 # Statements may fail, with any SQLSTATE but XX..., which says that something is
 # broken.
@@ -393,7 +394,7 @@ sub on
 	my ($session, $f, $sql) = @_;
 	my ($ok, $rows) = run($session, $sql);
 	$f->{put} += $rows + ($sql =~ /^DO/ ? sum(30, $sql =~ /\+ (\d+)\) AS i/g) : 0);
-	$f->{moved} = 1 if $sql =~ /TABLE \w+ SET TABLESPACE/;
+	$f->{moved} = 1 if $sql =~ /TABLE \w+ SET TABLESPACE|swap_files/;
 	if ($f->{moved} && $sql =~ /TRUNCATE/)
 	{
 		$f->{exempt} = 1;
