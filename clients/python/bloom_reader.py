@@ -194,19 +194,25 @@ class Window(Reader):
         strategy, m, k = sizes(strategy, bits, hashes)
         self.check(batch, funnel, elements)
         length, slices, newest, turned = map(int, numbers)
+        if length < 1000 or not 1 <= slices <= 30:
+            raise Refusal(f'it has {slices} slices of {length} ms')
         places = [divmod(p, PIECE) for element in batch for p in POSITIONS[strategy](element, m, k)]
         gets, words, pipeline = {}, {}, self.client.pipeline(transaction=False)
         for piece, word in places:
-            gets.setdefault(piece, []).extend(['GET', 'u32', f'#{word + 2}'])
+            gets.setdefault(piece, []).extend(['GET', 'u32', f'#{word + 6}'])
         pipeline.execute_command('TIME')
         for piece in gets:
             key = f'{self.hash}-window-{name}-{piece}'
             pipeline.execute_command('BITFIELD_RO', key, 'GET', 'i64', 0, *gets[piece])
+            pipeline.execute_command('GETRANGE', key, 8, 23)
             pipeline.execute_command('STRLEN', key)
         (seconds, micros), *replies = pipeline.execute()
-        now = max((int(seconds) * 1000 + int(micros) // 1000) // length, newest)
-        for piece, (at, *found), size in zip(gets, replies[::2], replies[1::2]):
-            if size != 8 + 4 * min(m - piece * PIECE, PIECE) or not turned <= at <= newest:
+        now = (int(seconds) * 1000 + int(micros) // 1000) // length
+        if newest > now + 1:
+            raise Refusal('the clock is behind its newest slice')
+        now = max(now, newest)
+        for piece, (at, *found), of, size in zip(gets, replies[::3], replies[1::3], replies[2::3]):
+            if of not in (name, name.encode()) or size != 24 + 4 * min(m - piece * PIECE, PIECE) or not turned <= at <= newest:
                 if last:
                     raise Refusal('it has lost a part')
                 return []

@@ -9,12 +9,15 @@
  * which slices it was added, at the cost of one filter and not of 32.
  *
  * The slice of now is what Redis's clock says, or the newest one in the hash
- * if the clock is behind, as on a replica that was promoted.  An element is
- * added to that slice.  It is found while that is at most slices + 1 behind
- * the slice of now: the span is `slices` of them, one more has begun, and one
- * is for clocks that differ by less than a slice.  As slices + 2 lanes are
- * asked at once, each is sized for fpp / (slices + 2), and for its share of
- * the expected elements.
+ * if the clock is behind by one, as on a replica that was promoted.  An
+ * element is added to that slice.  It is found while that is at most
+ * slices + 1 behind the slice of now: the span is `slices` of them, one more
+ * has begun, and one is for clocks that differ by less than a slice.  As
+ * slices + 2 lanes are asked at once, each is sized for fpp / (slices + 2),
+ * and for its share of the expected elements.
+ *
+ * If the clock is behind by more, either it is wrong, or it was when the
+ * window was turned: then lanes were cleared too early.  That is an error.
  *
  * What was added less than a span ago is never denied.  Nothing suppresses a
  * repeat: an element is added to the slice of now even if it is found in an
@@ -22,10 +25,10 @@
  *
  * The words lie in pieces of 2 MB, strings with the hash's id in their names:
  * so they cannot be those of an earlier window, and all are in one slot of a
- * cluster.  A command names those that it needs.  A piece starts with 64 bits:
- * the slice that it was last cleared for.  It then has the lanes of that slice
- * and of the 31 before it; whoever asks masks all others, and those that are
- * too old.
+ * cluster.  A command names those that it needs.  A piece starts with 64 bits,
+ * the slice that it was last cleared for, and with the id.  It then has the
+ * lanes of that slice and of the 31 before it; whoever asks masks all others,
+ * and those that are too old.
  *
  * Whoever adds first in a slice turns the window to it before: one piece a
  * script, as a script blocks Redis.  At the moment at which the piece is
@@ -39,8 +42,8 @@
  * to be run for that.
  *
  * A piece always is at a slice from turned to newest.  If it is not, or does
- * not exist, or has another length, something was evicted, cut short, or put
- * back from a copy: that is an error, never a "no".  So is a hash that is
+ * not exist, or has another id or length, something was evicted, cut short, or
+ * put back from a copy: that is an error, never a "no".  So is a hash that is
  * gone, as nothing then says that there is a filter.
  */
 #include "postgres.h"
@@ -54,8 +57,8 @@
 #include "redis/driver.h"
 #include "redis/scripts.h"
 
-/* Bytes of a piece before its words. */
-#define PIECE_HEAD		8
+/* Bytes of a piece before its words: the slice, and the id. */
+#define PIECE_HEAD		24
 
 /* Positions that a script looks up or adds. */
 #define POSITIONS_A_SCRIPT		2000
@@ -165,6 +168,7 @@ create_window(const BfRemote *remote, int64 ttl)
 	bf_script_arguments(unit);
 	bf_command_number(unit, window.length);
 	bf_command_number(unit, window.slices);
+	bf_command_text(unit, bf_layout_window_id(remote->layout, remote->hash[BF_CONFIG].values));
 	bf_remote_append_fields(unit, remote, BF_CONFIG);
 	answer = bf_ask_number(remote->server, remote->key, unit);
 	return answer >= 0 ? NULL :

@@ -47,8 +47,8 @@ PG_FUNCTION_INFO_V1(bloomext_redis_validator);
 #define REDIS_PORT		"6379"
 #define SENTINEL_PORT	"26379"
 
-/* Maximum duration, in ms (30,000 years). */
-#define MAX_DURATION	1e15
+/* Maximum duration, in ms: 30,000 years of 12 months of 30 days. */
+#define MAX_DURATION	(30000.0 * 12 * DAYS_PER_MONTH * SECS_PER_DAY * 1000)
 
 /*
  * Maximum length of a key, in bytes: so that a list of the keys of a growing
@@ -447,7 +447,7 @@ bf_duration_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 	if (!(ms >= 1 && ms <= MAX_DURATION))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be positive and finite", name),
-				 errhint("Use NULL for a key that does not expire.")));
+				 errmsg("%s must be from 1 millisecond to 30000 years", name),
+				 errhint("Use NULL for a filter without a %s.", name)));
 	return (int64) ms;
 }

@@ -56,6 +56,14 @@ our $digest = q{
 		return redis.sha1hex(table.concat(pairs, '\n'))
 	end};
 
+# Has slices of the window of time with a hash pass, as ARGV[1] says.  As the clock cannot
+# be moved, slices get shorter: the clock is in the middle of the one that is to be now.
+our $pass_slices = q{
+	local time, slice, newest = redis.call('TIME'), unpack(redis.call('HMGET', KEYS[1], 'slice', 'newest'))
+	local ms = time[1] * 1000
+	local now = math.max(math.floor(ms / slice), newest) + ARGV[1]
+	return redis.call('HSET', KEYS[1], 'slice', ('%.0f'):format(ms / (now + 0.5)))};
+
 # Start a server; more options as redis-server takes them, and lines of a file of
 # them, which it may change.
 sub new

@@ -450,19 +450,20 @@ local function own_key(key, suffix)
 end
 
 -- The words of a piece of a window, as a function of their numbers: bits of slices that
--- are over are masked.  A piece must have been cleared for a slice from turned to newest.
-local function read_piece(key, words, slices, now, turned, newest)
+-- are over are masked.  A piece must be of the window with this id, and must have been
+-- cleared for a slice from turned to newest.
+local function read_piece(key, words, id, slices, now, turned, newest)
   local length = call('STRLEN', key)
-  if length ~= 8 + 4 * words then
-    refuse('key "%s" has %d bytes, not the %d of its filter', key, length, 8 + 4 * words)
+  if length ~= 24 + 4 * words then
+    refuse('key "%s" has %d bytes, not the %d of its filter', key, length, 24 + 4 * words)
   end
-  local high, low = unpack_bytes('>I4I4', call('GETRANGE', key, 0, 7))
+  local high, low, of = unpack_bytes('>I4I4c16', call('GETRANGE', key, 0, 23))
   local at = high * 2^32 + low
-  if at < turned or at > newest then refuse('key "%s" is not of its filter', key) end
+  if of ~= id or at < turned or at > newest then refuse('key "%s" is not of its filter', key) end
   local oldest = math.max(now - slices - 1, at - 31)
   local live = bit.rol(2^math.max(at - oldest + 1, 0) - 1, oldest % 32)
   return function(number)
-    return bit.band(live, (unpack_bytes('>I4', call('GETRANGE', key, 8 + number * 4, 11 + number * 4))))
+    return bit.band(live, (unpack_bytes('>I4', call('GETRANGE', key, 24 + number * 4, 27 + number * 4))))
   end
 end
 
@@ -472,13 +473,15 @@ local function read_window(key, fields)
   local slice, slices = number(fields.slice, 1000, 2^53, 'slice'), number(fields.slices, 1, MAX_SLICES, 'slices')
   local newest, time, pieces = number(fields.newest, 0, 2^53, 'newest'), call('TIME'), {}
   local turned = number(fields.turned, 0, newest, 'turned')
-  local now = math.max(math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / slice), newest)
+  local now = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / slice)
+  if newest > now + 1 then refuse('the clock is behind the newest slice of the window at "%s"', key) end
+  now = math.max(now, newest)
   local function word(position)
     local number = position % PIECE_WORDS
     local first = position - number
     pieces[first] = pieces[first] or
       read_piece(own_key(key, (':bloomext-window-%s-%d'):format(fields.id or '', first / PIECE_WORDS)),
-        math.min(bits - first, PIECE_WORDS), slices, now, turned, newest)
+        math.min(bits - first, PIECE_WORDS), fields.id, slices, now, turned, newest)
     return pieces[first](number)
   end
   return {{strategy = strategy, bits = bits, hashes = hashes, word = word}}, fields.funnel

@@ -7,5 +7,5 @@ if changed() then return false end
 local gone = read_window()
 if gone then return gone end
 for _, at in pairs(cleared) do
-  return {now, at, c('GETRANGE', KEYS[1], 8, 7 + ARGV[a]), c('PTTL', hash)}
+  return {now, at, c('GETRANGE', KEYS[1], 24, 23 + ARGV[a]), c('PTTL', hash)}
 end

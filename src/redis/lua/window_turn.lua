@@ -14,8 +14,8 @@ if at < now then
   local due = math.min(now - at, 32)
   local kept = bit.bnot(bit.rol(2 ^ due - 1, (at + 1) % 32)) % 2 ^ 32
   -- Of 20 kB, as Lua takes ten times as long as Redis to make a long string.
-  local mask, left = struct.pack('>I4', kept):rep(5000), c('STRLEN', KEYS[1]) - 8
-  c('SET', KEYS[3], ('\255'):rep(8), 'PX', 60000)
+  local mask, left = struct.pack('>I4', kept):rep(5000), c('STRLEN', KEYS[1]) - 24
+  c('SET', KEYS[3], ('\255'):rep(24), 'PX', 60000)
   while left > 0 do
     c('APPEND', KEYS[3], left < #mask and mask:sub(1, left) or mask)
     left = left - #mask

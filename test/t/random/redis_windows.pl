@@ -132,6 +132,7 @@ sub by_commands
 		$w->{error} = 'no positions', return undef if @positions != @elements;
 		my $time = redis($w, 'TIME') // return undef;
 		my $now = int(($time->[0] * 1000 + int($time->[1] / 1000)) / $slice);
+		$w->{error} = 'the clock is behind', return undef if $newest > $now + 1;
 		$now = $newest if $newest > $now;
 		my @lanes = (0xffffffff) x @elements;
 		my $whole = 1;
@@ -139,9 +140,9 @@ sub by_commands
 		{
 			my @asked = map { my $i = $_; map { int($_ / 500000) == $piece ? [ $i, $_ % 500000 ] : () } @{ $positions[$i] } } 0 .. $#positions;
 			my $key = "{$w->{key}}:bloomext-window-$id-$piece";
-			my ($at, @words) = @{ redis($w, 'BITFIELD_RO', $key, 'GET', 'i64', 0, map { ('GET', 'u32', '#' . ($_->[1] + 2)) } @asked) // return undef };
+			my ($at, @words) = @{ redis($w, 'BITFIELD_RO', $key, 'GET', 'i64', 0, map { ('GET', 'u32', '#' . ($_->[1] + 6)) } @asked) // return undef };
 			my $left = $bits - $piece * 500000;
-			$whole &&= $at >= $turned && $at <= $newest && (redis($w, 'STRLEN', $key) // 0) == 8 + 4 * ($left < 500000 ? $left : 500000);
+			$whole &&= $at >= $turned && $at <= $newest && (redis($w, 'GETRANGE', $key, 8, 23) // '') eq $id && (redis($w, 'STRLEN', $key) // 0) == 24 + 4 * ($left < 500000 ? $left : 500000);
 			my ($oldest, $live) = ($now - $slices - 1, 0);
 			$oldest = $at - 31 if $oldest < $at - 31;
 			$live |= 1 << $_ % 32 for $oldest .. $at;

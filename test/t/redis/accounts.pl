@@ -108,7 +108,7 @@ is(as_role('reader', $window), '42501', 'window: not reader');
 is(as_role('app', $window), 't', 'window: app creates');
 for my $passed (0, 1, 40)
 {
-	cli_as('admin', 'HINCRBY', '{titles:window}:bloomext', 'newest', $passed);
+	cli_as('admin', 'EVAL', $RedisServer::pass_slices, 1, '{titles:window}:bloomext', $passed);
 	is(as_role('reader', $turns), '42501', 'window: reader does not add');
 	is(as_role('app', $turns), 't', "window: app adds, $passed slices later");
 	is(as_role($_, "SELECT bf_redis_contains('cache', 'titles:window', 'Title 1'), slices FROM bf_redis_info('cache', 'titles:window')"),
