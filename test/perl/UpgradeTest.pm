@@ -5,7 +5,7 @@
 #	  fill.sql		one of everything, in a database of its own
 #	  questions.sql	what no version may answer otherwise
 #	  answers		to those, of the bytes that are kept
-#	  values		the table of values, as COPY writes it
+#	  values		the table's values, as COPY writes them
 #	  indexes		the files of live filters, compressed, in base64
 package UpgradeTest;
 
@@ -27,7 +27,7 @@ my $block = 8192;
 # The versions that something is kept of.
 sub versions
 {
-	return sort map { m{([^/]+)/answers$} } glob "$root/*/answers";
+	return sort { version->parse("v$a") <=> version->parse("v$b") } map { m{([^/]+)/answers$} } glob "$root/*/answers";
 }
 
 # at(node, database, version): a database that is there, filled as for that version.
@@ -68,6 +68,41 @@ sub script
 {
 	my ($self, $name) = @_;
 	return $self->sql("\\i $self->{folder}/$name");
+}
+
+# Names that a list lacks.
+sub beyond
+{
+	my ($list, @names) = @_;
+	my %listed = map { $_ => 1 } @$list;
+	return grep { !$listed{$_} } @names;
+}
+
+# By statements whose error lists what there is, names which a table of fill.sql lacks.
+sub unlisted
+{
+	my ($self, %statements) = @_;
+	return map
+	{
+		my ($names) = ($self->{node}->psql($self->{database}, $statements{$_}))[2] =~ /HINT:  \w+ \w+ are: (.*)\./ or die "no list: $statements{$_}";
+		my @filled = map { s/\|.*//r } split /\n/, $self->sql("TABLE $_");
+		my $table = $_;
+		map { "$table: $_" } beyond(\@filled, split /, /, $names)
+	} sort keys %statements;
+}
+
+# What there is today of which nothing is kept, before it is restored.
+sub lacking
+{
+	my ($self) = @_;
+	my @kept = map { s/\t.*//r } split /\n/, slurp_file("$self->{folder}/values");
+	return ($self->unlisted(
+		strategies => q(SELECT bf_create(1, 0.1, 'none')),
+		formats => q(SELECT bf_export(bf_create(1), 'none')),
+		funnels => q(CREATE INDEX ON elements USING bloomfilter (type) WITH (funnel = none))),
+		beyond(\@kept, split /\n/, $self->sql('SELECT name FROM made')),
+		split /\n/, $self->sql(q(SELECT opcintype::regtype FROM pg_opclass JOIN pg_am ON pg_am.oid = opcmethod
+			WHERE amname = 'bloomfilter' AND opcintype <> 'anyelement'::regtype AND opcintype NOT IN (SELECT type::regtype FROM elements))));
 }
 
 sub answers
@@ -128,7 +163,7 @@ sub keep
 	my ($self) = @_;
 	my ($node, $folder) = ($self->{node}, $self->{folder});
 	$self->forget_emptied;
-	$self->sql("\\copy (SELECT * FROM made ORDER BY name COLLATE \"C\") TO '$folder/values'");
+	$self->sql("\\copy (SELECT name, f FROM made ORDER BY name COLLATE \"C\") TO '$folder/values'");
 	put("$folder/answers", $self->answers);
 	my %files = $self->files;
 	$node->stop;
@@ -143,7 +178,12 @@ sub restore
 	my ($self) = @_;
 	my ($node, $folder) = ($self->{node}, $self->{folder});
 	$self->forget_emptied;
-	$self->sql("TRUNCATE made;\n\\copy made FROM '$folder/values'\nSELECT 'SELECT pg_current_xact_id()' FROM generate_series(1, 5000) \\gexec");
+	$self->sql(qq(
+		CREATE TEMP TABLE kept (name text, f bloomfilter);
+		\\copy kept FROM '$folder/values'
+		UPDATE made SET f = (SELECT f FROM kept WHERE kept.name = made.name);
+		DELETE FROM made WHERE f IS NULL;
+		SELECT 'SELECT pg_current_xact_id()' FROM generate_series(1, 5000) \\gexec));
 	my %files = $self->files;
 	my %kept = map { split /\t/ } split /\n/, slurp_file("$folder/indexes");
 	join(' ', sort keys %files) eq join(' ', sort keys %kept) or die 'other indexes are kept';
@@ -209,14 +249,14 @@ sub takes_more
 {
 	my ($self, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my $grown = $self->sql(q(SELECT layers FROM bf_live_info('grown_bf')));
+	my $grown = $self->sql(q(SELECT layers FROM bf_live_info('guava_growing_bf')));
 	$self->sql(q(
 		UPDATE made SET f = of_elements('bf_add_all(f, $1)', element, 35, f)::bloomfilter;
 		DO $$ BEGIN PERFORM put(tab, min(element), 401, 1000) FROM live GROUP BY tab; END $$));
 	is($self->sql(q(SELECT name FROM made WHERE of_elements('bf_contains_all(f, $1)', element, 35, f) <> 'true')), '', "$name: values take more");
 	is($self->sql(q(SELECT index, v FROM live, bf_live_verify(index) AS v WHERE missing > 0 OR rows_checked < CASE among WHEN 'true' THEN 900 ELSE 400 END)), '',
 		"$name: live filters take more");
-	cmp_ok($self->sql(q(SELECT layers FROM bf_live_info('grown_bf'))), '>', $grown, "$name: it grows");
+	cmp_ok($self->sql(q(SELECT layers FROM bf_live_info('guava_growing_bf'))), '>', $grown, "$name: it grows");
 	is($self->sql(q(SELECT index, due, reason FROM bf_live_filters WHERE due IS NULL OR reason ~ 'format|corrupted|read')), '', "$name: all are read");
 }
 
