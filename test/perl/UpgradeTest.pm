@@ -7,6 +7,8 @@
 #	  answers		to those, of the bytes that are kept
 #	  values		the table's values, as COPY writes them
 #	  indexes		the files of live filters, compressed, in base64
+#
+#	UpgradeRedis.pm has the same for keys in Redis.
 package UpgradeTest;
 
 use strict;
