@@ -7,7 +7,9 @@
  * half of its bits are set; other expansions set their own limit.  When the
  * newest layer is full, the next one is made.  All this takes a script
  * (lua/grow.lua).  It ends when it has made a layer, with the answers for the
- * elements so far: the others may have other positions in the new layer.
+ * elements so far: the others may have other positions in the new layer.  If
+ * there can be no further layer, the newest one is filled, and then it is an
+ * error to add anything.
  *
  * A mirror is written under temporary names: see temporary.c.
  */
@@ -108,8 +110,10 @@ recognize_growing(BfRemote *remote, const BfFound *found)
 /* How a filter is to grow. */
 typedef struct Growth
 {
-	BfLayer		next;			/* the next layer */
 	uint64		capacity;		/* of the newest layer */
+	BfLayer		next;			/* the next layer */
+	bool		ends;			/* there can be none ... */
+	BfError		why;			/* ... because */
 } Growth;
 
 /*
@@ -162,9 +166,24 @@ append_grow(BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 	bf_remote_append_strings(unit, remote, layers + 1);
 	bf_remote_append_note(unit, remote, layers + 1, true);
 	bf_command_number(unit, growth->capacity);
-	bf_command_number(unit, bf_layout_bytes(remote->layout, &growth->next) * 8 - 1);
+	if (growth->ends)
+		bf_command_text(unit, "");
+	else
+		bf_command_number(unit, bf_layout_bytes(remote->layout, &growth->next) * 8 - 1);
 	append_testimony(unit, remote, item, count);
 	bf_items_append_positions(unit, remote, item, count);
+}
+
+/* Raise that the newest layer is full, and is the last one. */
+static void
+refuse_growth(const BfRemote *remote, const BfError *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("filter at key \"%s\" cannot grow any further",
+					remote->key),
+			 errdetail("Its next layer cannot be made: %s.", why->message),
+			 errhint("Make a larger filter, with bf_redis_create at another key or with bf_mirror.")));
 }
 
 /* Read a digit for each item done, or none: BfItemRun.take. */
@@ -172,39 +191,42 @@ static bool
 take_grown(BfConnection *connection, const BfReply *reply,
 		   const BfUnit *unit, const BfItemRun *run, BfItem *item, int count)
 {
+	const Growth *growth = run->arg;
+
 	if (reply->type == BF_REPLY_INTEGER && reply->integer == 0)
+	{
+		if (growth->ends)
+			refuse_growth(run->remote, &growth->why);
 		bf_remote_taken(run->remote,
 						bf_remote_layer_key(run->remote,
 											run->remote->plan.header.layers));
+	}
 	return bf_reply_is_same(connection, run->remote, reply) &&
 		bf_items_take_digits(connection, reply, item, count) == count;
 }
 
-/* Raise that a filter has the maximum number of layers, or the largest. */
-static void
-refuse_growth(const BfRemote *remote, const char *reason)
+/* Plan the layer after the newest one; false if there can be none. */
+static bool
+plan_next(const BfRemote *remote, const BfLayer *newest, BfLayer *next,
+		  BfError *why)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("filter at key \"%s\" cannot grow any further",
-					remote->key),
-			 errdetail("%s", reason)));
+	if (remote->plan.header.layers == BF_MAX_LAYERS)
+		return bf_fail(why, BF_ERROR_LIMIT, "there are %d layers", BF_MAX_LAYERS);
+	if (!bf_plan_next_layer(&remote->plan, newest, next, why))
+		return false;
+	if (bf_layout_bytes(remote->layout, next) > BF_REDIS_MAX_BYTES)
+		return bf_fail(why, BF_ERROR_LIMIT, "it would not fit into a Redis string");
+	return true;
 }
 
-/* Plan how a filter is to grow. */
+/* Plan how a filter is to grow, if it fills. */
 static void
 plan_growth(const BfRemote *remote, Growth *growth)
 {
 	const BfLayer *newest = bf_remote_layer(remote, remote->plan.header.layers - 1);
-	BfError		error;
 
-	if (remote->plan.header.layers == BF_MAX_LAYERS)
-		refuse_growth(remote, psprintf("The filter has %d layers.", BF_MAX_LAYERS));
 	growth->capacity = bf_plan_capacity(&remote->plan, newest);
-	if (!bf_plan_next_layer(&remote->plan, newest, &growth->next, &error))
-		bf_raise(&error);
-	if (bf_layout_bytes(remote->layout, &growth->next) > BF_REDIS_MAX_BYTES)
-		refuse_growth(remote, "The next layer would not fit into a Redis string.");
+	growth->ends = !plan_next(remote, newest, &growth->next, &growth->why);
 }
 
 /* BfDriver.add */

@@ -2,13 +2,13 @@
 -- strings.lua, noting.lua, layers.lua, testify.lua and others.lua.
 -- KEYS: layers, the next layer, hash, cursor.
 -- ARGV after the guards: what lost() reads; what note() reads; number of set bits at
---   which the newest layer is full; the last bit of the next one; the witness, in three
---   parts: those of older layers, length of the newest one, and its words, or '';
---   number of bits in these words if they are to be rewritten, or ''; what layers.lua
---   reads.
+--   which the newest layer is full; the last bit of the next one, or '' if there can be
+--   none; the witness, in three parts: those of older layers, length of the newest one,
+--   and its words, or ''; number of bits in these words if they are to be rewritten, or
+--   ''; what layers.lua reads.
 -- Returns a digit for each element that was processed, 1 if it was certainly new; -i
---   if layer i is lost; 0 if the filter has to grow but the key of the next layer is
---   somebody else's; nil if the filter has been replaced.
+--   if layer i is lost; 0 if the filter has to grow but there can be no next layer, or its
+--   key is somebody else's; nil if the filter has been replaced.
 --
 -- A layer gets a witness with its first element, and a better one with some later
 -- elements.  When it is full, its witness is made again, from the element added last.
@@ -27,6 +27,7 @@ if not note() then return false end
 local newest, next, config, cursor = KEYS[layers], KEYS[layers + 1], KEYS[layers + 2], KEYS[layers + 3]
 local shape = shapes == 1 and 1 or layers
 local filled = c('BITCOUNT', newest)
+if last == '' and filled >= full then return 0 end
 -- Set the bits of an element in its block of the newest layer; returns how many were not set.
 local function set_block(from)
   local bytes, bits, t, zeros = block_at(newest, ARGV[from]), ARGV[from + 1], {}, 0
@@ -71,6 +72,7 @@ for e = first, #ARGV, step do
   m = m + 1
   answers[m] = changed > 0 and '1' or '0'
   if filled >= full then
+    if last == '' then break end
     local ttl = c('PTTL', config)
     if c('EXISTS', next) == 1 or is_others(next) then return 0 end
     c('SETBIT', next, last, 0)

@@ -200,6 +200,17 @@ $redis->cli('HSET', '{both}:config', 'size', 729, 'hashIterations', 5, 'expected
 is(outcome("SELECT bf_redis_contains('cache', 'both', 'x')"), '22023', 'a filter in two layouts is in none');
 $redis->cli('DEL', 'both');
 is(outcome("SELECT bf_redis_contains('cache', 'both', 'x')"), '22023', 'nor without its string');
+# A filter of which no further layer can be made fills its last one, and then says so.
+sql("SELECT bf_redis_create('cache', 'ends', 5, 0.01, 'cassandra', 'growing', 2)");
+my $last = 0;
+$last++ while $last < 100 && sql("SELECT layers FROM bf_redis_info('cache', 'ends')") < 3 && outcome("SELECT bf_redis_add('cache', 'ends', 'e$last')") ne '54000';
+is(sql("SELECT layers FROM bf_redis_info('cache', 'ends')"), 3, 'a filter grows as far as its strategy can');
+my $room = $last;
+$room++ while $room < 200 && outcome("SELECT bf_redis_add('cache', 'ends', 'e$room')") ne '54000';
+cmp_ok($room - $last, '>', 10, 'and is filled then');
+is(outcome("SELECT bf_redis_add_each('cache', 'ends', '{x,y}')"), '54000', 'and nothing is added beyond');
+is(sql("SELECT bool_and(bf_redis_contains('cache', 'ends', 'e' || i)) FROM generate_series(0, $room - 1) AS i"), 't', 'what it said it added is there');
+is(sql("SELECT fill < 0.55 FROM bf_redis_info('cache', 'ends')"), 't', 'and no more than fits');
 # An array of whatever can be an element is taken, and answered as its elements are.
 sql("CREATE DOMAIN word AS text; CREATE DOMAIN words AS text[]");
 foreach my $array ("'{w,x y}'::varchar[]", "'{w,x y}'::char(9)[]", "'{w,x y}'::name[]", "'{w,x y}'::word[]", "'{w,x y}'::words",
