@@ -1,5 +1,5 @@
-// Package bloomreader asks a filter of bloomext in Redis, of layout guava or bitmap: by
-// BITFIELD_RO, in batches.
+// Package bloomreader asks a filter of bloomext in Redis, of layout guava, bitmap or window:
+// by BITFIELD_RO, in batches.
 //
 //	titles := bloomreader.Filter{Client: client, Key: "titles"} // a client of go-redis
 //	titles.Contains(ctx, []bloomreader.Element{bloomreader.Text("Breaking news"), bloomreader.Text("首页")}) // [true false]
@@ -11,6 +11,8 @@
 // layout bitmap bits that the string must have, its witness.  The others read what the
 // filter is, its length and the hash next to it.  Where that is not as remembered, the bits
 // may be another filter's.
+//
+// Window asks a window of time, in two round trips: see window.go.
 package bloomreader
 
 import (
@@ -95,14 +97,19 @@ func parquet(element []byte, m, _ uint64) (positions []uint64) {
 	return positions
 }
 
-// What a filter is, by the first 48 bits of its string, its length and the hash next to it.
-type shape struct {
-	described        string
-	head             int64 // 0 in layout bitmap
+// How the elements of a filter become positions, and of which kind they are.
+type plan struct {
 	strategy         string
 	m, k             uint64
 	funnel, elements string
-	witness          []word
+}
+
+// What a filter is, by the first 48 bits of its string, its length and the hash next to it.
+type shape struct {
+	plan
+	described string
+	head      int64 // 0 in layout bitmap
+	witness   []word
 }
 
 type word struct {
@@ -112,26 +119,32 @@ type word struct {
 
 var (
 	fields    = []string{"layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness"}
-	isNumber  = regexp.MustCompile(`^[1-9]\d{0,9}$`)
+	isNumber  = regexp.MustCompile(`^(0|[1-9]\d{0,14})$`)
 	isWitness = regexp.MustCompile(`^\d+( \d+:\d{1,10})*$`)
 	words     = regexp.MustCompile(` (\d+):(\d+)`)
 )
 
-func shapeOf(head, length int64, values []any) (*shape, error) {
+// The fields that exist, by the answer of HMGET.
+func byName(names []string, values []any) map[string]string {
 	field := map[string]string{}
 	for i, value := range values {
 		if text, exists := value.(string); exists {
-			field[fields[i]] = text
+			field[names[i]] = text
 		}
 	}
-	s := &shape{described: fmt.Sprintf("%d %q", length, values), funnel: field["funnel"], elements: field["elements"]}
+	return field
+}
+
+func shapeOf(head, length int64, values []any) (*shape, error) {
+	field := byName(fields, values)
+	s := &shape{described: fmt.Sprintf("%d %q", length, values)}
 	_, shard := field["whole"]
 	if field["layout"] == "bitmap" {
 		if err := s.readBitmap(length, field); err != nil {
 			return nil, err
 		}
 	} else {
-		s.head, s.strategy, s.k, s.m = head, "guava", uint64(head>>32&255), uint64(head&0xffffffff)*64
+		s.head, s.plan = head, plan{"guava", uint64(head&0xffffffff) * 64, uint64(head >> 32 & 255), field["funnel"], field["elements"]}
 		if head>>40 != 1 || s.k == 0 || s.m == 0 || length != 6+int64(s.m/8) {
 			return nil, fmt.Errorf("no filter of layout guava or bitmap")
 		}
@@ -146,14 +159,52 @@ func shapeOf(head, length int64, values []any) (*shape, error) {
 	return s, nil
 }
 
-func (s *shape) readBitmap(length int64, field map[string]string) error {
-	s.strategy = field["strategy"]
-	if isNumber.MatchString(field["bits"]) && isNumber.MatchString(field["hashes"]) {
-		s.m, _ = strconv.ParseUint(field["bits"], 10, 64)
-		s.k, _ = strconv.ParseUint(field["hashes"], 10, 64)
+// A number of a hash.
+func number(text string, least, most int64) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || !isNumber.MatchString(text) || n < least || n > most {
+		return 0, fmt.Errorf("no filter: its hash says %q, and not a number from %d to %d", text, least, most)
 	}
-	if positions[s.strategy] == nil || s.m == 0 || s.m > 1<<32 || s.k > 255 || s.strategy == "parquet" && (s.k != 8 || s.m%256 != 0) {
-		return fmt.Errorf("strategy %q with %q bits and %q hashes is not known", s.strategy, field["bits"], field["hashes"])
+	return n, nil
+}
+
+// By a hash that describes a filter.
+func planOf(field map[string]string) (plan, error) {
+	m, err := number(field["bits"], 1, 1<<32)
+	if err != nil {
+		return plan{}, err
+	}
+	k, err := number(field["hashes"], 1, 255)
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{field["strategy"], uint64(m), uint64(k), field["funnel"], field["elements"]}
+	if positions[p.strategy] == nil || p.strategy == "parquet" && (k != 8 || m%256 != 0) {
+		return p, fmt.Errorf("strategy %q with %d bits and %d hashes is not known", p.strategy, m, k)
+	}
+	return p, nil
+}
+
+func (p *plan) positions(element Element) []uint64 {
+	return positions[p.strategy](element.bytes, p.m, p.k)
+}
+
+// Refuse elements of another kind than the hash says.
+func (p *plan) check(elements []Element) error {
+	for _, element := range elements {
+		if p.funnel != "" && p.funnel != element.funnel || p.elements != "" && (p.elements == "uuid") != (element.kind == uuid) {
+			return fmt.Errorf("its elements are %q as %q, and not what was asked for", p.elements, p.funnel)
+		}
+		if p.elements == "char(n)" && bytes.HasSuffix(element.bytes, []byte(" ")) {
+			return fmt.Errorf("its elements are char(n): ask for them without trailing blanks")
+		}
+	}
+	return nil
+}
+
+func (s *shape) readBitmap(length int64, field map[string]string) (err error) {
+	if s.plan, err = planOf(field); err != nil {
+		return err
 	}
 	if length != int64(s.m+7)/8 {
 		return fmt.Errorf("no filter: it has %d bytes, not %d bits", length, s.m)
@@ -174,7 +225,7 @@ func (s *shape) gets(elements []Element) (gets []any) {
 		gets = append(gets, "GET", "u32", "#"+word.number)
 	}
 	for _, element := range elements {
-		for _, position := range positions[s.strategy](element.bytes, s.m, s.k) {
+		for _, position := range s.positions(element) {
 			if s.head != 0 {
 				position = 48 + (position ^ 63)
 			}
@@ -201,19 +252,6 @@ func (s *shape) answers(values []int64) (answers []bool, err error) {
 	return answers, nil
 }
 
-// Refuse elements of another kind than the hash says.
-func (s *shape) check(elements []Element) error {
-	for _, element := range elements {
-		if s.funnel != "" && s.funnel != element.funnel || s.elements != "" && (s.elements == "uuid") != (element.kind == uuid) {
-			return fmt.Errorf("its elements are %q as %q, and not what was asked for", s.elements, s.funnel)
-		}
-		if s.elements == "char(n)" && bytes.HasSuffix(element.bytes, []byte(" ")) {
-			return fmt.Errorf("its elements are char(n): ask for them without trailing blanks")
-		}
-	}
-	return nil
-}
-
 // Filter may be shared by goroutines, by its address.
 type Filter struct {
 	Client redis.UniversalClient
@@ -222,38 +260,49 @@ type Filter struct {
 }
 
 // Contains has an answer for each element, each batch of one moment.
-func (f *Filter) Contains(ctx context.Context, elements []Element) (answers []bool, err error) {
+func (f *Filter) Contains(ctx context.Context, elements []Element) ([]bool, error) {
+	return contains(ctx, f.Key, elements, f.ask)
+}
+
+// Of a batch, ask has an answer for each element, or none where it is to be asked again;
+// it is told which try is the last.
+func contains(ctx context.Context, key string, elements []Element, ask func(context.Context, []Element, bool) ([]bool, error)) (answers []bool, err error) {
 	for left := tries; len(elements) > 0; {
 		n := len(elements)
 		if n > batch {
 			n = batch
 		}
-		found, err := f.ask(ctx, elements[:n], left == 1)
+		found, err := ask(ctx, elements[:n], left == 1)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Key, err)
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		answers, elements = append(answers, found...), elements[len(found):]
 		if len(found) > 0 {
 			left = tries
 		} else if left--; left == 0 {
-			return nil, fmt.Errorf("%s: it is replaced again and again", f.Key)
+			return nil, fmt.Errorf("%s: it is replaced again and again", key)
 		}
 	}
 	return answers, nil
 }
 
+// The hash next to a filter.
+func hashOf(key string) string {
+	if !strings.Contains(key, "{") {
+		key = "{" + key + "}"
+	}
+	return key + ":bloomext"
+}
+
 // An answer for each, or none if the filter is not as remembered; then the last try says why.
 func (f *Filter) ask(ctx context.Context, elements []Element, last bool) ([]bool, error) {
-	shape, hash := f.shape.Load(), f.Key
-	if !strings.Contains(hash, "{") {
-		hash = "{" + hash + "}"
-	}
+	shape := f.shape.Load()
 	command := []any{"BITFIELD_RO", f.Key, "GET", "u48", 0}
 	if shape != nil {
 		command = append(command, shape.gets(elements)...)
 	}
 	pipeline := f.Client.Pipeline()
-	bits, length, about := pipeline.Do(ctx, command...), pipeline.StrLen(ctx, f.Key), pipeline.HMGet(ctx, hash+":bloomext", fields...)
+	bits, length, about := pipeline.Do(ctx, command...), pipeline.StrLen(ctx, f.Key), pipeline.HMGet(ctx, hashOf(f.Key), fields...)
 	if _, err := pipeline.Exec(ctx); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Ask a filter of bloomext in Redis, of layout guava or bitmap: by BITFIELD_RO, in batches.
+// Ask a filter of bloomext in Redis, of layout guava, bitmap or window: by BITFIELD_RO, in batches.
 //
 //	const titles = new Filter(client, 'titles', 'text'); // a client of package redis
 //	await titles.contains(['Breaking news', '首页']);    // [true, false]
@@ -10,9 +10,13 @@
 // layout bitmap bits that the string must have, its witness.  The others read what the
 // filter is, its length and the hash next to it.  Where that is not as remembered, the bits
 // may be another filter's.
+//
+// Window asks a window of time, in two round trips: the hash, and then the clock and the
+// words of all pieces, which say how far they are turned.
 
 const BATCH = 100; // elements a command; larger ones keep Redis from others for longer
 const TRIES = 5;   // where the filter is replaced again and again
+const PIECE = 500000; // words of a piece of a window, except for the last one
 const FIELDS = ['layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness'];
 
 // The kinds of elements: their funnel, as the hash names it, and their bytes.  What is of
@@ -105,16 +109,51 @@ const POSITIONS = {
 	},
 };
 
+// How the elements of a filter become positions, and of which kind they are.
+class Plan {
+	constructor(key, funnel, elements) {
+		Object.assign(this, { key, funnel, elements });
+	}
+
+	refuse(why) {
+		throw new Error(`${this.key}: ${why}`);
+	}
+
+	number(text, least, most = 1e15 - 1) {
+		if (!/^(0|[1-9]\d{0,14})$/.test(text) || +text < least || +text > most)
+			this.refuse(`no filter: its hash says ${text}, and not a number from ${least} to ${most}`);
+		return +text;
+	}
+
+	// By a hash that describes a filter.
+	read(strategy, bits, hashes) {
+		Object.assign(this, { strategy, m: this.number(bits, 1, 2 ** 32), k: this.number(hashes, 1, 255) });
+		if (!Object.hasOwn(POSITIONS, strategy) || strategy === 'parquet' && (this.k !== 8 || this.m % 256))
+			this.refuse(`strategy ${strategy} with ${bits} bits and ${hashes} hashes is not known`);
+	}
+
+	positions(element) {
+		return POSITIONS[this.strategy](element, BigInt(this.m), this.k);
+	}
+
+	// Refuse elements of another kind than the hash says.
+	check(kind, elements) {
+		if (this.funnel && this.funnel !== FUNNELS[kind] || this.elements && (this.elements === 'uuid') !== (kind === 'uuid'))
+			this.refuse(`its elements are ${this.elements || 'known'} as ${this.funnel}, not ${kind}`);
+		if (this.elements === 'char(n)' && elements.some(element => element.at(-1) === 32))
+			this.refuse('its elements are char(n): ask for them without trailing blanks');
+	}
+}
+
 // What a filter is, by the first 48 bits of its string, its length and the hash next to it.
-class Shape {
+class Shape extends Plan {
 	constructor(key, head, length, fields) {
 		const [layout, strategy, bits, hashes, funnel, elements, whole, witness] = fields;
-		Object.assign(this, { key, described: JSON.stringify([length, fields]), funnel, elements, witness: [] });
+		super(key, funnel, elements);
+		Object.assign(this, { described: JSON.stringify([length, fields]), head: null, witness: [] });
 		let shard = whole != null;
 		if (layout === 'bitmap') {
-			Object.assign(this, { head: null, strategy, m: this.number(bits, 2 ** 32), k: this.number(hashes, 255) });
-			if (!Object.hasOwn(POSITIONS, strategy) || strategy === 'parquet' && (this.k !== 8 || this.m % 256))
-				this.refuse(`strategy ${strategy} with ${bits} bits and ${hashes} hashes is not known`);
+			this.read(strategy, bits, hashes);
 			if (length !== Math.ceil(this.m / 8)) this.refuse(`no filter: it has ${length} bytes, not ${bits} bits`);
 			if (!/^\d+( \d+:\d+)*$/.test(witness)) this.refuse('it has no witness, so that a lost filter looks like an empty one');
 			this.witness = Array.from(witness.matchAll(/ (\d+):(\d+)/g), ([, word, set]) => [word, BigInt(set)]);
@@ -128,22 +167,13 @@ class Shape {
 		if (shard) this.refuse('a shard, which has some of the elements only');
 	}
 
-	refuse(why) {
-		throw new Error(`${this.key}: ${why}`);
-	}
-
-	number(text, most) {
-		if (!/^[1-9]\d{0,9}$/.test(text) || +text > most) this.refuse(`no filter: its hash says ${text} bits or hashes`);
-		return +text;
-	}
-
 	isOf(head, described) {
 		return described === this.described && (this.head === null || this.head === head);
 	}
 
 	// What BITFIELD_RO is to read: words of the witness, then bits.
 	gets(elements) {
-		const bits = elements.flatMap(element => POSITIONS[this.strategy](element, BigInt(this.m), this.k));
+		const bits = elements.flatMap(element => this.positions(element));
 		const offset = this.head === null ? p => p : p => 48n + (p ^ 63n);
 		return [...this.witness.flatMap(([word]) => ['GET', 'u32', `#${word}`]), ...bits.flatMap(p => ['GET', 'u1', `${offset(p)}`])];
 	}
@@ -154,23 +184,58 @@ class Shape {
 		const bits = values.slice(this.witness.length);
 		return Array.from({ length: bits.length / this.k }, (_, i) => bits.slice(i * this.k, (i + 1) * this.k).every(bit => bit));
 	}
+}
 
-	// Refuse elements of another kind than the hash says.
-	check(kind, elements) {
-		if (this.funnel && this.funnel !== FUNNELS[kind] || this.elements && (this.elements === 'uuid') !== (kind === 'uuid'))
-			this.refuse(`its elements are ${this.elements || 'known'} as ${this.funnel}, not ${kind}`);
-		if (this.elements === 'char(n)' && elements.some(element => element.at(-1) === 32))
-			this.refuse('its elements are char(n): ask for them without trailing blanks');
+// What a window is, by its hash.
+class WindowPlan extends Plan {
+	constructor(key, [id, slice, slices, newest, turned, layout, strategy, bits, hashes, funnel, elements, whole]) {
+		super(key, funnel, elements);
+		if (layout !== 'window' || whole !== null || !id) this.refuse('no filter of layout window');
+		this.read(strategy, bits, hashes);
+		Object.assign(this, { id, slice: this.number(slice, 1000), slices: this.number(slices, 1, 30), newest: this.number(newest, 0) });
+		this.turned = this.number(turned, 0, this.newest);
+	}
+
+	// For each piece that has words of elements their numbers, and those of the elements.
+	pieces(elements) {
+		const pieces = new Map();
+		elements.forEach((element, i) => this.positions(element).map(Number).forEach(position => {
+			const piece = Math.floor(position / PIECE);
+			if (!pieces.has(piece)) pieces.set(piece, []);
+			pieces.get(piece).push([position % PIECE, i]);
+		}));
+		return pieces;
+	}
+
+	now([seconds, micros]) {
+		const slice = Math.floor((seconds * 1000 + Math.floor(micros / 1000)) / this.slice);
+		if (this.newest > slice + 1) this.refuse('the clock is behind its newest slice');
+		return Math.max(slice, this.newest);
+	}
+
+	isPiece(piece, at, id, length) {
+		return id === this.id && length === 24 + 4 * Math.min(this.m - piece * PIECE, PIECE) && at >= this.turned && at <= this.newest;
+	}
+
+	// The bits that count of the words of a piece that was turned to a slice.
+	live(at, now) {
+		let bits = 0;
+		for (let slice = Math.max(now - this.slices - 1, at - 31); slice <= at; slice++) bits |= 1 << slice;
+		return bits;
 	}
 }
 
-class Filter {
+class Reader {
 	constructor(client, key, kind) {
 		const hash = `${key.includes('{') ? key : `{${key}}`}:bloomext`;
-		Object.assign(this, { client, key, kind, hash, bytesOf: BYTES[kind], shape: null });
+		Object.assign(this, { client, key, kind, hash, bytesOf: BYTES[kind] });
 	}
 
-	// An answer for each element, each batch of one moment.
+	send(commands) {
+		return Promise.all(commands.map(command => this.client.sendCommand(command)));
+	}
+
+	// An answer for each element.
 	async contains(elements) {
 		const all = [...must(Array.isArray(elements), elements)].map(element => this.bytesOf(element)), answers = [];
 		for (let tries = TRIES; answers.length < all.length;) {
@@ -181,14 +246,19 @@ class Filter {
 		}
 		return answers;
 	}
+}
+
+// Each batch is of one moment.
+class Filter extends Reader {
+	shape = null;
 
 	// An answer for each, or none if the filter is not as remembered; then the last try says why.
 	async ask(batch, last) {
 		const { shape } = this;
-		const [[head, ...values], length, fields] = await Promise.all([
+		const [[head, ...values], length, fields] = await this.send([
 			['BITFIELD_RO', this.key, 'GET', 'u48', '0', ...(shape ? shape.gets(batch) : [])],
 			['STRLEN', this.key], ['HMGET', this.hash, ...FIELDS],
-		].map(command => this.client.sendCommand(command)));
+		]);
 		if (shape?.isOf(head, JSON.stringify([length, fields]))) {
 			shape.check(this.kind, batch);
 			return shape.answers(values);
@@ -204,4 +274,32 @@ class Filter {
 	}
 }
 
-module.exports = { Filter };
+// A window of time.
+class Window extends Reader {
+	// An answer for each, or none if it was turned, or replaced, after its hash was read.
+	async ask(batch, last) {
+		const [fields] = await this.send([['HMGET', this.hash, 'id', 'slice', 'slices', 'newest', 'turned', ...FIELDS]]);
+		const plan = new WindowPlan(this.key, fields);
+		plan.check(this.kind, batch);
+		const pieces = plan.pieces(batch);
+		const [time, ...replies] = await this.send([['TIME'], ...[...pieces].flatMap(([piece, words]) => {
+			const key = `${this.hash}-window-${plan.id}-${piece}`;
+			return [['BITFIELD_RO', key, 'GET', 'i64', '0', ...words.flatMap(([word]) => ['GET', 'u32', `#${word + 6}`])],
+				['GETRANGE', key, '8', '23'], ['STRLEN', key]];
+		})]);
+		const now = plan.now(time), common = new Int32Array(batch.length).fill(-1);
+		for (const [piece, words] of pieces) {
+			const [[at, ...found], id, length] = replies.splice(0, 3);
+			if (!plan.isPiece(piece, at, id, length)) {
+				if (last) plan.refuse('it has lost a part');
+				return [];
+			}
+			const live = plan.live(at, now);
+			found.forEach((word, i) => { common[words[i][1]] &= word & live; });
+		}
+		// An element is there if its words have a bit in common.
+		return Array.from(common, bits => bits !== 0);
+	}
+}
+
+module.exports = { Filter, Window };

@@ -13,8 +13,6 @@ and the hash next to it.  Where that is not as remembered, the bits may be anoth
 Window asks a window of time, in two round trips: the hash, and then the clock and the words of
 all pieces, which say how far they are turned.
 """
-import functools
-import operator
 import re
 import struct
 import uuid
@@ -113,14 +111,24 @@ class Shape:
         return [all(bits[at:at + self.k]) for at in range(0, len(bits), self.k)]
 
 
+def number(text, least, most=10**15 - 1):
+    """A number of a hash."""
+    if not re.fullmatch('0|[1-9][0-9]{0,14}', text or '') or not least <= int(text) <= most:
+        raise Refusal(f'no filter: its hash says {text}, and not a number from {least} to {most}')
+    return int(text)
+
+
 def sizes(strategy, bits, hashes):
     """Strategy, bits and hashes, of a hash that describes a filter."""
-    if strategy not in POSITIONS or not all(re.fullmatch('[1-9][0-9]{0,9}', text or '') for text in (bits, hashes)):
-        raise Refusal(f'strategy {strategy} with {bits} bits and {hashes} hashes is not known')
-    m, k = int(bits), int(hashes)
-    if m > 2**32 or k > 255 or strategy == 'parquet' and (k != 8 or m % 256):
+    m, k = number(bits, 1, 2**32), number(hashes, 1, 255)
+    if strategy not in POSITIONS or strategy == 'parquet' and (k != 8 or m % 256):
         raise Refusal(f'strategy {strategy} with {bits} bits and {hashes} hashes is not known')
     return strategy, m, k
+
+
+def texts(values):
+    """Of a hash, by whichever client."""
+    return [value.decode(errors='replace') if isinstance(value, bytes) else value for value in values]
 
 
 class Reader:
@@ -143,9 +151,6 @@ class Reader:
             answers, tries = answers + found, TRIES if found else tries - 1
         return answers
 
-    def fields(self, values):
-        return [value.decode() if isinstance(value, bytes) else value for value in values]
-
     def check(self, elements, funnel, elements_are):
         """Refuse elements of another kind than the hash says."""
         of_kind = KINDS[self.kind][0]
@@ -166,7 +171,7 @@ class Filter(Reader):
         pipeline.execute_command('STRLEN', self.key)
         pipeline.execute_command('HMGET', self.hash, *FIELDS)
         (head, *values), length, fields = pipeline.execute()
-        fields = self.fields(fields)
+        fields = texts(fields)
         if shape and shape.is_of(head, (length, fields)):
             self.check(batch, shape.funnel, shape.elements)
             return shape.answers(values)
@@ -187,36 +192,38 @@ class Window(Reader):
 
     def ask(self, batch, last):
         """An answer for each, or none if it was turned, or replaced, after its hash was read."""
-        layout, strategy, bits, hashes, funnel, elements, whole, _, name, *numbers = self.fields(
+        layout, strategy, bits, hashes, funnel, elements, whole, _, name, length, slices, newest, turned = texts(
             self.client.hmget(self.hash, *FIELDS, 'id', 'slice', 'slices', 'newest', 'turned'))
-        if layout != 'window' or whole is not None or None in (name, *numbers):
+        if layout != 'window' or whole is not None or not name:
             raise Refusal('no filter of layout window')
         strategy, m, k = sizes(strategy, bits, hashes)
+        length, slices, newest = number(length, 1000), number(slices, 1, 30), number(newest, 0)
+        turned = number(turned, 0, newest)
         self.check(batch, funnel, elements)
-        length, slices, newest, turned = map(int, numbers)
-        if length < 1000 or not 1 <= slices <= 30:
-            raise Refusal(f'it has {slices} slices of {length} ms')
-        places = [divmod(p, PIECE) for element in batch for p in POSITIONS[strategy](element, m, k)]
-        gets, words, pipeline = {}, {}, self.client.pipeline(transaction=False)
-        for piece, word in places:
-            gets.setdefault(piece, []).extend(['GET', 'u32', f'#{word + 6}'])
+        pieces, pipeline = {}, self.client.pipeline(transaction=False)
+        for i, element in enumerate(batch):
+            for p in POSITIONS[strategy](element, m, k):
+                pieces.setdefault(p // PIECE, []).append((p % PIECE, i))
         pipeline.execute_command('TIME')
-        for piece in gets:
+        for piece, words in pieces.items():
             key = f'{self.hash}-window-{name}-{piece}'
-            pipeline.execute_command('BITFIELD_RO', key, 'GET', 'i64', 0, *gets[piece])
+            gets = [arg for word, _ in words for arg in ('GET', 'u32', f'#{word + 6}')]
+            pipeline.execute_command('BITFIELD_RO', key, 'GET', 'i64', 0, *gets)
             pipeline.execute_command('GETRANGE', key, 8, 23)
             pipeline.execute_command('STRLEN', key)
         (seconds, micros), *replies = pipeline.execute()
         now = (int(seconds) * 1000 + int(micros) // 1000) // length
         if newest > now + 1:
             raise Refusal('the clock is behind its newest slice')
-        now = max(now, newest)
-        for piece, (at, *found), of, size in zip(gets, replies[::3], replies[1::3], replies[2::3]):
+        now, common = max(now, newest), [-1] * len(batch)
+        for (piece, words), (at, *found), of, size in zip(pieces.items(), replies[::3], replies[1::3], replies[2::3]):
             if of not in (name, name.encode()) or size != 24 + 4 * min(m - piece * PIECE, PIECE) or not turned <= at <= newest:
                 if last:
                     raise Refusal('it has lost a part')
                 return []
+            # The bits of slices that count.
             live = sum(1 << s % 32 for s in range(max(now - slices - 1, at - 31), at + 1))
-            words[piece] = iter([word & live for word in found])
-        seen = [next(words[piece]) for piece, _ in places]
-        return [functools.reduce(operator.and_, seen[i:i + k]) != 0 for i in range(0, len(seen), k)]
+            for (_, i), word in zip(words, found):
+                common[i] &= word & live
+        # An element is there if its words have a bit in common.
+        return [bits != 0 for bits in common]

@@ -1,4 +1,4 @@
-//! Ask a filter of bloomext in Redis, of layout guava or bitmap: by BITFIELD_RO, in batches.
+//! Ask a filter of bloomext in Redis, of layout guava, bitmap or window: by BITFIELD_RO, in batches.
 //!
 //!     let mut titles = Filter::new("titles");
 //!     titles.contains(&mut connection, &[Text("Breaking news"), Text("首页")])?;   // [true, false]
@@ -10,11 +10,19 @@
 //! layout bitmap bits that the string must have, its witness.  The others read what the
 //! filter is, its length and the hash next to it.  Where that is not as remembered, the bits
 //! may be another filter's.
-use redis::{pipe, ConnectionLike, ErrorKind, RedisError, RedisResult};
+//!
+//! Window asks a window of time, in two round trips: the hash, and then the clock and the
+//! words of all pieces, which say how far they are turned.
+use std::collections::BTreeMap;
+
+use redis::{cmd, from_redis_value, pipe, ConnectionLike, ErrorKind, RedisError, RedisResult, Value};
 
 const BATCH: usize = 100; // elements a command; larger ones keep Redis from others for longer
 const TRIES: u32 = 5; // where the filter is replaced again and again
+const PIECE: u64 = 500_000; // words of a piece of a window, except for the last one
 const FIELDS: [&str; 8] = ["layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness"];
+const MOST: u64 = 999_999_999_999_999; // of numbers in the hash of a window
+const WINDOW_FIELDS: [&str; 5] = ["id", "slice", "slices", "newest", "turned"];
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -97,76 +105,30 @@ impl Strategy {
 
 type Fields = Vec<Option<String>>;
 
-/// What a filter is, by the first 48 bits of its string, its length and the hash next to it.
-struct Shape {
-    described: (u64, Fields),
-    head: Option<u64>, // of layout guava
+/// How the elements of a filter become positions, and of which kind they are.
+struct Plan {
     strategy: Strategy,
     m: u64,
     k: u64,
     funnel: String,
     elements: String,
-    witness: Vec<(u64, u64)>, // number and bits of words
 }
 
-impl Shape {
-    fn new(head: u64, described: (u64, Fields)) -> Result<Shape, String> {
-        let length = described.0;
-        let field = |i: usize| described.1[i].as_deref().unwrap_or("");
-        let (mut funnel, mut elements, mut shard) = (field(4).to_string(), field(5).to_string(), described.1[6].is_some());
-        let (mut strategy, mut witness) = (Strategy::Guava, vec![]);
-        let (mut m, mut k) = ((head & 0xffffffff) * 64, head >> 32 & 255);
-        let bitmap = field(0) == "bitmap";
-        if bitmap {
-            (m, k) = (number(field(2), 1 << 32)?, number(field(3), 255)?);
-            strategy = match field(1) {
-                "guava" => Strategy::Guava,
-                "parquet" if k == 8 && m % 256 == 0 => Strategy::Parquet,
-                other => return Err(format!("strategy {other} with {m} bits and {k} hashes is not known")),
-            };
-            if length != (m + 7) / 8 {
-                return Err(format!("no filter: it has {length} bytes, not {m} bits"));
-            }
-            witness = words(field(7)).ok_or("it has no witness, so that a lost filter looks like an empty one")?;
-        } else {
-            if head >> 40 != 1 || k == 0 || m == 0 || length != 6 + m / 8 {
-                return Err("no filter of layout guava or bitmap".to_string());
-            }
-            // A hash that is about another string says nothing.
-            if [field(0), field(1), field(2), field(3)] != ["guava", "guava", &m.to_string(), &k.to_string()] {
-                (funnel, elements, shard) = (String::new(), String::new(), false);
-            }
-        }
-        if shard {
-            return Err("a shard, which has some of the elements only".to_string());
-        }
-        let head = (!bitmap).then_some(head);
-        Ok(Shape { described, head, strategy, m, k, funnel, elements, witness })
+impl Plan {
+    /// By a hash that describes a filter.
+    fn of(fields: &Fields) -> Result<Plan, String> {
+        let field = |i: usize| fields[i].as_deref().unwrap_or("");
+        let (m, k) = (number(field(2), 1, 1 << 32)?, number(field(3), 1, 255)?);
+        let strategy = match field(1) {
+            "guava" => Strategy::Guava,
+            "parquet" if k == 8 && m % 256 == 0 => Strategy::Parquet,
+            other => return Err(format!("strategy {other} with {m} bits and {k} hashes is not known")),
+        };
+        Ok(Plan { strategy, m, k, funnel: field(4).to_string(), elements: field(5).to_string() })
     }
 
-    fn is_of(&self, head: u64, described: &(u64, Fields)) -> bool {
-        self.described == *described && self.head.map_or(true, |of_before| of_before == head)
-    }
-
-    /// What BITFIELD_RO is to read: words of the witness, then bits.
-    fn gets(&self, elements: &[Element]) -> Vec<(&'static str, String)> {
-        let mut gets = self.witness.iter().map(|(word, _)| ("u32", format!("#{word}"))).collect::<Vec<_>>();
-        for element in elements {
-            for position in self.strategy.positions(&element.bytes(), self.m, self.k) {
-                let bit = if self.head.is_some() { 48 + (position ^ 63) } else { position };
-                gets.push(("u1", bit.to_string()));
-            }
-        }
-        gets
-    }
-
-    /// By the values of gets().
-    fn answers(&self, values: &[u64]) -> Result<Vec<bool>, String> {
-        let (words, bits) = values.split_at(self.witness.len());
-        if words.iter().zip(&self.witness).any(|(word, (_, bits))| word & bits != *bits) {
-            return Err("it has lost bits".to_string());
-        }
-        Ok(bits.chunks(self.k as usize).map(|bits| bits.iter().all(|bit| *bit == 1)).collect())
+    fn positions(&self, element: &Element) -> Vec<u64> {
+        self.strategy.positions(&element.bytes(), self.m, self.k)
     }
 
     /// Refuse elements of another kind than the hash says.
@@ -186,9 +148,73 @@ impl Shape {
     }
 }
 
-fn number(text: &str, most: u64) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
-    number.ok_or_else(|| format!("no filter: its hash says {text} bits or hashes"))
+/// What a filter is, by the first 48 bits of its string, its length and the hash next to it.
+struct Shape {
+    described: (u64, Fields),
+    head: Option<u64>, // of layout guava
+    plan: Plan,
+    witness: Vec<(u64, u64)>, // number and bits of words
+}
+
+impl Shape {
+    fn new(head: u64, described: (u64, Fields)) -> Result<Shape, String> {
+        let (length, fields) = &described;
+        let field = |i: usize| fields[i].as_deref().unwrap_or("");
+        let mut shard = fields[6].is_some();
+        let bitmap = field(0) == "bitmap";
+        let (plan, witness);
+        if bitmap {
+            plan = Plan::of(fields)?;
+            if *length != (plan.m + 7) / 8 {
+                return Err(format!("no filter: it has {length} bytes, not {} bits", plan.m));
+            }
+            witness = words(field(7)).ok_or("it has no witness, so that a lost filter looks like an empty one")?;
+        } else {
+            let (m, k) = ((head & 0xffffffff) * 64, head >> 32 & 255);
+            if head >> 40 != 1 || k == 0 || m == 0 || *length != 6 + m / 8 {
+                return Err("no filter of layout guava or bitmap".to_string());
+            }
+            // A hash that is about another string says nothing.
+            let about = [field(0), field(1), field(2), field(3)] == ["guava", "guava", &m.to_string(), &k.to_string()];
+            let said = |i: usize| if about { field(i).to_string() } else { String::new() };
+            (plan, witness) = (Plan { strategy: Strategy::Guava, m, k, funnel: said(4), elements: said(5) }, vec![]);
+            shard &= about;
+        }
+        if shard {
+            return Err("a shard, which has some of the elements only".to_string());
+        }
+        Ok(Shape { head: (!bitmap).then_some(head), plan, witness, described })
+    }
+
+    fn is_of(&self, head: u64, described: &(u64, Fields)) -> bool {
+        self.described == *described && self.head.map_or(true, |of_before| of_before == head)
+    }
+
+    /// What BITFIELD_RO is to read: words of the witness, then bits.
+    fn gets(&self, elements: &[Element]) -> Vec<(&'static str, String)> {
+        let mut gets = self.witness.iter().map(|(word, _)| ("u32", format!("#{word}"))).collect::<Vec<_>>();
+        for element in elements {
+            for position in self.plan.positions(element) {
+                let bit = if self.head.is_some() { 48 + (position ^ 63) } else { position };
+                gets.push(("u1", bit.to_string()));
+            }
+        }
+        gets
+    }
+
+    /// By the values of gets().
+    fn answers(&self, values: &[u64]) -> Result<Vec<bool>, String> {
+        let (words, bits) = values.split_at(self.witness.len());
+        if words.iter().zip(&self.witness).any(|(word, (_, bits))| word & bits != *bits) {
+            return Err("it has lost bits".to_string());
+        }
+        Ok(bits.chunks(self.plan.k as usize).map(|bits| bits.iter().all(|bit| *bit == 1)).collect())
+    }
+}
+
+fn number(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("no filter: its hash says {text}, and not a number from {least} to {most}"))
 }
 
 /// Of a witness: a length, and " WORD:BITS" for each word.
@@ -205,19 +231,24 @@ pub struct Filter {
     shape: Option<Shape>,
 }
 
+/// Next to a filter.
+fn hash_of(key: &str) -> String {
+    if key.contains('{') { format!("{key}:bloomext") } else { format!("{{{key}}}:bloomext") }
+}
+
+fn error(key: &str, why: String) -> RedisError {
+    (ErrorKind::TypeError, "cannot be asked", format!("{key}: {why}")).into()
+}
+
 impl Filter {
     pub fn new(key: &str) -> Filter {
-        let hash = if key.contains('{') { format!("{key}:bloomext") } else { format!("{{{key}}}:bloomext") };
-        Filter { key: key.to_string(), hash, shape: None }
+        Filter { key: key.to_string(), hash: hash_of(key), shape: None }
     }
 
     /// An answer for each element, each batch of one moment.
     pub fn contains(&mut self, redis: &mut impl ConnectionLike, elements: &[Element]) -> RedisResult<Vec<bool>> {
-        let mut answers = Vec::new();
-        for batch in elements.chunks(BATCH) {
-            answers.extend(self.contains_each(redis, batch)?);
-        }
-        Ok(answers)
+        let answers = elements.chunks(BATCH).map(|batch| self.contains_each(redis, batch)).collect::<RedisResult<Vec<_>>>()?;
+        Ok(answers.concat())
     }
 
     fn contains_each(&mut self, redis: &mut impl ConnectionLike, batch: &[Element]) -> RedisResult<Vec<bool>> {
@@ -225,8 +256,8 @@ impl Filter {
         for _ in 0..TRIES {
             let (head, values, described) = self.ask(redis, batch)?;
             if let Some(shape) = self.shape.as_ref().filter(|shape| shape.is_of(head, &described)) {
-                let answers = shape.check(batch).and_then(|()| shape.answers(&values));
-                return answers.map_err(|why| self.error(why));
+                let answers = shape.plan.check(batch).and_then(|()| shape.answers(&values));
+                return answers.map_err(|why| error(&self.key, why));
             }
             let length = described.0;
             self.shape = Shape::new(head, described).map_err(|error| why = error).ok();
@@ -235,7 +266,7 @@ impl Filter {
                 break;
             }
         }
-        Err(self.error(why))
+        Err(error(&self.key, why))
     }
 
     /// The first 48 bits, the values that the shape of before gets, length and hash.
@@ -251,8 +282,125 @@ impl Filter {
         let head = values.remove(0);
         Ok((head, values, (length, fields)))
     }
+}
 
-    fn error(&self, why: String) -> RedisError {
-        (ErrorKind::TypeError, "cannot be asked", format!("{}: {why}", self.key)).into()
+/// Of pieces of a window: the number of each word that is asked for, and of the element that needs it.
+type Pieces = BTreeMap<u64, Vec<(u64, usize)>>;
+
+/// Of a piece: the slice that it was turned to and then words, its id and its length.
+type Found = (Vec<i64>, Vec<u8>, u64);
+
+/// What a window is, by its hash.
+struct WindowPlan {
+    plan: Plan,
+    id: String,
+    slice: i64,
+    slices: i64,
+    newest: i64,
+    turned: i64,
+}
+
+impl WindowPlan {
+    fn of(fields: &Fields) -> Result<WindowPlan, String> {
+        let (Some("window"), None, Some(id)) = (fields[0].as_deref(), &fields[6], &fields[8]) else {
+            return Err("no filter of layout window".to_string());
+        };
+        let count = |i: usize, least: u64, most: u64| number(fields[i].as_deref().unwrap_or(""), least, most).map(|n| n as i64);
+        let (slice, slices, newest) = (count(9, 1000, MOST)?, count(10, 1, 30)?, count(11, 0, MOST)?);
+        let turned = count(12, 0, newest as u64)?;
+        Ok(WindowPlan { plan: Plan::of(fields)?, id: id.clone(), slice, slices, newest, turned })
+    }
+
+    fn pieces(&self, elements: &[Element]) -> Pieces {
+        let mut pieces = Pieces::new();
+        for (i, element) in elements.iter().enumerate() {
+            for position in self.plan.positions(element) {
+                pieces.entry(position / PIECE).or_default().push((position % PIECE, i));
+            }
+        }
+        pieces
+    }
+
+    fn now(&self, (seconds, micros): (i64, i64)) -> Result<i64, String> {
+        let now = (seconds * 1000 + micros / 1000) / self.slice;
+        if self.newest > now + 1 {
+            return Err("the clock is behind its newest slice".to_string());
+        }
+        Ok(now.max(self.newest))
+    }
+
+    fn is_piece(&self, piece: u64, (values, id, length): &Found) -> bool {
+        let words = PIECE.min(self.plan.m - piece * PIECE);
+        id == self.id.as_bytes() && *length == 24 + 4 * words && (self.turned..=self.newest).contains(&values[0])
+    }
+
+    /// An element is there if its words have a bit in common, of a slice that is not over.
+    fn answers(&self, elements: usize, now: i64, pieces: &Pieces, found: &[Found]) -> Vec<bool> {
+        let mut common = vec![u32::MAX; elements];
+        for (words, (values, ..)) in pieces.values().zip(found) {
+            let live = self.live(values[0], now);
+            for ((_, element), word) in words.iter().zip(&values[1..]) {
+                common[*element] &= *word as u32 & live;
+            }
+        }
+        common.iter().map(|bits| *bits != 0).collect()
+    }
+
+    /// The bits that count of the words of a piece that was turned to a slice.
+    fn live(&self, at: i64, now: i64) -> u32 {
+        ((now - self.slices - 1).max(at - 31)..=at).map(|slice| 1u32 << slice.rem_euclid(32)).sum()
+    }
+}
+
+/// A window of time.
+pub struct Window {
+    key: String,
+    hash: String,
+}
+
+impl Window {
+    pub fn new(key: &str) -> Window {
+        Window { key: key.to_string(), hash: hash_of(key) }
+    }
+
+    /// An answer for each element.
+    pub fn contains(&self, redis: &mut impl ConnectionLike, elements: &[Element]) -> RedisResult<Vec<bool>> {
+        let answers = elements.chunks(BATCH).map(|batch| self.contains_each(redis, batch)).collect::<RedisResult<Vec<_>>>()?;
+        Ok(answers.concat())
+    }
+
+    fn contains_each(&self, redis: &mut impl ConnectionLike, batch: &[Element]) -> RedisResult<Vec<bool>> {
+        let refuse = |why| error(&self.key, why);
+        for _ in 0..TRIES {
+            let fields = cmd("HMGET").arg(&self.hash).arg(&FIELDS[..]).arg(&WINDOW_FIELDS[..]).query(redis)?;
+            let window = WindowPlan::of(&fields).map_err(refuse)?;
+            window.plan.check(batch).map_err(refuse)?;
+            let pieces = window.pieces(batch);
+            let (time, found) = self.ask(redis, &window.id, &pieces)?;
+            let now = window.now(time).map_err(refuse)?;
+            // If not, it may have been turned, or replaced, after its hash was read.
+            if pieces.keys().zip(&found).all(|(piece, found)| window.is_piece(*piece, found)) {
+                return Ok(window.answers(batch.len(), now, &pieces, &found));
+            }
+        }
+        Err(refuse("it has lost a part".to_string()))
+    }
+
+    /// The clock, seconds and microseconds, and what is found of each piece.
+    fn ask(&self, redis: &mut impl ConnectionLike, id: &str, pieces: &Pieces) -> RedisResult<((i64, i64), Vec<Found>)> {
+        let mut commands = pipe();
+        commands.cmd("TIME");
+        for (piece, words) in pieces {
+            let key = format!("{}-window-{id}-{piece}", self.hash);
+            commands.cmd("BITFIELD_RO").arg(&key).arg("GET").arg("i64").arg(0);
+            for (word, _) in words {
+                commands.arg("GET").arg("u32").arg(format!("#{}", word + 6));
+            }
+            commands.cmd("GETRANGE").arg(&key).arg(8).arg(23);
+            commands.cmd("STRLEN").arg(&key);
+        }
+        let answers: Vec<Value> = commands.query(redis)?;
+        let found = answers[1..].chunks(3).map(|of| Ok((from_redis_value(&of[0])?, from_redis_value(&of[1])?, from_redis_value(&of[2])?)));
+        Ok((from_redis_value(&answers[0])?, found.collect::<RedisResult<_>>()?))
     }
 }

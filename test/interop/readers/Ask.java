@@ -1,16 +1,25 @@
-// Ask by clients/java: Ask URL KEY KIND [COMMAND...] < elements, one a line, as ask.py does;
-// a key that begins with "bitmap" by BitmapReader, others by BloomReader.
+// Ask by clients/java, as ask.py does; a key that begins with "bitmap" by BitmapReader, with
+// "window" by WindowReader, others by BloomReader.
 import bloomext.BitmapReader;
 import bloomext.BloomReader;
+import bloomext.WindowReader;
 import com.google.common.hash.Funnel;
 import com.google.common.hash.Funnels;
 import com.google.common.io.BaseEncoding;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import redis.clients.jedis.JedisPooled;
+import redis.clients.jedis.exceptions.JedisException;
 
 public class Ask {
 	static Object parse(String kind, String text) {
@@ -34,28 +43,31 @@ public class Ask {
 		return BaseEncoding.base16().lowerCase().decode(digits.replace("-", ""));
 	}
 
-	static boolean[] byBitmap(JedisPooled redis, String key, List<Object> elements, Runnable meanwhile) {
-		BitmapReader reader = new BitmapReader(redis, key);
+	static boolean[] by(Function<List<?>, boolean[]> contains, List<Object> elements, Runnable meanwhile) {
 		if (meanwhile != null) {
-			reader.contains(elements);
+			contains.apply(elements);
 			meanwhile.run();
 		}
-		return reader.contains(elements);
+		return contains.apply(elements);
 	}
 
 	static <T> boolean[] byCopy(JedisPooled redis, String key, Funnel<? super T> funnel, List<T> elements, Runnable meanwhile) {
 		BloomReader<T> reader = new BloomReader<>(redis, key, funnel);
+		IllegalStateException failed = null;
 		if (meanwhile != null) {
 			meanwhile.run();
 			try {
 				reader.refresh();
 			} catch (IllegalStateException e) {
-				System.err.println(e.getMessage());
+				failed = e;
 			}
 		}
 		boolean[] answers = new boolean[elements.size()];
+		boolean maybe = true;
 		for (int i = 0; i < answers.length; i++)
-			answers[i] = reader.mightContain(elements.get(i));
+			maybe &= answers[i] = reader.mightContain(elements.get(i));
+		if (failed != null && maybe)
+			throw failed;
 		return answers;
 	}
 
@@ -70,21 +82,34 @@ public class Ask {
 	}
 
 	public static void main(String[] args) throws Exception {
-		JedisPooled redis = new JedisPooled(args[0]);
-		String key = args[1], kind = args[2];
-		Runnable meanwhile = args.length == 3 ? null :
-			() -> redis.sendCommand(() -> args[3].getBytes(), Arrays.copyOfRange(args, 4, args.length));
-		String[] lines = new String(System.in.readAllBytes(), StandardCharsets.UTF_8).split("\n", -1);
-		List<Object> elements = Arrays.stream(lines, 0, lines.length - 1).map(line -> parse(kind, line)).collect(Collectors.toList());
-		StringBuilder printed = new StringBuilder();
-		for (boolean answer : ask(redis, key, kind, elements, meanwhile))
-			printed.append(answer ? "1\n" : "0\n");
-		System.out.print(printed);
+		BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		for (String line = input.readLine(); line != null; line = input.readLine()) {
+			String[] question = line.split("\t");
+			StringBuilder answer = new StringBuilder();
+			try (JedisPooled redis = new JedisPooled(question[0])) {
+				for (boolean there : ask(redis, question[1], question[2], question[3], Arrays.copyOfRange(question, 4, question.length)))
+					answer.append(there ? '1' : '0');
+			} catch (IllegalStateException | UncheckedIOException | JedisException e) {
+				answer.append(e.toString().replace('\n', ' '));
+			}
+			System.out.println(answer);
+			System.out.flush();
+		}
 	}
 
-	static boolean[] ask(JedisPooled redis, String key, String kind, List<Object> elements, Runnable meanwhile) {
+	static boolean[] ask(JedisPooled redis, String key, String kind, String file, String[] command) throws IOException {
+		String[] lines = Files.readString(Path.of(file)).split("\n", -1);
+		List<Object> elements = Arrays.stream(lines, 0, lines.length - 1).map(line -> parse(kind, line)).collect(Collectors.toList());
+		Runnable meanwhile = command.length == 0 ? null :
+			() -> redis.sendCommand(() -> command[0].getBytes(), Arrays.copyOfRange(command, 1, command.length));
 		if (key.startsWith("bitmap"))
-			return byBitmap(redis, key, elements, meanwhile);
+			return by(new BitmapReader(redis, key)::contains, elements, meanwhile);
+		if (key.startsWith("window"))
+			return by(new WindowReader(redis, key)::contains, elements, meanwhile);
+		return byCopy(redis, key, kind, elements, meanwhile);
+	}
+
+	static boolean[] byCopy(JedisPooled redis, String key, String kind, List<Object> elements, Runnable meanwhile) {
 		switch (kind) {
 			case "text":
 				return byCopy(redis, key, Funnels.stringFunnel(StandardCharsets.UTF_8), Ask.<CharSequence>of(elements), meanwhile);

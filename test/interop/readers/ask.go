@@ -1,12 +1,11 @@
-// Ask by clients/go: ask URL KEY KIND [COMMAND...] < elements, one a line, as
-// ask.py does.
+// Ask by clients/go, as ask.py does.
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"strconv"
@@ -68,36 +67,54 @@ func check(err error) {
 	}
 }
 
-func main() {
+type reader interface {
+	Contains(context.Context, []bloomreader.Element) ([]bool, error)
+}
+
+func ask(url, key, kind, file string, command []string) ([]bool, error) {
 	ctx := context.Background()
-	options, err := redis.ParseURL(os.Args[1])
+	options, err := redis.ParseURL(url)
 	check(err)
 	client := &client{redis.NewClient(options), nil}
-	input, err := io.ReadAll(os.Stdin)
+	defer client.Close()
+	input, err := os.ReadFile(file)
 	check(err)
 	var elements []bloomreader.Element
 	for _, line := range strings.Split(strings.TrimSuffix(string(input), "\n"), "\n") {
-		element, err := parse(os.Args[3], line)
+		element, err := parse(kind, line)
 		check(err)
 		elements = append(elements, element)
 	}
-	filter := bloomreader.Filter{Client: client, Key: os.Args[2]}
-	if len(os.Args) > 4 {
-		_, err = filter.Contains(ctx, elements)
+	var reader reader = &bloomreader.Filter{Client: client, Key: key}
+	if strings.HasPrefix(key, "window") {
+		reader = &bloomreader.Window{Client: client, Key: key}
+	}
+	if len(command) > 0 {
+		_, err = reader.Contains(ctx, elements)
 		check(err)
-		var command []any
-		for _, word := range os.Args[4:] {
-			command = append(command, word)
+		var words []any
+		for _, word := range command {
+			words = append(words, word)
 		}
 		client.meanwhile = func() {
-			check(client.Do(ctx, command...).Err())
-			_, err := filter.Contains(ctx, elements)
-			check(err)
+			check(client.Do(ctx, words...).Err())
+			reader.Contains(ctx, elements)
 		}
 	}
-	answers, err := filter.Contains(ctx, elements)
-	check(err)
-	for _, answer := range answers {
-		fmt.Println(map[bool]int{false: 0, true: 1}[answer])
+	return reader.Contains(ctx, elements)
+}
+
+func main() {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		words := strings.Split(lines.Text(), "\t")
+		answers, err := ask(words[0], words[1], words[2], words[3], words[4:])
+		var said strings.Builder
+		for _, answer := range answers {
+			said.WriteString(map[bool]string{false: "0", true: "1"}[answer])
+		}
+		if err != nil {
+			said.WriteString(strings.ReplaceAll(err.Error(), "\n", " "))
+		}
+		fmt.Println(said.String())
 	}
 }

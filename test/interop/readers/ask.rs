@@ -1,6 +1,10 @@
-// Ask by clients/rust: ask URL KEY KIND [COMMAND...] < elements, one a line, as ask.py does.
-use bloom_reader::Element::{self, *};
-use std::{env, error::Error, io};
+// Ask by clients/rust, as ask.py does.
+use bloom_reader::{
+    Element::{self, *},
+    Filter, Window,
+};
+use redis::{Connection, RedisResult};
+use std::{error::Error, fs, io};
 
 /// What an element borrows.
 enum Value {
@@ -48,20 +52,36 @@ fn parse(kind: &str, line: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let [_, url, key, kind, command @ ..] = &env::args().collect::<Vec<_>>()[..] else { panic!("ask URL KEY KIND") };
-    let lines = io::read_to_string(io::stdin())?;
+type Contains = dyn FnMut(&mut Connection, &[Element]) -> RedisResult<Vec<bool>>;
+
+fn reader(key: &str) -> Box<Contains> {
+    if key.starts_with("window") {
+        let window = Window::new(key);
+        return Box::new(move |redis, elements| window.contains(redis, elements));
+    }
+    let mut filter = Filter::new(key);
+    Box::new(move |redis, elements| filter.contains(redis, elements))
+}
+
+fn ask(question: &[&str]) -> Result<String, Box<dyn Error>> {
+    let [url, key, kind, file, command @ ..] = question else { panic!("no question: {question:?}") };
+    let lines = fs::read_to_string(file)?;
     let values = lines.split_terminator('\n').map(|line| parse(kind, line)).collect::<Result<Vec<_>, _>>()?;
     let parts = values.iter().map(|values| values.iter().map(Value::element).collect::<Vec<_>>()).collect::<Vec<_>>();
-    let elements = parts.iter().map(|parts| if kind == "row" { Row(parts) } else { parts[0] }).collect::<Vec<_>>();
-    let mut redis = redis::Client::open(url.as_str())?.get_connection()?;
-    let mut filter = bloom_reader::Filter::new(key);
+    let elements = parts.iter().map(|parts| if *kind == "row" { Row(parts) } else { parts[0] }).collect::<Vec<_>>();
+    let mut redis = redis::Client::open(*url)?.get_connection()?;
+    let mut contains = reader(key);
     if let [name, arguments @ ..] = command {
-        filter.contains(&mut redis, &elements)?;
+        contains(&mut redis, &elements)?;
         redis::cmd(name).arg(arguments).query::<redis::Value>(&mut redis)?;
     }
-    for answer in filter.contains(&mut redis, &elements)? {
-        println!("{}", answer as i32);
+    Ok(contains(&mut redis, &elements)?.iter().map(|answer| if *answer { '1' } else { '0' }).collect())
+}
+
+fn main() -> io::Result<()> {
+    for line in io::stdin().lines() {
+        let answer = ask(&line?.split('\t').collect::<Vec<_>>()).unwrap_or_else(|error| error.to_string());
+        println!("{}", answer.replace('\n', " "));
     }
     Ok(())
 }

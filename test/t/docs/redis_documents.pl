@@ -259,7 +259,7 @@ for my $strategy (grep { $_ ne 'tale2009' } @strategies)
 SKIP:
 {
 	skip 'node is not installed', 1 if system('command -v node >/dev/null 2>&1') != 0;
-	my ($reader) = slurp_file('clients/node/bloom_reader.js') =~ m{^(// MurmurHash3.*?)^// What a filter is}ms;
+	my ($reader) = slurp_file('clients/node/bloom_reader.js') =~ m{^(// MurmurHash3.*?)^// How the elements}ms;
 	my @elements = map { ("guava 1000000 3 $_", "guava " . (1 << 35) . " 7 $_", "parquet 1000192 8 $_", "parquet " . (1 << 35) . " 8 $_") } values %text, unpack 'H*', 'seventeen bytes ..';
 	my $code = $reader . <<'END';
 for (const line of require('fs').readFileSync(0, 'utf8').trimEnd().split('\n')) {

@@ -1,8 +1,8 @@
 # clients: programs that ask filters in Redis, in five languages, answer as SQL does, of
 # every kind of elements, layout and strategy that they know, false positives included;
 # they follow a filter that is replaced by another one, by whomever they are shared, even
-# between two of their commands; and where there is no filter, or one that they do not
-# know, they do not say no.
+# between two of their commands, and windows of time as these turn; and where there is no
+# filter, or one that they do not know, they do not say no.
 # The programs of clients/*/README.md print what it shows, by the account that
 # clients/README.md names.
 use strict;
@@ -41,7 +41,6 @@ system("cp -R '$root/clients'/* '$built' && mkdir -p '$built/go/ask' '$built/go/
   or die 'cannot copy the readers';
 system("cp '$root/test/interop/readers/forms.py' '$built/python'; cp '$root/test/interop/readers/forms.js' '$built/node'") == 0
   or die 'cannot copy forms';
-# Those that are compiled are also tested by the kit of test/vectors; the others by vectors.pl.
 my $kit = kit('test/interop/readers/kit.*', 'test/interop/readers/Kit.java');
 system("cd '$kit' && mkdir '$built/go/kit' && cp vectors.go kit.go '$built/go/kit' && cp vectors.rs '$built/rust' && cp kit.rs '$built/rust/examples'") == 0
   or die 'cannot copy the kit';
@@ -80,6 +79,9 @@ sql(qq{
 		UNION ALL VALUES (-1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid), (-2, '00000000-0000-0000-0000-000000000000');
 });
 
+# Answers in SQL, a digit for each, as programs print them.
+sub digits { return sql($_[0]) =~ s/\n//gr }
+
 my @kinds = qw(text integer bigint uuid bytea);
 my %answers;
 foreach my $kind (@kinds)
@@ -89,7 +91,7 @@ foreach my $kind (@kinds)
 	sql("CREATE TABLE ${kind}_filter AS SELECT bf_agg(element, $expected, 0.03) FILTER (WHERE i % 2 = 0) AS f FROM ${kind}_elements;
 		 SELECT bf_mirror(f, 'cache', '$kind') FROM ${kind}_filter");
 	append_to_file("$built/$kind", sql("SELECT $line FROM ${kind}_elements ORDER BY i") . "\n");
-	$answers{$kind} = sql("SELECT bf_contains(f, element)::int FROM ${kind}_elements, ${kind}_filter ORDER BY i") . "\n";
+	$answers{$kind} = digits("SELECT bf_contains(f, element)::int FROM ${kind}_elements, ${kind}_filter ORDER BY i");
 }
 
 # Of two columns, mirrored from a live filter; a row that is not there has a text that is.
@@ -105,7 +107,7 @@ foreach my $rows ([ 'row', "'t' || a || chr(9) || 'n' || b" ], [ 'ids', "'u' || 
 		 CREATE INDEX ON $key USING bloomfilter (a, b) WITH (expected = 10000, fpp = 0.03);
 		 SELECT bf_live_mirror('$key', 'cache', '$key')");
 	append_to_file("$built/$key", sql("SELECT $line FROM ${key}_elements ORDER BY i") . "\n");
-	$answers{$key} = sql("SELECT bf_live_contains('$key', ROW(a, b))::int FROM ${key}_elements ORDER BY i") . "\n";
+	$answers{$key} = digits("SELECT bf_live_contains('$key', ROW(a, b))::int FROM ${key}_elements ORDER BY i");
 	cmp_ok(scalar(() = $answers{$key} =~ /0/g), '>', ($key eq 'row' ? 9000 : 900), "$key: most that are not there are denied");
 }
 
@@ -125,7 +127,7 @@ foreach my $kind (@kinds)
 		 SELECT bf_mirror(f, 'cache', 'bitmap-$kind') FROM ${kind}_parquet");
 	push @bitmaps, [ "bitmap-$kind", $kind, "SELECT bf_contains(f, element)::int FROM ${kind}_elements, ${kind}_parquet ORDER BY i" ];
 }
-$_->[2] = sql($_->[2]) . "\n" foreach @bitmaps;
+$_->[2] = digits($_->[2]) foreach @bitmaps;
 is($redis->cli('HGET', "{$_->[0]}:bloomext", 'layout'), 'bitmap', "$_->[0]: its layout") foreach @bitmaps;
 
 # One of another size, so full that there are false positives, of more than 16 hashes and
@@ -138,8 +140,8 @@ sql(q{
 	SELECT bf_redis_create('cache', 'huge', 330000000, 0.03), bf_redis_create('cache', 'bitmap-huge', 330000000, 0.03, layout => 'bitmap');
 	SELECT bf_redis_add_each('cache', 'huge', array_agg(element)), bf_redis_add_each('cache', 'bitmap-huge', array_agg(element)) FROM bigint_elements WHERE i % 2 = 0;
 });
-my $of_other = sql('SELECT bf_contains(f, element)::int FROM bigint_elements, other_filter ORDER BY i') . "\n";
-my $of_huge = sql(q{SELECT unnest(bf_redis_contains_each('cache', 'huge', array_agg(element ORDER BY i)))::int FROM bigint_elements}) . "\n";
+my $of_other = digits('SELECT bf_contains(f, element)::int FROM bigint_elements, other_filter ORDER BY i');
+my $of_huge = digits(q{SELECT unnest(bf_redis_contains_each('cache', 'huge', array_agg(element ORDER BY i)))::int FROM bigint_elements});
 
 # What is there instead of a filter: nothing, strings of other layouts, a filter of another
 # strategy, and what begins like a filter: of other lengths, without words, without hashes.
@@ -156,23 +158,7 @@ $redis->cli('EVAL', q{
 	return redis.call('SET', 'hashless', '\1\0\0\0\0\1\0\0\0\0\0\0\0\0')}, 0);
 my @no_filters = qw(absent growing-0 redisson guava32 like wordless hashless);
 
-# Windows of time, which are only asked by Python.
-sql(q{
-	SET bloomext.overfull_notice = off;
-	SELECT bf_redis_create('cache', 'window', 500000, 0.9, span => '3 days', slices => 3), bf_redis_create('cache', 'window-parquet', 20000, 0.5, 'parquet', span => '3 days');
-	SELECT bf_redis_add_each('cache', key, array_agg(element)) IS NOT NULL FROM text_elements, unnest('{window, window-parquet}'::text[]) AS key WHERE i % 2 = 0 GROUP BY key});
-my ($of_window, $of_parquet) = map { sql("SELECT unnest(bf_redis_contains_each('cache', '$_', array_agg(element ORDER BY i)))::int FROM text_elements") . "\n" } 'window', 'window-parquet';
-cmp_ok($of_window =~ tr/1//, '>', 10000, 'there are false positives in a window, of two pieces');
-push @no_filters, 'window';
-
-# Turns the window to the next slice, as a server does whose clock is ahead by one.
-my $turn = q{
-	local id, slice = unpack(redis.call('HMGET', KEYS[1], 'id', 'slice'))
-	local newest = ('%.0f'):format(math.floor(redis.call('TIME')[1] * 1000 / slice) + 1)
-	redis.call('HSET', KEYS[1], 'newest', newest, 'turned', newest)
-	for piece = 0, 1 do redis.call('BITFIELD', KEYS[1] .. '-window-' .. id .. '-' .. piece, 'SET', 'i64', 0, newest) end};
-
-# The same for layout bitmap: a string without its hash, evicted and made again by a SETBIT,
+# In layout bitmap: a string without its hash, evicted and made again by a SETBIT,
 # cut short; a hash without its string, of shapes that cannot be; what has no witness, as
 # nothing was added; a shard, and the key of shards; another strategy, other layouts.
 my $put = q{
@@ -198,14 +184,64 @@ sql(q{
 	SELECT bf_mirror(bf_agg(element, 10000, 0.03, 'magnuss'), 'cache', 'bitmap-magnuss') FROM text_elements;
 	SELECT bf_mirror(bf_agg('19'::char(5), 1000, 0.0001), 'cache', 'char'), bf_mirror(bf_agg('19'::char(5), 1000, 0.0001, 'parquet'), 'cache', 'bitmap-char')});
 my %no_bitmaps = (alone => qr/no filter of layout/, back => qr/lost bits/, cut => qr/ \d+ bytes, not/, gone => qr/ 0 bytes, not/,
-	nine => qr/is not known/, many => qr/is not known|many bits or hashes/, empty => qr/no witness/, 'shards:0' => qr/a shard/,
+	nine => qr/is not known/, many => qr/its hash says "?many/, empty => qr/no witness/, 'shards:0' => qr/a shard/,
 	magnuss => qr/is not known/, map { $_ => qr/no filter of layout/ } qw(absent shards growing window));
 
-my $of_guava32 = sql('SELECT bf_contains(f, element)::int FROM text_elements, guava32_filter ORDER BY i') . "\n";
+# Windows of time, of slices of ten years, in which nothing ends while this runs; one of the
+# same length is for its pieces.
+sql(q{
+	SET bloomext.overfull_notice = off;
+	SELECT bf_redis_create('cache', key, 500000, 0.9, span => '30 years', slices => 3) FROM unnest('{window, twin}'::text[]) AS key;
+	SELECT bf_redis_create('cache', 'window-parquet', 20000, 0.5, 'parquet', span => '30 years');
+	SELECT bf_redis_add_each('cache', key, array_agg(element)) IS NOT NULL FROM text_elements, unnest('{window, window-parquet}'::text[]) AS key WHERE i % 2 = 0 GROUP BY key});
+my ($of_window, $of_parquet) = map { digits("SELECT unnest(bf_redis_contains_each('cache', '$_', array_agg(element ORDER BY i)))::int FROM text_elements") } 'window', 'window-parquet';
+cmp_ok($of_window =~ tr/1//, '>', 10000, 'there are false positives in a window, of two pieces');
+
+# Makes a copy of the window, to be changed.
+my $put_window = q{
+	local function piece(key, n) return key .. '-window-' .. redis.call('HGET', key, 'id') .. '-' .. n end
+	local hash = '{window-asked}:bloomext'
+	redis.call('COPY', '{window}:bloomext', hash, 'REPLACE')
+	for n = 0, 1 do redis.call('COPY', piece('{window}:bloomext', n), piece(hash, n), 'REPLACE') end };
+
+# Turns that to the next slice, as a server does whose clock is ahead by one.
+my $turn = q{
+	local hash = '{window-asked}:bloomext'
+	local id, slice = unpack(redis.call('HMGET', hash, 'id', 'slice'))
+	local newest = ('%.0f'):format(math.floor(redis.call('TIME')[1] * 1000 / slice) + 1)
+	redis.call('HSET', hash, 'newest', newest, 'turned', newest)
+	for n = 0, 1 do redis.call('BITFIELD', hash .. '-window-' .. id .. '-' .. n, 'SET', 'i64', 0, newest) end};
+
+# What makes it none, or one that has lost something.
+my $no_window = qr/no filter of layout window/;
+my $lost = qr/it has lost a part/;
+sub said { return qr/its hash says "?$_[0]"?, and not a number/ }
+my %no_windows = (
+	'without a hash' => [ $no_window, q{'DEL', hash} ],
+	'of another layout' => [ $no_window, q{'HSET', hash, 'layout', 'bitmap'} ],
+	'without an id' => [ $no_window, q{'HDEL', hash, 'id'} ],
+	'that is a shard' => [ qr/$no_window|a shard/, q{'HSET', hash, 'whole', 'id/0'} ],
+	'of no bits' => [ said(0), q{'HSET', hash, 'bits', 0} ],
+	'of no slices' => [ said(0), q{'HSET', hash, 'slices', 0} ],
+	'of too many slices' => [ said(31), q{'HSET', hash, 'slices', 31} ],
+	'of slices that are too short' => [ said(999), q{'HSET', hash, 'slice', 999} ],
+	'of slices beyond what is exact' => [ said('1\d{15}'), q{'HSET', hash, 'slice', '1000000000000000'} ],
+	'whose newest slice is none' => [ said('last'), q{'HSET', hash, 'newest', 'last'} ],
+	'that does not say how far it was turned' => [ said('(None|null|)'), q{'HDEL', hash, 'turned'} ],
+	'that was turned too far' => [ said('\d+'), q{'HINCRBY', hash, 'turned', 1} ],
+	'whose clock is two slices behind' => [ qr/the clock is behind its newest slice/, q{'HINCRBY', hash, 'newest', 2} ],
+	'that has lost a piece' => [ $lost, q{'DEL', piece(hash, 0)} ],
+	'with a piece cut short' => [ $lost, q{'SET', piece(hash, 0), redis.call('GETRANGE', piece(hash, 0), 0, -5)} ],
+	'with a piece of another window' => [ $lost, q{'COPY', piece('{twin}:bloomext', 0), piece(hash, 0), 'REPLACE'} ],
+	'with a piece of an earlier slice' => [ $lost, q{'BITFIELD', piece(hash, 0), 'INCRBY', 'i64', 0, -1} ],
+	'with a piece of a later slice' => [ $lost, q{'BITFIELD', piece(hash, 0), 'INCRBY', 'i64', 0, 1} ],
+	'with a list for a piece' => [ qr/WRONGTYPE/, q{'RENAME', 'list', piece(hash, 0)} ]);
+
+my $of_guava32 = digits('SELECT bf_contains(f, element)::int FROM text_elements, guava32_filter ORDER BY i');
 
 cmp_ok(scalar(() = $answers{text} =~ /1/g), '>', 10100, 'there are false positives');
 cmp_ok(scalar(() = $of_other =~ /1/g), '>', scalar(() = $answers{bigint} =~ /1/g) + 10, 'and more in another filter');
-is(join(' ', grep { !$redis->cli('EXISTS', $_) } @no_filters), 'absent window', 'there are other things than filters');
+is(join(' ', grep { !$redis->cli('EXISTS', $_) } @no_filters), 'absent', 'there are other things than filters');
 append_to_file("$built/one", "18\n");
 append_to_file("$built/blank", "19 \n");
 append_to_file("$built/one-uuid", "00000000-0000-0000-0000-000000000018\n");
@@ -213,20 +249,54 @@ append_to_file("$built/one-uuid", "00000000-0000-0000-0000-000000000018\n");
 # What the forms of elements print that are taken, where a language's types leave anything to refuse.
 my %taken = (Python => "bytea 1 1 1\nuuid 1\nbigint 1\nrow 1\n", Node => "bytea 1 1\nuuid 1 1 1 1\nbigint 1 1 1 1 1\ninteger 1 1\nrow 1 1\n");
 
-# A command that has a filter, with its hash, take the place of another one.
-sub putting { return ('EVAL', "$put put(ARGV[1], ARGV[2]) return 1", 0, @_); }
+# ---- Programs that ask ----
 
-# The URL of a relay that has the filter at a key replaced before a STRLEN, so many times,
-# by another filter and by the one that was there.
-my @relays;
-sub swapping
+# One program for each language, whose answers to a line are a line: see ask.py.
+my ($program, $patience, $asked, $answer, $complaint);
+
+sub start_program
 {
-	my ($times, $key, @filters) = @_;
+	($asked, $answer, $complaint) = ('', '', '');
+	$patience = IPC::Run::timeout(180);
+	$program = IPC::Run::start([@_], '<', \$asked, '>', \$answer, '2>', \$complaint, $patience);
+	return;
+}
+
+sub stop_program { $program->kill_kill; return }
+
+# Of a key, as elements of a kind those of a file; maybe twice, and a command in between.
+sub ask_at
+{
+	my ($url, $key, $kind, $file, @command) = @_;
+	$answer = '';
+	$asked .= join("\t", map { s/\s+/ /gr } $url, $key, $kind, "$built/$file", @command) . "\n";
+	$patience->start;
+	eval { $program->pump until $answer =~ /\n\z/; 1 } or die "$key, $kind: $@$complaint";
+	return $answer =~ s/\n\z//r;
+}
+
+my $url = "redis://127.0.0.1:$redis->{port}";
+sub ask { return ask_at($url, @_) }
+
+# The same through a relay, which has a command done before each place that matches in
+# what it relays, as long as there are commands.
+sub ask_through_relay
+{
+	my ($before, $commands, @question) = @_;
 	my $port = RedisServer::free_port();
 	my $listener = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', LocalPort => $port) or die "port $port: $!";
-	$redis->cli(putting($filters[0], $key));
-	push @relays, fork() // die "fork: $!";
-	return "redis://127.0.0.1:$port" if $relays[-1];
+	my $relay = fork() // die "fork: $!";
+	relay($listener, $before, @$commands) unless $relay;
+	close $listener;
+	my $said = eval { ask_at("redis://127.0.0.1:$port", @question) } // $@;
+	kill 'KILL', $relay;
+	waitpid $relay, 0;
+	return $said;
+}
+
+sub relay
+{
+	my ($listener, $before, @commands) = @_;
 	while (my $client = $listener->accept)
 	{
 		my $server = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $redis->{port}) or last;
@@ -238,11 +308,11 @@ sub swapping
 				my $to = $from == $client ? $server : $client;
 				my $length = sysread $from, my $bytes, 65536;
 				$select->remove($from), last unless $length;
-				if ($times > 0 && $bytes =~ s/^(.*?)(?=\*2\r\n\$6\r\nstrlen\b)//is)
+				if (@commands && $bytes =~ s/^(.*?)(?=$before)//s)
 				{
 					print $to $1;
 					$to->flush;
-					$redis->cli(putting($filters[ $times-- % 2 ], $key));
+					$redis->cli(@{ shift @commands });
 				}
 				print $to $bytes;
 				$to->flush;
@@ -252,122 +322,144 @@ sub swapping
 	POSIX::_exit(0);
 }
 
-# What is wrong with a reader that has no filter, or is asked for what it cannot know: it
-# says why, or "maybe".
-sub no_answers
+# A command that has a filter, with its hash, take the place of another one.
+sub putting { return ('EVAL', "$put put(ARGV[1], ARGV[2]) return 1", 0, @_); }
+
+# Ask for bigints at a key while one filter after the other takes the place of what is there,
+# a number of times.
+sub ask_while_replaced
 {
-	my ($why, $file, @command) = @_;
-	my ($out, $err, $status) = output_of("$built/$file", @command);
-	return $out =~ /0/ ? 'no' : $err =~ /$why|UncheckedIOException/ ? '' : "answers $out, status $status: $err";
+	my ($times, $key, @filters) = @_;
+	$redis->cli(putting($filters[0], $key));
+	return ask_through_relay(qr/\*2\r\n\$6\r\nstrlen\b/i, [ map { [ putting($filters[ $_ % 2 ], $key) ] } reverse 1 .. $times ], $key, 'bigint', 'bigint');
 }
 
-$redis->cli(split ' ', $1) if slurp_file("$root/$page") =~ /`(ACL SETUSER service [^`]*)`/;
+# What is wrong with what a reader says that has no filter, or is asked for what it cannot
+# know: it has to say why.
+sub no_answer
+{
+	my ($why, $said) = @_;
+	return $said =~ /^[01]*$/ ? "answers $said" : $said =~ /$why|UncheckedIOException/ ? '' : $said;
+}
+
+my ($rights, $to_window) = slurp_file("$root/$page") =~ /`(ACL SETUSER service [^`]*)`.*?`(~[^`]*)`/s;
+is($redis->cli(split ' ', $_), 'OK', $_) foreach $rights, 'ACL SETUSER service ' . $to_window =~ s/titles/window-parquet/r;
 $node->safe_psql('postgres', 'CREATE DATABASE page');
 run_blocks($node, 'page', $redis, grep { $_->{language} eq 'sql' } blocks($page));
 
-foreach my $language (sort keys %commands)
+# What is compiled comes last.
+foreach my $language (qw(Python Node Go Rust Java))
 {
 	my @command = $commands{$language}->('ask');
   SKIP:
 	{
 		skip "no reader in $language", 1 unless @command;
 		local $ENV{REDIS_URL} = "redis://service:password\@127.0.0.1:$redis->{port}";
-		my ($out, $err, $status) = output_of('/dev/null', $commands{$language}->('titles'));
+		my ($out, $err) = output_of('/dev/null', $commands{$language}->('titles'));
 		is($out, ${ $programs{$language}{shown} }, "$language: the page's program") or diag $err;
-
-		my $url = "redis://127.0.0.1:$redis->{port}";
 		if (my $taken = $taken{$language})
 		{
 			($out, $err) = output_of('/dev/null', $commands{$language}->('forms'), $url);
 			is($out, $taken, "$language: forms of elements, taken and refused") or diag $err;
 		}
-		push @command, $url;
-		foreach my $filter ((map { [ $_, $_ eq 'ids' ? 'row' : $_, $answers{$_} ] } @kinds, 'row', 'ids'), @bitmaps)
-		{
-			my ($key, $kind, $expected) = @$filter;
-			($out, $err, $status) = output_of("$built/" . ($key eq 'ids' ? $key : $kind), @command, $key, $kind);
-			is($status, 0, "$language, $key: no error") or diag $err;
-			ok($out eq $expected, "$language, $key: answers as SQL does");
-		}
-		($out, $err) = output_of("$built/bigint", @command, 'bitmap-huge', 'bigint');
-		ok($out eq $of_huge, "$language: a bitmap of more than 2^31 bits") or diag $err;
-		foreach my $key (sort keys %no_bitmaps)
-		{
-			is(no_answers($no_bitmaps{$key}, 'one', @command, "bitmap-$key", 'bigint'), '', "$language: no filter at bitmap-$key");
-		}
-		foreach my $asked ([ 'integer', 'bigint', 'one' ], [ 'bigint', 'integer', 'one' ], [ 'text', 'bytea', 'one' ], [ 'uuid', 'bytea', 'one' ], [ 'bytea', 'uuid', 'one-uuid' ], [ 'char', 'text', 'blank' ])
-		{
-			my ($key, $kind, $file) = @$asked;
-			is(no_answers(qr/elements are/, $file, @command, $_, $kind), '', "$language: $kind asked of $_")
-			  foreach "bitmap-$key", $language eq 'Java' ? () : $key;
-		}
 
-		# Replaced by one of another size, and of another layout.
-		my @ways = ([ 'bitmap-again', 'bitmap-bigint', 'bitmap-other' ],
-			$language eq 'Java' ? ([ 'again', 'bigint', 'other' ]) : map { [ 'again', @$_ ] } [ 'bigint', 'other' ], [ 'bigint', 'bitmap-other' ], [ 'bitmap-bigint', 'other' ]);
-		foreach my $way (@ways)
-		{
-			my ($key, $before, $after) = @$way;
-			$redis->cli(putting($before, $key));
-			($out, $err) = output_of("$built/bigint", @command, $key, 'bigint', putting($after, $key));
-			ok($out eq $of_other, "$language: $after takes the place of $before") or diag $err;
-			is(no_answers(qr/no filter/, 'one', @command, $key, 'bigint', 'DEL', $key), '', "$language: no filter any more at $key");
-		}
-		my @others = grep { !($language eq 'Java' && $_ eq 'guava32') } @no_filters;
-		is(no_answers(qr/no filter of layout/, 'one', @command, $_, 'bigint'), '', "$language: no filter at $_") foreach grep { $language ne 'Python' || $_ ne 'window' } @others;
-
-		pop @command;
-		foreach my $way (grep { $_->[0] ne 'again' || $language ne 'Java' } @ways)
-		{
-			($out, $err) = output_of("$built/bigint", @command, swapping(3, $way->[0], @$way[ 1, 2 ]), $way->[0], 'bigint');
-			ok($out eq $of_other, "$language: follows where $way->[2] takes the place of $way->[1] between two commands") or diag $err;
-		}
-		is(no_answers(qr/no filter|again and again/, 'bigint', @command, swapping(1001, @$_), $_->[0], 'bigint'), '', "$language: does not follow for ever, $_->[2]")
-		  foreach grep { $_->[0] ne 'again' || $language ne 'Java' } @ways;
-
-		push @command, $url;
-		if ($language =~ /^(?:Go|Java|Rust)$/)
-		{
-			my $java = "$built/java/target/classes";
-			system("javac -d '$java' -cp '$java:$built/java/jars/*' '$kit/Kit.java' '$kit/Vectors.java'") == 0 or die 'cannot compile the kit'
-			  if $language eq 'Java';
-			test_runner($language, [qw(guava64 parquet)], $commands{$language}->('kit'), $url);
-		}
-		if ($language eq 'Java')
-		{
-			($out, $err) = output_of("$built/text", @command, 'guava32', 'text');
-			ok($out eq $of_guava32, "$language: guava32") or diag $err;
-			next;
-		}
-
-		if ($language eq 'Python')
-		{
-			my @later = (
-				[ 'just made', 0, $of_window ],
-				[ 'that turns to the last slice in which all is found', 3, $of_window, 'EVAL', $turn, 1, '{window}:bloomext' ],
-				[ 'in the next slice', 1, $of_window =~ tr/1/0/r ]);
-			foreach (@later)
-			{
-				my ($when, $passed, $expected, @meanwhile) = @$_;
-				$redis->cli('EVAL', $RedisServer::pass_slices, 1, '{window}:bloomext', $passed);
-				($out, $err) = output_of("$built/text", @command, 'window', 'text', @meanwhile);
-				ok($out eq $expected, "$language: a window of time, $when") or diag $err;
-			}
-			($out, $err) = output_of("$built/text", @command, 'window-parquet', 'text');
-			ok($out eq $of_parquet, "$language: a window of strategy parquet") or diag $err;
-			is(no_answers(qr/elements are/, 'one', @command, 'window', 'bigint'), '', "$language: bigint asked of a window of texts");
-			is(no_answers(qr/no filter of layout window/, 'one', @command, 'window-none', 'bigint'), '', "$language: no window");
-			$redis->cli('DEL', '{window}:bloomext-window-' . $redis->cli('HGET', '{window}:bloomext', 'id') . '-0');
-			is(no_answers(qr/window: it has lost a part/, 'text', @command, 'window', 'text'), '', "$language: a window that has lost a piece");
-		}
-
-		# Java has no room for a copy.
-		($out, $err) = output_of("$built/bigint", @command, 'huge', 'bigint');
-		ok($out eq $of_huge, "$language: more than 2^31 bits") or diag $err;
+		start_program(@command);
+		test_filters($language);
+		test_others($language);
+		test_replaced($language);
+		test_windows($language);
+		stop_program();
+		test_kit($language) if $language =~ /^(?:Go|Java|Rust)$/;
 	}
 }
 
-kill 'KILL', @relays;
-waitpid $_, 0 foreach @relays;
+# Filters whose answers SQL knows.
+sub test_filters
+{
+	my ($language) = @_;
+	foreach my $filter ((map { [ $_, $_ eq 'ids' ? 'row' : $_, $answers{$_} ] } @kinds, 'row', 'ids'), @bitmaps,
+		$language eq 'Java' ? [ 'guava32', 'text', $of_guava32 ] : ([ 'huge', 'bigint', $of_huge ]), [ 'bitmap-huge', 'bigint', $of_huge ])
+	{
+		my ($key, $kind, $expected) = @$filter;
+		my $said = ask($key, $kind, $key eq 'ids' ? $key : $kind);
+		ok($said eq $expected, "$language, $key: answers as SQL does") or diag substr $said, 0, 200;
+	}
+	return;
+}
+
+# What is no filter, or has elements of another kind.
+sub test_others
+{
+	my ($language) = @_;
+	is(no_answer($no_bitmaps{$_}, ask("bitmap-$_", 'bigint', 'one')), '', "$language: no filter at bitmap-$_") foreach sort keys %no_bitmaps;
+	is(no_answer(qr/no filter of layout/, ask($_, 'bigint', 'one')), '', "$language: no filter at $_") foreach grep { !($language eq 'Java' && $_ eq 'guava32') } @no_filters;
+	foreach my $asked ([ 'integer', 'bigint', 'one' ], [ 'bigint', 'integer', 'one' ], [ 'text', 'bytea', 'one' ], [ 'uuid', 'bytea', 'one' ], [ 'bytea', 'uuid', 'one-uuid' ], [ 'char', 'text', 'blank' ])
+	{
+		my ($key, $kind, $file) = @$asked;
+		is(no_answer(qr/elements are/, ask($_, $kind, $file)), '', "$language: $kind asked of $_")
+		  foreach "bitmap-$key", $language eq 'Java' ? () : $key;
+	}
+	return;
+}
+
+# Replaced by one of another size, and of another layout.
+sub test_replaced
+{
+	my ($language) = @_;
+	my @ways = ([ 'bitmap-again', 'bitmap-bigint', 'bitmap-other' ],
+		$language eq 'Java' ? ([ 'again', 'bigint', 'other' ]) : map { [ 'again', @$_ ] } [ 'bigint', 'other' ], [ 'bigint', 'bitmap-other' ], [ 'bitmap-bigint', 'other' ]);
+	foreach my $way (@ways)
+	{
+		my ($key, $before, $after) = @$way;
+		$redis->cli(putting($before, $key));
+		my $said = ask($key, 'bigint', 'bigint', putting($after, $key));
+		ok($said eq $of_other, "$language: $after takes the place of $before") or diag substr $said, 0, 200;
+		is(no_answer(qr/no filter/, ask($key, 'bigint', 'one', 'DEL', $key)), '', "$language: no filter any more at $key");
+		next if $key eq 'again' && $language eq 'Java';
+		$said = ask_while_replaced(3, @$way);
+		ok($said eq $of_other, "$language: follows where $after takes the place of $before between two commands") or diag substr $said, 0, 200;
+		is(no_answer(qr/no filter|again and again/, ask_while_replaced(1001, @$way)), '', "$language: does not follow for ever, $after");
+	}
+	return;
+}
+
+sub test_windows
+{
+	my ($language) = @_;
+	$redis->cli('EVAL', $put_window, 0);
+	my @later = (
+		[ 'just made', 0, $of_window ],
+		[ 'that turns to the last slice in which all is found', 3, $of_window, [ 'EVAL', $turn, 0 ] ],
+		[ 'in the next slice', 1, $of_window =~ tr/1/0/r ]);
+	foreach (@later)
+	{
+		my ($when, $passed, $expected, @meanwhile) = @$_;
+		$redis->cli('EVAL', $RedisServer::pass_slices, 1, '{window-asked}:bloomext', $passed);
+		my $said = ask_through_relay(qr/\*1\r\n\$4\r\ntime\b/i, \@meanwhile, 'window-asked', 'text', 'text');
+		ok($said eq $expected, "$language: a window of time, $when") or diag substr $said, 0, 200;
+	}
+	my $said = ask_at("redis://service:password\@127.0.0.1:$redis->{port}", 'window-parquet', 'text', 'text');
+	ok($said eq $of_parquet, "$language: a window of strategy parquet") or diag substr $said, 0, 200;
+	is(no_answer(qr/elements are/, ask('window', 'bigint', 'one')), '', "$language: bigint asked of a window of texts");
+	foreach my $what (sort keys %no_windows)
+	{
+		my ($why, $command) = @{ $no_windows{$what} };
+		$redis->cli('EVAL', "redis.call('RPUSH', 'list', 1) $put_window redis.call($command)", 0);
+		is(no_answer($why, ask('window-asked', 'text', 'text')), '', "$language: a window $what");
+	}
+	return;
+}
+
+# By the vectors; those that are not compiled are tested by vectors.pl.
+sub test_kit
+{
+	my ($language) = @_;
+	my $java = "$built/java/target/classes";
+	system("javac -d '$java' -cp '$java:$built/java/jars/*' '$kit/Kit.java' '$kit/Vectors.java'") == 0 or die 'cannot compile the kit'
+	  if $language eq 'Java';
+	test_runner($language, [qw(guava64 parquet)], $commands{$language}->('kit'), $url);
+	return;
+}
+
 $node->stop;
 done_testing();

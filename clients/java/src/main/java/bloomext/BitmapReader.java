@@ -14,7 +14,6 @@
  */
 package bloomext;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import redis.clients.jedis.AbstractPipeline;
@@ -22,63 +21,40 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /** May be shared by threads. */
-public class BitmapReader {
-	private static final int BATCH = 100; // elements a command; larger ones keep Redis from others for longer
-	private static final int TRIES = 5;   // where the filter is replaced again and again
-
-	private final UnifiedJedis redis;
-	private final String key;
-	private final String hash;
+public class BitmapReader extends Reader {
 	private volatile BitmapShape shape;
 
 	public BitmapReader(UnifiedJedis redis, String key) {
-		this.redis = redis;
-		this.key = key;
-		this.hash = (key.contains("{") ? key : "{" + key + "}") + ":bloomext";
+		super(redis, key);
 	}
 
-	/**
-	 * An answer for each element, each batch of one moment.  Elements are of class String,
-	 * Integer, Long, UUID or byte[]; of several columns, a List that has such a value for each.
-	 */
-	public boolean[] contains(List<?> elements) {
-		boolean[] answers = new boolean[elements.size()];
-		for (int from = 0; from < answers.length; from += BATCH) {
-			List<Element> batch = new ArrayList<>();
-			for (Object element : elements.subList(from, Math.min(from + BATCH, answers.length)))
-				batch.add(Element.of(element));
-			ask(batch, answers, from);
+	/** Each batch is of one moment. */
+	@Override
+	boolean ask(List<Element> batch, boolean[] answers, int from, boolean last) {
+		BitmapShape current = shape;
+		Response<List<Long>> values;
+		Response<Long> length;
+		Response<List<String>> fields;
+		try (AbstractPipeline pipeline = redis.pipelined()) {
+			values = pipeline.bitfieldReadonly(key, current == null ? new String[] {"GET", "u1", "0"} : current.gets(batch));
+			length = pipeline.strlen(key);
+			fields = pipeline.hmget(hash, BitmapShape.FIELDS);
+			pipeline.sync();
 		}
-		return answers;
-	}
-
-	private void ask(List<Element> batch, boolean[] answers, int from) {
-		for (int left = TRIES; left > 0; left--) {
-			BitmapShape current = shape;
-			Response<List<Long>> values;
-			Response<Long> length;
-			Response<List<String>> fields;
-			try (AbstractPipeline pipeline = redis.pipelined()) {
-				values = pipeline.bitfieldReadonly(key, current == null ? new String[] {"GET", "u1", "0"} : current.gets(batch));
-				length = pipeline.strlen(key);
-				fields = pipeline.hmget(hash, BitmapShape.FIELDS);
-				pipeline.sync();
-			}
-			List<Object> described = Arrays.asList(length.get(), fields.get());
-			if (current != null && described.equals(current.described)) {
-				current.check(batch);
-				current.answer(values.get(), answers, from);
-				return;
-			}
-			shape = null;
-			try {
-				shape = new BitmapShape(key, described, length.get(), fields.get());
-			} catch (IllegalStateException e) {
-				// Of two filters, perhaps, but not where there is none.
-				if (left == 1 || length.get() == 0)
-					throw e;
-			}
+		List<Object> described = Arrays.asList(length.get(), fields.get());
+		if (current != null && described.equals(current.described)) {
+			current.check(batch);
+			current.answer(values.get(), answers, from);
+			return true;
 		}
-		throw new IllegalStateException(key + ": it is replaced again and again");
+		shape = null;
+		try {
+			shape = new BitmapShape(key, described, length.get(), fields.get());
+		} catch (IllegalStateException e) {
+			// Of two filters, perhaps, but not where there is none.
+			if (last || length.get() == 0)
+				throw e;
+		}
+		return false;
 	}
 }
