@@ -43,8 +43,9 @@
  *
  * A piece always is at a slice from turned to newest.  If it is not, or does
  * not exist, or has another id or length, something was evicted, cut short, or
- * put back from a copy: that is an error, never a "no".  So is a hash that is
- * gone, as nothing then says that there is a filter.
+ * put back from a copy that is older than the last turn: that is an error,
+ * never a "no".  So is a hash that is gone, as nothing then says that there is
+ * a filter.
  */
 #include "postgres.h"
 

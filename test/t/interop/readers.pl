@@ -178,7 +178,8 @@ $redis->cli('EVAL', $put . q{
 sql(q{
 	SELECT bf_redis_create('cache', 'bitmap-empty', 1000, 0.03, 'parquet');
 	SELECT bf_redis_create('cache', 'bitmap-shards', 1000, 0.03, 'parquet', layout => 'bitmap;shards=2');
-	SELECT bf_redis_add_each('cache', 'bitmap-shards', array_agg(element)) FROM bigint_elements;
+	SELECT bf_redis_create('cache', 'shards', 1000, 0.03, layout => 'guava;shards=2');
+	SELECT bf_redis_add_each('cache', key, array_agg(element)) FROM bigint_elements, unnest('{bitmap-shards, shards}'::text[]) AS key GROUP BY key;
 	SELECT bf_redis_create('cache', 'bitmap-growing', 1000, 0.03, 'parquet', expansion => 1);
 	SELECT bf_redis_create('cache', 'bitmap-window', 1000, 0.03, 'parquet', span => '3 days');
 	SELECT bf_mirror(bf_agg(element, 10000, 0.03, 'magnuss'), 'cache', 'bitmap-magnuss') FROM text_elements;
@@ -393,6 +394,7 @@ sub test_others
 	my ($language) = @_;
 	is(no_answer($no_bitmaps{$_}, ask("bitmap-$_", 'bigint', 'one')), '', "$language: no filter at bitmap-$_") foreach sort keys %no_bitmaps;
 	is(no_answer(qr/no filter of layout/, ask($_, 'bigint', 'one')), '', "$language: no filter at $_") foreach grep { !($language eq 'Java' && $_ eq 'guava32') } @no_filters;
+	is(no_answer(qr/a shard/, ask('shards:0', 'bigint', 'one')), '', "$language: a shard of layout guava");
 	foreach my $asked ([ 'integer', 'bigint', 'one' ], [ 'bigint', 'integer', 'one' ], [ 'text', 'bytea', 'one' ], [ 'uuid', 'bytea', 'one' ], [ 'bytea', 'uuid', 'one-uuid' ], [ 'char', 'text', 'blank' ])
 	{
 		my ($key, $kind, $file) = @$asked;

@@ -48,7 +48,7 @@ public class BloomReader<T> {
 		return current == null || current.mightContain(element);
 	}
 
-	/** Reads the filter again, whole, by one GET. */
+	/** Reads the filter again, whole, by one GET; then the hash next to it, by which a shard is known. */
 	public void refresh() {
 		BloomFilter<T> read = null;
 		try {
@@ -56,6 +56,9 @@ public class BloomReader<T> {
 			// Of the layout's length, so that garbage does not ask for memory.
 			if (bytes == null || bytes.length < 6 || bytes.length != 6 + 8L * ByteBuffer.wrap(bytes).getInt(2)) {
 				throw new IllegalStateException(key + " is no filter of layout guava");
+			}
+			if (redis.hmget(Reader.hashOf(key), "whole").get(0) != null) {
+				throw new IllegalStateException(key + " is a shard of a filter");
 			}
 			read = BloomFilter.readFrom(new ByteArrayInputStream(bytes), funnel);
 		} catch (IOException e) {

@@ -16,7 +16,12 @@ abstract class Reader {
 	Reader(UnifiedJedis redis, String key) {
 		this.redis = redis;
 		this.key = key;
-		this.hash = (key.contains("{") ? key : "{" + key + "}") + ":bloomext";
+		this.hash = hashOf(key);
+	}
+
+	/** The hash next to a filter. */
+	static String hashOf(String key) {
+		return (key.contains("{") ? key : "{" + key + "}") + ":bloomext";
 	}
 
 	/**
