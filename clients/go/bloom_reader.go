@@ -7,10 +7,14 @@
 // false is certain.  An error means that nothing is known: take it for true.
 //
 // A question is one round trip of three commands.  The first one reads the bits, and with
-// them what shows that they are the filter's: the head of the string in layout guava, in
-// layout bitmap bits that the string must have, its witness.  The others read what the
-// filter is, its length and the hash next to it.  Where that is not as remembered, the bits
-// may be another filter's.
+// them what shows that they are the filter's: the head of the string in layout guava, and
+// bits that the string must have, its witness.  The others read what the filter is, its
+// length and the hash next to it.  Where that is not as remembered, the bits may be another
+// filter's.
+//
+// In layout guava the hash only says of which kind the elements are, and may be lost, or be
+// about another string.  Where a witness does not prove it, elements are looked for in all
+// their forms.
 //
 // Window asks a window of time, in two round trips: see window.go.
 package bloomreader
@@ -20,10 +24,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"unicode/utf16"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/redis/go-redis/v9"
@@ -31,8 +37,9 @@ import (
 )
 
 const (
-	batch = 100 // elements a command; larger ones keep Redis from others for longer
-	tries = 5   // where the filter is replaced again and again
+	batch  = 100 // elements a command; larger ones keep Redis from others for longer
+	tries  = 5   // where the filter is replaced again and again
+	strong = 24  // bits of a witness, which another string has hardly ever
 )
 
 // Element is what is looked for.
@@ -75,6 +82,30 @@ func Row(values ...Element) Element {
 	return row
 }
 
+// What an element may be in a filter of which the kind is not known.
+func (e Element) forms() []Element {
+	switch e.funnel {
+	case "utf8":
+		trimmed := Text(strings.TrimRight(string(e.bytes), " ")) // as char(n)
+		return []Element{e, trimmed, e.utf16(), trimmed.utf16()}
+	case "int":
+		return []Element{e, Bigint(int64(int32(binary.LittleEndian.Uint32(e.bytes))))}
+	case "long":
+		if i := int64(binary.LittleEndian.Uint64(e.bytes)); i == int64(int32(i)) {
+			return []Element{e, Integer(int32(i))}
+		}
+	}
+	return []Element{e}
+}
+
+func (e Element) utf16() Element {
+	text := Element{funnel: "utf16"}
+	for _, unit := range utf16.Encode([]rune(string(e.bytes))) {
+		text.bytes = binary.LittleEndian.AppendUint16(text.bytes, unit)
+	}
+	return text
+}
+
 // Positions of an element in m bits, by strategy.
 var positions = map[string]func(element []byte, m, k uint64) []uint64{"guava": guava, "parquet": parquet}
 
@@ -108,8 +139,8 @@ type plan struct {
 type shape struct {
 	plan
 	described string
-	head      int64 // 0 in layout bitmap
-	witness   []word
+	head      int64  // 0 in layout bitmap
+	witness   []word // which proves the hash; none where that is not sure
 }
 
 type word struct {
@@ -118,10 +149,10 @@ type word struct {
 }
 
 var (
-	fields    = []string{"layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness"}
+	fields    = []string{"layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness", "mirrored"}
 	isNumber  = regexp.MustCompile(`^(0|[1-9]\d{0,14})$`)
-	isWitness = regexp.MustCompile(`^\d+( \d+:\d{1,10})*$`)
-	words     = regexp.MustCompile(` (\d+):(\d+)`)
+	isWitness = regexp.MustCompile(`^\d+( \d+:[1-9]\d{0,9})+$`)
+	words     = regexp.MustCompile(` (\d+):(\d{1,10})`)
 )
 
 // The fields that exist, by the answer of HMGET.
@@ -138,6 +169,11 @@ func byName(names []string, values []any) map[string]string {
 func shapeOf(head, length int64, values []any) (*shape, error) {
 	field := byName(fields, values)
 	s := &shape{described: fmt.Sprintf("%d %q", length, values)}
+	ones := 0
+	for _, match := range words.FindAllStringSubmatch(field["witness"], -1) {
+		of, _ := strconv.ParseInt(match[2], 10, 64)
+		s.witness, ones = append(s.witness, word{match[1], of}), ones+bits.OnesCount64(uint64(of))
+	}
 	_, shard := field["whole"]
 	if field["layout"] == "bitmap" {
 		if err := s.readBitmap(length, field); err != nil {
@@ -150,7 +186,10 @@ func shapeOf(head, length int64, values []any) (*shape, error) {
 		}
 		// A hash that is about another string says nothing.
 		if strings.Join([]string{field["layout"], field["strategy"], field["bits"], field["hashes"]}, " ") != fmt.Sprint("guava guava ", s.m, " ", s.k) {
-			s.funnel, s.elements, shard = "", "", false
+			s.funnel, s.elements, shard, ones = "", "", false, 0
+		}
+		if _, mirrored := field["mirrored"]; !mirrored || ones < strong {
+			s.witness = nil
 		}
 	}
 	if shard {
@@ -212,11 +251,21 @@ func (s *shape) readBitmap(length int64, field map[string]string) (err error) {
 	if !isWitness.MatchString(field["witness"]) {
 		return fmt.Errorf("it has no witness, so that a lost filter looks like an empty one")
 	}
-	for _, match := range words.FindAllStringSubmatch(field["witness"], -1) {
-		bits, _ := strconv.ParseInt(match[2], 10, 64)
-		s.witness = append(s.witness, word{match[1], bits})
-	}
 	return nil
+}
+
+// What is looked for, and which of the elements it is a form of.
+func (s *shape) asked(elements []Element) (asked []Element, of []int) {
+	for i, element := range elements {
+		forms := []Element{element}
+		if len(s.witness) == 0 {
+			forms = element.forms()
+		}
+		for _, form := range forms {
+			asked, of = append(asked, form), append(of, i)
+		}
+	}
+	return asked, of
 }
 
 // What BITFIELD_RO is to read: words of the witness, then bits.
@@ -236,12 +285,16 @@ func (s *shape) gets(elements []Element) (gets []any) {
 }
 
 // By the values of gets.
-func (s *shape) answers(values []int64) (answers []bool, err error) {
+func (s *shape) hasWitness(values []int64) bool {
 	for i, word := range s.witness {
 		if values[i]&word.bits != word.bits {
-			return nil, fmt.Errorf("it has lost bits")
+			return false
 		}
 	}
+	return true
+}
+
+func (s *shape) answers(values []int64) (answers []bool) {
 	for bits := values[len(s.witness):]; len(bits) > 0; bits = bits[s.k:] {
 		there := int64(1)
 		for _, bit := range bits[:s.k] {
@@ -249,7 +302,7 @@ func (s *shape) answers(values []int64) (answers []bool, err error) {
 		}
 		answers = append(answers, there == 1)
 	}
-	return answers, nil
+	return answers
 }
 
 // Filter may be shared by goroutines, by its address.
@@ -298,8 +351,11 @@ func hashOf(key string) string {
 func (f *Filter) ask(ctx context.Context, elements []Element, last bool) ([]bool, error) {
 	shape := f.shape.Load()
 	command := []any{"BITFIELD_RO", f.Key, "GET", "u48", 0}
+	var of []int
 	if shape != nil {
-		command = append(command, shape.gets(elements)...)
+		var asked []Element
+		asked, of = shape.asked(elements)
+		command = append(command, shape.gets(asked)...)
 	}
 	pipeline := f.Client.Pipeline()
 	bits, length, about := pipeline.Do(ctx, command...), pipeline.StrLen(ctx, f.Key), pipeline.HMGet(ctx, hashOf(f.Key), fields...)
@@ -315,7 +371,21 @@ func (f *Filter) ask(ctx context.Context, elements []Element, last bool) ([]bool
 		if err := shape.check(elements); err != nil {
 			return nil, err
 		}
-		return shape.answers(values[1:])
+		if shape.hasWitness(values[1:]) {
+			answers := make([]bool, len(elements))
+			for i, there := range shape.answers(values[1:]) {
+				answers[of[i]] = answers[of[i]] || there
+			}
+			return answers, nil
+		}
+		if last || shape.head == 0 {
+			return nil, fmt.Errorf("it has lost bits")
+		}
+		// The hash is about another string of this shape.
+		other := *shape
+		other.witness = nil
+		f.shape.Store(&other)
+		return nil, nil
 	}
 	shape, err = shapeOf(head, length.Val(), about.Val())
 	f.shape.Store(shape)

@@ -6,10 +6,14 @@
 // false is certain.  An error means that nothing is known: take it for true.
 //
 // A question is one round trip of three commands.  The first one reads the bits, and with
-// them what shows that they are the filter's: the head of the string in layout guava, in
-// layout bitmap bits that the string must have, its witness.  The others read what the
-// filter is, its length and the hash next to it.  Where that is not as remembered, the bits
-// may be another filter's.
+// them what shows that they are the filter's: the head of the string in layout guava, and
+// bits that the string must have, its witness.  The others read what the filter is, its
+// length and the hash next to it.  Where that is not as remembered, the bits may be another
+// filter's.
+//
+// In layout guava the hash only says of which kind the elements are, and may be lost, or be
+// about another string.  Where a witness does not prove it, elements are looked for in all
+// their forms.
 //
 // Window asks a window of time, in two round trips: the hash, and then the clock and the
 // words of all pieces, which say how far they are turned.
@@ -17,7 +21,8 @@
 const BATCH = 100; // elements a command; larger ones keep Redis from others for longer
 const TRIES = 5;   // where the filter is replaced again and again
 const PIECE = 500000; // words of a piece of a window, except for the last one
-const FIELDS = ['layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness'];
+const FIELDS = ['layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness', 'mirrored'];
+const STRONG = 24; // bits of a witness, which another string has hardly ever
 
 // The kinds of elements: their funnel, as the hash names it, and their bytes.  What is of
 // another kind is refused: its bytes would be others, and the answer a wrong no.
@@ -48,6 +53,18 @@ function partOf(value) {
 	const [number, kind] = { string: [9, 'text'], number: [13, 'bigint'], bigint: [13, 'bigint'] }[typeof value] ?? (value?.uuid ? [12, 'uuid'] : [11, 'bytea']);
 	const head = Buffer.of(number, 0, 0, 0, 0), bytes = BYTES[kind](kind === 'uuid' ? value.uuid : value);
 	return head.writeUInt32LE(bytes.length, 1), [head, bytes];
+}
+
+// What an element may be in a filter of which the kind is not known.
+function forms(funnel, element) {
+	if (funnel === 'utf8') { // that of char(n) is without trailing blanks
+		const trimmed = element.subarray(0, element.findLastIndex(byte => byte !== 32) + 1);
+		return [element, trimmed].flatMap(text => [text, Buffer.from(text.toString(), 'utf16le')]);
+	}
+	if (funnel !== 'int' && funnel !== 'long') return [element];
+	const number = element.readIntLE(0, 4), long = Buffer.alloc(8);
+	long.writeBigInt64LE(funnel === 'int' ? BigInt(number) : element.readBigInt64LE());
+	return long.readBigInt64LE() === BigInt(number) ? [long.subarray(0, 4), long] : [long];
 }
 
 // MurmurHash3 x64 128: its halves.
@@ -148,21 +165,24 @@ class Plan {
 // What a filter is, by the first 48 bits of its string, its length and the hash next to it.
 class Shape extends Plan {
 	constructor(key, head, length, fields) {
-		const [layout, strategy, bits, hashes, funnel, elements, whole, witness] = fields;
+		const [layout, strategy, bits, hashes, funnel, elements, whole, witness, mirrored] = fields;
 		super(key, funnel, elements);
-		Object.assign(this, { described: JSON.stringify([length, fields]), head: null, witness: [] });
+		Object.assign(this, { described: JSON.stringify([length, fields]), head: null });
+		this.witness = Array.from((witness ?? '').matchAll(/ (\d+):(\d+)/g), ([, word, set]) => [word, BigInt(set)]);
 		let shard = whole != null;
 		if (layout === 'bitmap') {
 			this.read(strategy, bits, hashes);
 			if (length !== Math.ceil(this.m / 8)) this.refuse(`no filter: it has ${length} bytes, not ${bits} bits`);
-			if (!/^\d+( \d+:\d+)*$/.test(witness)) this.refuse('it has no witness, so that a lost filter looks like an empty one');
-			this.witness = Array.from(witness.matchAll(/ (\d+):(\d+)/g), ([, word, set]) => [word, BigInt(set)]);
+			if (!/^\d+( \d+:[1-9]\d*)+$/.test(witness)) this.refuse('it has no witness, so that a lost filter looks like an empty one');
 		} else {
 			// Not by >> and &, which are of 32 bits.
 			Object.assign(this, { head, strategy: 'guava', m: head % 2 ** 32 * 64, k: Math.floor(head / 2 ** 32) % 256 });
 			if (Math.floor(head / 2 ** 40) !== 1 || !this.k || !this.m || length !== 6 + this.m / 8) this.refuse('no filter of layout guava or bitmap');
 			// A hash that is about another string says nothing.
-			if (fields.slice(0, 4).join() !== `guava,guava,${this.m},${this.k}`) this.funnel = this.elements = shard = null;
+			const about = fields.slice(0, 4).join() === `guava,guava,${this.m},${this.k}`;
+			if (!about) this.funnel = this.elements = shard = null;
+			const ones = this.witness.map(([, set]) => set.toString(2).replaceAll('0', '')).join('').length;
+			if (!about || mirrored == null || ones < STRONG) this.witness = [];
 		}
 		if (shard) this.refuse('a shard, which has some of the elements only');
 	}
@@ -179,8 +199,11 @@ class Shape extends Plan {
 	}
 
 	// By the values of gets().
+	hasWitness(values) {
+		return this.witness.every(([, set], i) => (BigInt(values[i]) & set) === set);
+	}
+
 	answers(values) {
-		if (!this.witness.every(([, set], i) => (BigInt(values[i]) & set) === set)) this.refuse('it has lost bits');
 		const bits = values.slice(this.witness.length);
 		return Array.from({ length: bits.length / this.k }, (_, i) => bits.slice(i * this.k, (i + 1) * this.k).every(bit => bit));
 	}
@@ -255,13 +278,21 @@ class Filter extends Reader {
 	// An answer for each, or none if the filter is not as remembered; then the last try says why.
 	async ask(batch, last) {
 		const { shape } = this;
+		const asked = batch.map(element => shape?.witness.length ? [element] : forms(FUNNELS[this.kind], element));
 		const [[head, ...values], length, fields] = await this.send([
-			['BITFIELD_RO', this.key, 'GET', 'u48', '0', ...(shape ? shape.gets(batch) : [])],
+			['BITFIELD_RO', this.key, 'GET', 'u48', '0', ...(shape ? shape.gets(asked.flat()) : [])],
 			['STRLEN', this.key], ['HMGET', this.hash, ...FIELDS],
 		]);
 		if (shape?.isOf(head, JSON.stringify([length, fields]))) {
 			shape.check(this.kind, batch);
-			return shape.answers(values);
+			if (shape.hasWitness(values)) {
+				const found = shape.answers(values);
+				return asked.map(formsOfOne => found.splice(0, formsOfOne.length).includes(true));
+			}
+			if (last || shape.head === null) shape.refuse('it has lost bits');
+			// The hash is about another string of this shape.
+			this.shape = Object.assign(Object.create(Shape.prototype), shape, { witness: [] });
+			return [];
 		}
 		this.shape = null;
 		try {

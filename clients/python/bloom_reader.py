@@ -6,13 +6,17 @@
 False is certain.  An exception means that nothing is known: take it for True.
 
 A question is one round trip of three commands.  The first one reads the bits, and with them
-what shows that they are the filter's: the head of the string in layout guava, in layout bitmap
-bits that the string must have, its witness.  The others read what the filter is, its length
-and the hash next to it.  Where that is not as remembered, the bits may be another filter's.
+what shows that they are the filter's: the head of the string in layout guava, and bits that
+the string must have, its witness.  The others read what the filter is, its length and the hash
+next to it.  Where that is not as remembered, the bits may be another filter's.
+
+In layout guava the hash only says of which kind the elements are, and may be lost, or be about
+another string.  Where a witness does not prove it, elements are looked for in all their forms.
 
 Window asks a window of time, in two round trips: the hash, and then the clock and the words of
 all pieces, which say how far they are turned.
 """
+import copy
 import re
 import struct
 import uuid
@@ -23,13 +27,14 @@ import xxhash
 BATCH = 100     # elements a command; larger ones keep Redis from others for longer
 TRIES = 5       # where the filter is replaced again and again
 PIECE = 500000  # words of a piece of a window, except for the last one
-FIELDS = 'layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness'
+FIELDS = 'layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness', 'mirrored'
+STRONG = 24     # bits of a witness, which another string has hardly ever
 
 # The kinds of elements: their funnel, as the hash names it, and their bytes.
 KINDS = {
     'text': ('utf8', str.encode),
-    'integer': ('int', lambda i: i.to_bytes(4, 'little', signed=True)),
-    'bigint': ('long', lambda i: i.to_bytes(8, 'little', signed=True)),
+    'integer': ('int', lambda i: little(i, 4)),
+    'bigint': ('long', lambda i: little(i, 8)),
     'uuid': ('bytes', lambda u: u.bytes),
     'bytea': ('bytes', lambda b: bytes(memoryview(b))),
     'row': ('bytes', lambda values: row(values)),
@@ -38,12 +43,30 @@ KINDS = {
 PARTS = {str: (9, 'text'), bytes: (11, 'bytea'), uuid.UUID: (12, 'uuid'), int: (13, 'bigint')}
 
 
+def little(number, size):
+    """An integer's bytes."""
+    if type(number) is not int:
+        raise TypeError(f'no integer: {number!r}')
+    return number.to_bytes(size, 'little', signed=True)
+
+
 def row(values):
     """The element of several columns, of a tuple with a value for each."""
     if type(values) is not tuple or len(values) < 2 or not {*map(type, values)} <= {*PARTS}:
         raise TypeError(f'no tuple of texts, integers, uuids, bytes: {values!r}')
     parts = [(number, KINDS[kind][1](value)) for value in values for number, kind in [PARTS[type(value)]]]
     return b''.join(struct.pack('<BI', number, len(data)) + data for number, data in parts)
+
+
+def forms(funnel, element):
+    """What an element may be in a filter of which the kind is not known."""
+    if funnel == 'utf8':
+        texts = {element, element.rstrip(b' ')}  # those of char(n) are without trailing blanks
+        return [*texts, *(text.decode().encode('utf-16-le') for text in texts)]
+    if funnel in ('int', 'long'):
+        number = int.from_bytes(element, 'little', signed=True)
+        return [little(number, size) for size in (4, 8) if size == 8 or -2**31 <= number < 2**31]
+    return [element]
 
 
 def guava(element, m, k):
@@ -74,27 +97,33 @@ class Shape:
 
     def __init__(self, head, length, fields):
         self.described = length, fields
-        layout, strategy, bits, hashes, self.funnel, self.elements, whole, witness = fields
+        layout, strategy, bits, hashes, self.funnel, self.elements, whole, witness, mirrored = fields
+        self.witness = [(int(word), int(set_bits)) for word, set_bits in re.findall(r' (\d+):(\d+)', witness or '')]
         if layout == 'bitmap':
             self.head, self.strategy, self.m, self.k = None, *sizes(strategy, bits, hashes)
             if length != (self.m + 7) // 8:
                 raise Refusal(f'no filter: it has {length} bytes, not {bits} bits')
-            if not re.fullmatch(r'\d+( \d+:\d+)*', witness or ''):
+            if not re.fullmatch(r'\d+( \d+:[1-9]\d*)+', witness or ''):
                 raise Refusal('it has no witness, so that a lost filter looks like an empty one')
-            self.witness = [(int(word), int(set_bits)) for word, set_bits in re.findall(r' (\d+):(\d+)', witness)]
         else:
-            self.head, self.strategy, self.witness = head, 'guava', []
+            self.head, self.strategy = head, 'guava'
             self.k, self.m = head >> 32 & 255, (head & 0xffffffff) * 64
             if head >> 40 != 1 or not self.k or not self.m or length != 6 + self.m // 8:
                 raise Refusal('no filter of layout guava or bitmap')
             # A hash that is about another string says nothing.
             if fields[:4] != ['guava', 'guava', str(self.m), str(self.k)]:
-                self.funnel = self.elements = whole = None
+                self.funnel = self.elements = whole = mirrored = None
+            if mirrored is None or sum(bin(bits).count('1') for _, bits in self.witness) < STRONG:
+                self.witness = []
         if whole is not None:
             raise Refusal('a shard, which has some of the elements only')
 
     def is_of(self, head, described):
         return described == self.described and self.head in (None, head)
+
+    def forms(self, kind, elements):
+        """What is to be looked for, for each element: as it is, or all that it may be."""
+        return [[element] if self.witness else forms(KINDS[kind][0], element) for element in elements]
 
     def gets(self, elements):
         """What BITFIELD_RO is to read: words of the witness, then bits."""
@@ -103,11 +132,12 @@ class Shape:
             bits = [48 + (p ^ 63) for p in bits]
         return [('u32', f'#{word}') for word, _ in self.witness] + [('u1', bit) for bit in bits]
 
-    def answers(self, values):
+    def has_witness(self, values):
         """By the values of gets()."""
-        words, bits = values[:len(self.witness)], values[len(self.witness):]
-        if any(word & set_bits != set_bits for word, (_, set_bits) in zip(words, self.witness)):
-            raise Refusal('it has lost bits')
+        return all(word & set_bits == set_bits for word, (_, set_bits) in zip(values, self.witness))
+
+    def answers(self, values):
+        bits = values[len(self.witness):]
         return [all(bits[at:at + self.k]) for at in range(0, len(bits), self.k)]
 
 
@@ -127,8 +157,8 @@ def sizes(strategy, bits, hashes):
 
 
 def texts(values):
-    """Of a hash, by whichever client."""
-    return [value.decode(errors='replace') if isinstance(value, bytes) else value for value in values]
+    """Of a hash."""
+    return [None if value is None else value.decode(errors='replace') for value in values]
 
 
 class Reader:
@@ -140,7 +170,7 @@ class Reader:
 
     def contains(self, elements):
         """An answer for each element."""
-        if isinstance(elements, (str, bytes)):
+        if isinstance(elements, (str, bytes, bytearray)):
             raise TypeError('one element, where a list of them is asked for')
         elements, answers, tries = list(map(self.bytes_of, elements)), [], TRIES
         while len(answers) < len(elements):
@@ -166,15 +196,24 @@ class Filter(Reader):
     def ask(self, batch, last):
         """An answer for each, or none if the filter is not as remembered; then the last try says why."""
         shape, pipeline = self.shape, self.client.pipeline(transaction=False)
-        gets = [arg for get in (shape.gets(batch) if shape else []) for arg in ('GET', *get)]
+        asked = shape.forms(self.kind, batch) if shape else []
+        gets = [arg for get in (shape.gets(sum(asked, [])) if shape else []) for arg in ('GET', *get)]
         pipeline.execute_command('BITFIELD_RO', self.key, 'GET', 'u48', 0, *gets)
         pipeline.execute_command('STRLEN', self.key)
-        pipeline.execute_command('HMGET', self.hash, *FIELDS)
+        pipeline.execute_command('HMGET', self.hash, *FIELDS, NEVER_DECODE=True)
         (head, *values), length, fields = pipeline.execute()
         fields = texts(fields)
         if shape and shape.is_of(head, (length, fields)):
             self.check(batch, shape.funnel, shape.elements)
-            return shape.answers(values)
+            if shape.has_witness(values):
+                found = iter(shape.answers(values))
+                return [any([next(found) for _ in of_element]) for of_element in asked]
+            if last or shape.head is None:
+                raise Refusal('it has lost bits')
+            # The hash is about another string of this shape.
+            self.shape = copy.copy(shape)
+            self.shape.witness = []
+            return []
         self.shape = None
         try:
             self.shape = Shape(head, length, fields)
@@ -192,8 +231,8 @@ class Window(Reader):
 
     def ask(self, batch, last):
         """An answer for each, or none if it was turned, or replaced, after its hash was read."""
-        layout, strategy, bits, hashes, funnel, elements, whole, _, name, length, slices, newest, turned = texts(
-            self.client.hmget(self.hash, *FIELDS, 'id', 'slice', 'slices', 'newest', 'turned'))
+        layout, strategy, bits, hashes, funnel, elements, whole, _, _, name, length, slices, newest, turned = texts(
+            self.client.execute_command('HMGET', self.hash, *FIELDS, 'id', 'slice', 'slices', 'newest', 'turned', NEVER_DECODE=True))
         if layout != 'window' or whole is not None or not name:
             raise Refusal('no filter of layout window')
         strategy, m, k = sizes(strategy, bits, hashes)
@@ -209,7 +248,7 @@ class Window(Reader):
             key = f'{self.hash}-window-{name}-{piece}'
             gets = [arg for word, _ in words for arg in ('GET', 'u32', f'#{word + 6}')]
             pipeline.execute_command('BITFIELD_RO', key, 'GET', 'i64', 0, *gets)
-            pipeline.execute_command('GETRANGE', key, 8, 23)
+            pipeline.execute_command('GETRANGE', key, 8, 23, NEVER_DECODE=True)
             pipeline.execute_command('STRLEN', key)
         (seconds, micros), *replies = pipeline.execute()
         now = (int(seconds) * 1000 + int(micros) // 1000) // length
@@ -217,7 +256,7 @@ class Window(Reader):
             raise Refusal('the clock is behind its newest slice')
         now, common = max(now, newest), [-1] * len(batch)
         for (piece, words), (at, *found), of, size in zip(pieces.items(), replies[::3], replies[1::3], replies[2::3]):
-            if of not in (name, name.encode()) or size != 24 + 4 * min(m - piece * PIECE, PIECE) or not turned <= at <= newest:
+            if of != name.encode() or size != 24 + 4 * min(m - piece * PIECE, PIECE) or not turned <= at <= newest:
                 if last:
                     raise Refusal('it has lost a part')
                 return []

@@ -6,10 +6,14 @@
 //! false is certain.  An error means that nothing is known: take it for true.
 //!
 //! A question is one round trip of three commands.  The first one reads the bits, and with
-//! them what shows that they are the filter's: the head of the string in layout guava, in
-//! layout bitmap bits that the string must have, its witness.  The others read what the
-//! filter is, its length and the hash next to it.  Where that is not as remembered, the bits
-//! may be another filter's.
+//! them what shows that they are the filter's: the head of the string in layout guava, and
+//! bits that the string must have, its witness.  The others read what the filter is, its
+//! length and the hash next to it.  Where that is not as remembered, the bits may be another
+//! filter's.
+//!
+//! In layout guava the hash only says of which kind the elements are, and may be lost, or be
+//! about another string.  Where a witness does not prove it, elements are looked for in all
+//! their forms.
 //!
 //! Window asks a window of time, in two round trips: the hash, and then the clock and the
 //! words of all pieces, which say how far they are turned.
@@ -20,7 +24,8 @@ use redis::{cmd, from_redis_value, pipe, ConnectionLike, ErrorKind, RedisError, 
 const BATCH: usize = 100; // elements a command; larger ones keep Redis from others for longer
 const TRIES: u32 = 5; // where the filter is replaced again and again
 const PIECE: u64 = 500_000; // words of a piece of a window, except for the last one
-const FIELDS: [&str; 8] = ["layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness"];
+const STRONG: u32 = 24; // bits of a witness, which another string has hardly ever
+const FIELDS: [&str; 9] = ["layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness", "mirrored"];
 const MOST: u64 = 999_999_999_999_999; // of numbers in the hash of a window
 const WINDOW_FIELDS: [&str; 5] = ["id", "slice", "slices", "newest", "turned"];
 
@@ -57,6 +62,24 @@ impl Element<'_> {
             Integer(i) => i.to_le_bytes().to_vec(),
             Bigint(i) => i.to_le_bytes().to_vec(),
             Row(values) => values.iter().flat_map(Element::part).collect(),
+        }
+    }
+
+    /// Bytes that it may be in a filter of which the kind is not known.
+    fn forms(&self) -> Vec<Vec<u8>> {
+        let integers = |n: i64| {
+            let short = i32::try_from(n).ok().map(|n| n.to_le_bytes().to_vec());
+            short.into_iter().chain([n.to_le_bytes().to_vec()]).collect()
+        };
+        match self {
+            // That of char(n) is without trailing blanks.
+            Text(text) => [*text, text.trim_end_matches(' ')]
+                .iter()
+                .flat_map(|text| [text.as_bytes().to_vec(), text.encode_utf16().flat_map(u16::to_le_bytes).collect()])
+                .collect(),
+            Integer(n) => integers(i64::from(*n)),
+            Bigint(n) => integers(*n),
+            _ => vec![self.bytes()],
         }
     }
 
@@ -127,8 +150,8 @@ impl Plan {
         Ok(Plan { strategy, m, k, funnel: field(4).to_string(), elements: field(5).to_string() })
     }
 
-    fn positions(&self, element: &Element) -> Vec<u64> {
-        self.strategy.positions(&element.bytes(), self.m, self.k)
+    fn positions(&self, element: &[u8]) -> Vec<u64> {
+        self.strategy.positions(element, self.m, self.k)
     }
 
     /// Refuse elements of another kind than the hash says.
@@ -153,48 +176,57 @@ struct Shape {
     described: (u64, Fields),
     head: Option<u64>, // of layout guava
     plan: Plan,
-    witness: Vec<(u64, u64)>, // number and bits of words
+    witness: Vec<(u64, u64)>, // number and bits of words, which prove the hash; none where that is not sure
 }
 
 impl Shape {
-    fn new(head: u64, described: (u64, Fields)) -> Result<Shape, String> {
+    fn new(first: u64, described: (u64, Fields)) -> Result<Shape, String> {
         let (length, fields) = &described;
         let field = |i: usize| fields[i].as_deref().unwrap_or("");
-        let mut shard = fields[6].is_some();
-        let bitmap = field(0) == "bitmap";
-        let (plan, witness);
-        if bitmap {
-            plan = Plan::of(fields)?;
+        let mut witness = words(field(7)).unwrap_or_default();
+        let (plan, head, about);
+        if field(0) == "bitmap" {
+            (plan, head, about) = (Plan::of(fields)?, None, true);
             if *length != (plan.m + 7) / 8 {
                 return Err(format!("no filter: it has {length} bytes, not {} bits", plan.m));
             }
-            witness = words(field(7)).ok_or("it has no witness, so that a lost filter looks like an empty one")?;
+            if witness.is_empty() {
+                return Err("it has no witness, so that a lost filter looks like an empty one".to_string());
+            }
         } else {
-            let (m, k) = ((head & 0xffffffff) * 64, head >> 32 & 255);
-            if head >> 40 != 1 || k == 0 || m == 0 || *length != 6 + m / 8 {
+            let (m, k) = ((first & 0xffffffff) * 64, first >> 32 & 255);
+            if first >> 40 != 1 || k == 0 || m == 0 || *length != 6 + m / 8 {
                 return Err("no filter of layout guava or bitmap".to_string());
             }
             // A hash that is about another string says nothing.
-            let about = [field(0), field(1), field(2), field(3)] == ["guava", "guava", &m.to_string(), &k.to_string()];
+            about = [field(0), field(1), field(2), field(3)] == ["guava", "guava", &m.to_string(), &k.to_string()];
             let said = |i: usize| if about { field(i).to_string() } else { String::new() };
-            (plan, witness) = (Plan { strategy: Strategy::Guava, m, k, funnel: said(4), elements: said(5) }, vec![]);
-            shard &= about;
+            (plan, head) = (Plan { strategy: Strategy::Guava, m, k, funnel: said(4), elements: said(5) }, Some(first));
+            if !about || fields[8].is_none() || witness.iter().map(|(_, bits)| bits.count_ones()).sum::<u32>() < STRONG {
+                witness.clear();
+            }
         }
-        if shard {
+        if about && fields[6].is_some() {
             return Err("a shard, which has some of the elements only".to_string());
         }
-        Ok(Shape { head: (!bitmap).then_some(head), plan, witness, described })
+        Ok(Shape { head, plan, witness, described })
     }
 
     fn is_of(&self, head: u64, described: &(u64, Fields)) -> bool {
         self.described == *described && self.head.map_or(true, |of_before| of_before == head)
     }
 
+    /// Bytes to be looked for, and which of the elements they are.
+    fn forms(&self, elements: &[Element]) -> Vec<(usize, Vec<u8>)> {
+        let forms = |element: &Element| if self.witness.is_empty() { element.forms() } else { vec![element.bytes()] };
+        elements.iter().enumerate().flat_map(|(i, element)| forms(element).into_iter().map(move |form| (i, form))).collect()
+    }
+
     /// What BITFIELD_RO is to read: words of the witness, then bits.
-    fn gets(&self, elements: &[Element]) -> Vec<(&'static str, String)> {
+    fn gets(&self, forms: &[(usize, Vec<u8>)]) -> Vec<(&'static str, String)> {
         let mut gets = self.witness.iter().map(|(word, _)| ("u32", format!("#{word}"))).collect::<Vec<_>>();
-        for element in elements {
-            for position in self.plan.positions(element) {
+        for (_, form) in forms {
+            for position in self.plan.positions(form) {
                 let bit = if self.head.is_some() { 48 + (position ^ 63) } else { position };
                 gets.push(("u1", bit.to_string()));
             }
@@ -203,12 +235,16 @@ impl Shape {
     }
 
     /// By the values of gets().
-    fn answers(&self, values: &[u64]) -> Result<Vec<bool>, String> {
-        let (words, bits) = values.split_at(self.witness.len());
-        if words.iter().zip(&self.witness).any(|(word, (_, bits))| word & bits != *bits) {
-            return Err("it has lost bits".to_string());
+    fn has_witness(&self, values: &[u64]) -> bool {
+        self.witness.iter().zip(values).all(|((_, bits), word)| word & bits == *bits)
+    }
+
+    fn answers(&self, values: &[u64], forms: &[(usize, Vec<u8>)], elements: usize) -> Vec<bool> {
+        let mut answers = vec![false; elements];
+        for ((i, _), bits) in forms.iter().zip(values[self.witness.len()..].chunks(self.plan.k as usize)) {
+            answers[*i] |= bits.iter().all(|bit| *bit == 1);
         }
-        Ok(bits.chunks(self.plan.k as usize).map(|bits| bits.iter().all(|bit| *bit == 1)).collect())
+        answers
     }
 }
 
@@ -221,7 +257,7 @@ fn number(text: &str, least: u64, most: u64) -> Result<u64, String> {
 fn words(witness: &str) -> Option<Vec<(u64, u64)>> {
     let mut parts = witness.split(' ');
     parts.next()?.parse::<u64>().ok()?;
-    parts.map(|part| part.split_once(':').and_then(|(word, bits)| Some((word.parse().ok()?, bits.parse().ok()?)))).collect()
+    parts.map(|part| part.split_once(':').and_then(|(word, bits)| Some((word.parse().ok()?, bits.parse().ok().filter(|bits| *bits > 0)?)))).collect()
 }
 
 /// Is for one thread at a time: have one for each.
@@ -254,10 +290,19 @@ impl Filter {
     fn contains_each(&mut self, redis: &mut impl ConnectionLike, batch: &[Element]) -> RedisResult<Vec<bool>> {
         let mut why = "it is replaced again and again".to_string();
         for _ in 0..TRIES {
-            let (head, values, described) = self.ask(redis, batch)?;
-            if let Some(shape) = self.shape.as_ref().filter(|shape| shape.is_of(head, &described)) {
-                let answers = shape.plan.check(batch).and_then(|()| shape.answers(&values));
-                return answers.map_err(|why| error(&self.key, why));
+            let forms = self.shape.as_ref().map_or(vec![], |shape| shape.forms(batch));
+            let (head, values, described) = self.ask(redis, &forms)?;
+            if let Some(shape) = self.shape.as_mut().filter(|shape| shape.is_of(head, &described)) {
+                shape.plan.check(batch).map_err(|why| error(&self.key, why))?;
+                if shape.has_witness(&values) {
+                    return Ok(shape.answers(&values, &forms, batch.len()));
+                }
+                if shape.head.is_none() {
+                    return Err(error(&self.key, "it has lost bits".to_string()));
+                }
+                // The hash is about another string of this shape.
+                shape.witness.clear();
+                continue;
             }
             let length = described.0;
             self.shape = Shape::new(head, described).map_err(|error| why = error).ok();
@@ -270,10 +315,10 @@ impl Filter {
     }
 
     /// The first 48 bits, the values that the shape of before gets, length and hash.
-    fn ask(&self, redis: &mut impl ConnectionLike, batch: &[Element]) -> RedisResult<(u64, Vec<u64>, (u64, Fields))> {
+    fn ask(&self, redis: &mut impl ConnectionLike, forms: &[(usize, Vec<u8>)]) -> RedisResult<(u64, Vec<u64>, (u64, Fields))> {
         let mut commands = pipe();
         commands.cmd("BITFIELD_RO").arg(&self.key).arg("GET").arg("u48").arg(0);
-        for (size, offset) in self.shape.iter().flat_map(|shape| shape.gets(batch)) {
+        for (size, offset) in self.shape.iter().flat_map(|shape| shape.gets(forms)) {
             commands.arg("GET").arg(size).arg(offset);
         }
         commands.cmd("STRLEN").arg(&self.key);
@@ -302,19 +347,19 @@ struct WindowPlan {
 
 impl WindowPlan {
     fn of(fields: &Fields) -> Result<WindowPlan, String> {
-        let (Some("window"), None, Some(id)) = (fields[0].as_deref(), &fields[6], &fields[8]) else {
+        let (Some("window"), None, Some(id)) = (fields[0].as_deref(), &fields[6], &fields[9]) else {
             return Err("no filter of layout window".to_string());
         };
         let count = |i: usize, least: u64, most: u64| number(fields[i].as_deref().unwrap_or(""), least, most).map(|n| n as i64);
-        let (slice, slices, newest) = (count(9, 1000, MOST)?, count(10, 1, 30)?, count(11, 0, MOST)?);
-        let turned = count(12, 0, newest as u64)?;
+        let (slice, slices, newest) = (count(10, 1000, MOST)?, count(11, 1, 30)?, count(12, 0, MOST)?);
+        let turned = count(13, 0, newest as u64)?;
         Ok(WindowPlan { plan: Plan::of(fields)?, id: id.clone(), slice, slices, newest, turned })
     }
 
     fn pieces(&self, elements: &[Element]) -> Pieces {
         let mut pieces = Pieces::new();
         for (i, element) in elements.iter().enumerate() {
-            for position in self.plan.positions(element) {
+            for position in self.plan.positions(&element.bytes()) {
                 pieces.entry(position / PIECE).or_default().push((position % PIECE, i));
             }
         }

@@ -1,5 +1,6 @@
 // BitmapReader of clients/java, which only reads, as an implementation of what
-// test/vectors/README.md says: Kit URL FOLDER STRATEGY.  Both strategies in layout bitmap.
+// test/vectors/README.md says: Kit URL FOLDER STRATEGY.  Both strategies in layout bitmap,
+// where no reader takes an empty filter, and none is asked.
 import bloomext.BitmapReader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -43,11 +44,16 @@ public class Kit implements Vectors.Implementation {
 			string.putLong(Long.reverse(strategy.equals("guava") ? word : Long.reverseBytes(word)));
 		}
 		redis.set(key.getBytes(), string.array());
-		redis.hset("{" + key + "}:bloomext", Map.of("layout", "bitmap", "strategy", strategy, "bits", "" + m, "hashes", "" + k, "witness", "" + m / 8));
+		int at = 0;
+		while (at + 4 < m / 8 && string.getInt(at) == 0)
+			at += 4;
+		String witness = m / 8 + " " + at / 4 + ":" + Integer.toUnsignedString(string.getInt(at));
+		boolean isEmpty = string.getInt(at) == 0;
+		redis.hset("{" + key + "}:bloomext", Map.of("layout", "bitmap", "strategy", strategy, "bits", "" + m, "hashes", "" + k, "witness", witness));
 		BitmapReader reader = new BitmapReader(redis, key);
 		return new Vectors.Filter() {
 			public boolean contains(String etype, byte[] value) {
-				return reader.contains(List.of(elementOf(etype, value)))[0];
+				return !isEmpty && reader.contains(List.of(elementOf(etype, value)))[0];
 			}
 
 			public boolean add(String etype, byte[] value) {

@@ -1,7 +1,8 @@
 // clients/node, which only reads, as an implementation: reader.js FOLDER STRATEGY
 //
-// guava in layout guava, parquet in layout bitmap.  What it asks a client is answered out of
-// the bytes, as Redis does.
+// guava in layout guava, as bytes, since without a hash their kind is not known; parquet in
+// layout bitmap, where no reader takes an empty filter, and none is asked.  What it asks a
+// client is answered out of the bytes, as Redis does.
 const { Filter } = require('./bloom_reader.js');
 const { check } = require('./vectors.js');
 
@@ -11,17 +12,29 @@ const KINDS = {
 	int4: ['integer', value => +value], int8: ['bigint', value => value.toString()], bytea: ['bytea', value => value],
 	uuid: ['uuid', value => value.toString('hex')],
 };
+if (strategy === 'guava') {
+	const integer = (bytes, write, number) => (bytes[write](number), bytes);
+	KINDS.text = KINDS.bytea;
+	KINDS.int4 = ['bytea', value => integer(Buffer.alloc(4), 'writeInt32LE', +value)];
+	KINDS.int8 = ['bytea', value => integer(Buffer.alloc(8), 'writeBigInt64LE', BigInt(value.toString()))];
+}
 
 // Parquet's bits lie the other way round in a byte, behind a head.
 function redisOf(bytes, m, k) {
 	const parquet = strategy === 'parquet', string = parquet ? bytes.subarray(bytes.length - m / 8) : bytes;
 	const bit = i => string[i >> 3] >> (parquet ? i % 8 : 7 - i % 8) & 1;
+	const word = number => Array.from({ length: 32 }, (_, i) => bit(32 * number + i)).reduce((sum, one) => sum * 2 + one);
+	const number = Array.from({ length: string.length >> 2 }, (_, i) => i).find(word);
+	const empty = parquet && number === undefined;
+	const fields = parquet && !empty
+		? ['bitmap', 'parquet', `${m}`, `${k}`, null, null, null, `${string.length} ${number}:${word(number)}`, null] : Array(9).fill(null);
+	const get = (size, at) => ({ u1: bit, u32: word, u48: () => string.readUIntBE(0, 6) })[size](+at.replace('#', ''));
 	const replies = {
 		STRLEN: () => string.length,
-		HMGET: () => parquet ? ['bitmap', 'parquet', `${m}`, `${k}`, null, null, null, `${string.length}`] : Array(8).fill(null),
-		BITFIELD_RO: gets => gets.filter((_, i) => i % 3 === 2).map((at, i) => i ? bit(+at) : string.readUIntBE(0, 6)),
+		HMGET: () => fields,
+		BITFIELD_RO: gets => gets.flatMap((size, i) => i % 3 === 1 ? [get(size, gets[i + 1])] : []),
 	};
-	return { sendCommand: async ([command, , ...gets]) => replies[command](gets) };
+	return { empty, sendCommand: async ([command, , ...gets]) => replies[command](gets) };
 }
 
 const varint = number => number > 127 ? [number & 127 | 128, ...varint(number >> 7)] : [number];
@@ -39,7 +52,7 @@ const implementation = {
 		return {
 			async contains(etype, value) {
 				const [kind, made] = KINDS[etype];
-				return (await new Filter(redis, 'key', kind).contains([made(value)]))[0];
+				return !redis.empty && (await new Filter(redis, 'key', kind).contains([made(value)]))[0];
 			},
 			add: () => false,
 		};

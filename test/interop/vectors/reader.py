@@ -1,7 +1,8 @@
 """clients/python, which only reads, as an implementation: reader.py FOLDER STRATEGY
 
-guava in layout guava, parquet in layout bitmap.  What it asks a client is answered out of
-the bytes, as Redis does.
+guava in layout guava, as bytes, since without a hash their kind is not known; parquet in
+layout bitmap, where no reader takes an empty filter, and none is asked.  What it asks a client
+is answered out of the bytes, as Redis does.
 """
 import sys
 import uuid
@@ -12,6 +13,9 @@ from vectors import check
 FOLDER, STRATEGY = sys.argv[1:]
 KINDS = {'text': ('text', bytes.decode), 'text16': ('bytea', lambda b: b.decode().encode('utf-16-le')), 'int4': ('integer', int),
          'int8': ('bigint', int), 'bytea': ('bytea', bytes), 'uuid': ('uuid', lambda b: uuid.UUID(bytes=b))}
+if STRATEGY == 'guava':
+    KINDS.update(text=('bytea', bytes), int4=('bytea', lambda b: int(b).to_bytes(4, 'little', signed=True)),
+                 int8=('bytea', lambda b: int(b).to_bytes(8, 'little', signed=True)))
 
 
 class Redis:
@@ -20,7 +24,12 @@ class Redis:
     def __init__(self, stream, m, k):
         self.parquet, self.replies = STRATEGY == 'parquet', []
         self.string = stream[len(stream) - m // 8:] if self.parquet else stream
-        self.fields = ['bitmap', 'parquet', str(m), str(k), None, None, None, str(len(self.string))] if self.parquet else [None] * 8
+        word = next((at for at in range(len(self.string) // 4) if self.word(f'#{at}')), None)
+        self.empty = self.parquet and word is None
+        self.fields = [None] * 9
+        if self.parquet and not self.empty:
+            witness = f'{len(self.string)} {word}:{self.word(f"#{word}")}'
+            self.fields = [b'bitmap', b'parquet', b'%d' % m, b'%d' % k, None, None, None, witness.encode(), None]
 
     def pipeline(self, transaction):
         return self
@@ -28,10 +37,14 @@ class Redis:
     def bit(self, i):
         return self.string[i // 8] >> (i % 8 if self.parquet else 7 - i % 8) & 1
 
-    def execute_command(self, command, _, *args):
+    def word(self, number):
+        return int(''.join(str(self.bit(i)) for i in range(32 * int(number[1:]), 32 * int(number[1:]) + 32)), 2)
+
+    def execute_command(self, command, _, *args, **options):
+        gets = {'u1': self.bit, 'u32': self.word}
         head = int.from_bytes(self.string[:6], 'big')
         self.replies.append({'STRLEN': lambda: len(self.string), 'HMGET': lambda: self.fields,
-                             'BITFIELD_RO': lambda: [head, *map(self.bit, args[5::3])]}[command]())
+                             'BITFIELD_RO': lambda: [head, *(gets[size](at) for size, at in zip(args[4::3], args[5::3]))]}[command]())
 
     def execute(self):
         replies, self.replies = self.replies, []
@@ -44,7 +57,7 @@ class Reader:
 
     def contains(self, etype, value):
         kind, made = KINDS[etype]
-        return Filter(self.redis, 'key', kind).contains([made(value)])[0]
+        return not self.redis.empty and Filter(self.redis, 'key', kind).contains([made(value)])[0]
 
     def add(self, etype, value):
         return False

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 /** What a filter of layout bitmap is, by the length of its string and the hash next to it. */
 final class BitmapShape extends Plan {
 	static final String[] FIELDS = {"layout", "strategy", "bits", "hashes", "funnel", "elements", "whole", "witness"};
-	private static final Pattern WITNESS = Pattern.compile("\\d+( \\d+:\\d{1,10})*");
+	private static final Pattern WITNESS = Pattern.compile("\\d+( \\d+:[1-9]\\d{0,9})+");
 	private static final Pattern WORD = Pattern.compile(" (\\d+):(\\d+)");
 
 	final Object described;
