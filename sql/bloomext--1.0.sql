@@ -909,7 +909,7 @@ CREATE FUNCTION bf_live_info(
 	AS 'MODULE_PATHNAME', 'bloomext_live_info'
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100000 ROWS 1;
 COMMENT ON FUNCTION bf_live_info(regclass) IS
-	'what each live filter is and how full, over its layers: expected and hashes are the first one''s, bits are counted; pending elements have no bits yet; maybe is NULL where a "no" is sure, or says what keeps it from that; surely_absent, confirmed and false_alarms are its answers to query plans since it was built';
+	'what each live filter is and how full, over its layers: expected and hashes are the first one''s, bits are counted; pending elements have no bits yet; maybe is NULL where a "no" is sure, or says what keeps it from that; surely_absent, confirmed and false_alarms are its answers to query plans since its file was made';
 
 CREATE FUNCTION bf_live_layers(
 	rel regclass,

@@ -7,11 +7,12 @@
  * The row of an element may be deleted, or not visible to the query; its bits
  * count here like those of others, as the query gains as little by them.
  *
- * Counts belong to a file of an index, as a rebuilt filter is another one.
- * They are statistics: of more files than there are slots, some are forgotten;
- * a statement that fails is not counted, nor is a parallel worker.  Where an
- * extension can have shared memory without being preloaded, from PostgreSQL 17
- * on, all sessions count in the same slots; before, each in its own.
+ * Counts belong to a file of an index, as a rebuilt filter is another one,
+ * and are forgotten where that is built in place.  They are statistics: of
+ * more files than there are slots, some are forgotten; a statement that fails
+ * is not counted, nor is a parallel worker.  Where an extension can have shared
+ * memory without being preloaded, from PostgreSQL 17 on, all sessions count in
+ * the same slots; before, each in its own.
  *
  * A session gets its slots in a subtransaction: a query does not fail because
  * there is no shared memory left, but goes uncounted.
@@ -168,6 +169,20 @@ bf_alarms_of(Relation index)
 		SpinLockRelease(&slot->mutex);
 	}
 	return counts;
+}
+
+/* Forget what was counted for a file that is built now, as far as this session knows. */
+void
+bf_alarms_forget(Relation index)
+{
+	FileKey		key = file_key_of(index);
+	Slot	   *slot = slots != NULL ? lock_slot(&key, false) : NULL;
+
+	if (slot != NULL)
+	{
+		slot->counts = (BfAlarms) {0};
+		SpinLockRelease(&slot->mutex);
+	}
 }
 
 /* Of the questions about what was not there, the share of false alarms. */

@@ -678,6 +678,7 @@ bflive_build(Relation heap, Relation index, IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
 	bf_live_forget(index);
+	bf_alarms_forget(index);
 	bf_live_check_columns(index);
 	if (is_in_place(index))
 		builder = begin_in_place(heap, index);

@@ -78,6 +78,7 @@ typedef struct BfAlarms
 extern bool bf_alarms_prepare(void);
 extern void bf_alarms_add(Relation index, const BfAlarms *more);
 extern BfAlarms bf_alarms_of(Relation index);
+extern void bf_alarms_forget(Relation index);
 extern double bf_alarms_share(const BfAlarms *alarms);
 
 /* maintenance.c */

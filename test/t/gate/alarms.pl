@@ -114,5 +114,12 @@ like(vacuum("$join; $join"), qr/live filter "t_filter" was wrong in 0\.\d+ of it
 is((grep { /\|/ } in_session($join, 'REINDEX INDEX t_filter', $counts))[-1], '0|0|0', 'a rebuilt filter begins anew');
 unlike(vacuum($join), qr/was wrong/, 'and is as good as promised');
 
+my $of_temporary = "SELECT surely_absent + confirmed + false_alarms, 'counts' FROM bf_live_info('emptied')";
+is(join(' ', grep { /counts/ } in_session(q{CREATE TEMP TABLE emptied (e int) ON COMMIT DELETE ROWS;
+		CREATE INDEX ON emptied (e); CREATE INDEX ON emptied USING bloomfilter (e) WITH (expected = 10000, fpp = 0.02, plans = on)},
+	'BEGIN; INSERT INTO emptied SELECT generate_series(1, 10000); ANALYZE emptied',
+	'SELECT count(*) FROM asked AS a WHERE NOT EXISTS (SELECT FROM emptied AS t WHERE t.e = a.e)', $of_temporary, 'COMMIT', $of_temporary)),
+	'40000|counts 0|counts', 'so does one that is emptied in place');
+
 $node->stop;
 done_testing();
