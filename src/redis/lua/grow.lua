@@ -27,7 +27,6 @@ if not note() then return false end
 local newest, next, config, cursor = KEYS[layers], KEYS[layers + 1], KEYS[layers + 2], KEYS[layers + 3]
 local shape = shapes == 1 and 1 or layers
 local filled = c('BITCOUNT', newest)
-if last == '' and filled >= full then return 0 end
 -- Set the bits of an element in its block of the newest layer; returns how many were not set.
 local function set_block(from)
   local bytes, bits, t, zeros = block_at(newest, ARGV[from]), ARGV[from + 1], {}, 0
@@ -66,13 +65,15 @@ local function testify(e, least, next_length)
 end
 local answers, m, own = {}, 0
 for e = first, #ARGV, step do
-  local changed = 0
-  if layers == 1 or not found(e) then changed, own = set(e), e end
+  local changed, ends = 0, last == '' and filled >= full
+  if layers == 1 and not ends or not found(e) then
+    if ends then break end
+    changed, own = set(e), e
+  end
   filled = filled + changed
   m = m + 1
   answers[m] = changed > 0 and '1' or '0'
-  if filled >= full then
-    if last == '' then break end
+  if last ~= '' and filled >= full then
     local ttl = c('PTTL', config)
     if c('EXISTS', next) == 1 or is_others(next) then return 0 end
     c('SETBIT', next, last, 0)
@@ -87,5 +88,6 @@ for e = first, #ARGV, step do
     break
   end
 end
+if m == 0 then return 0 end
 if own and has then testify(own, has) end
 return table.concat(answers)

@@ -209,6 +209,8 @@ my $room = $last;
 $room++ while $room < 200 && outcome("SELECT bf_redis_add('cache', 'ends', 'e$room')") ne '54000';
 cmp_ok($room - $last, '>', 10, 'and is filled then');
 is(outcome("SELECT bf_redis_add_each('cache', 'ends', '{x,y}')"), '54000', 'and nothing is added beyond');
+is(sql("SELECT bf_redis_add_each('cache', 'ends', '{e0,e1}')"), '{f,f}', 'but what is there may be added again');
+is(outcome("SELECT bf_redis_add_each('cache', 'ends', '{e0,x}')"), '54000', 'if nothing else is');
 is(sql("SELECT bool_and(bf_redis_contains('cache', 'ends', 'e' || i)) FROM generate_series(0, $room - 1) AS i"), 't', 'what it said it added is there');
 is(sql("SELECT fill < 0.55 FROM bf_redis_info('cache', 'ends')"), 't', 'and no more than fits');
 # An array of whatever can be an element is taken, and answered as its elements are.
