@@ -169,7 +169,6 @@ create_window(const BfRemote *remote, int64 ttl)
 	bf_script_arguments(unit);
 	bf_command_number(unit, window.length);
 	bf_command_number(unit, window.slices);
-	bf_command_text(unit, bf_layout_window_id(remote->layout, remote->hash[BF_CONFIG].values));
 	bf_remote_append_fields(unit, remote, BF_CONFIG);
 	answer = bf_ask_number(remote->server, remote->key, unit);
 	return answer >= 0 ? NULL :

@@ -66,11 +66,11 @@ static const BfRedisError answers[] = {
 	"The cluster lacks slots, or most of its masters; see CLUSTER INFO in Redis."},
 	{"MOVED", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"The server is a node of a Redis Cluster; set its option \"cluster\"."},
+	{"CROSSSLOT", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+	"The server is a node of a Redis Cluster; set its option \"cluster\"."},
 	/* Of lua/window.lua. */
 	{"BEHIND", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"Correct the clock of the server; if it is right, it was wrong before, and what was added may be lost: drop the filter with bf_redis_drop, and create it again."},
-	{"CROSSSLOT", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
-	"The server is a node of a Redis Cluster; set its option \"cluster\"."},
 	/* Scripts use commands that every server has, except for RedisBloom's. */
 	{"Unknown Redis command called from", ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
 	"Layout \"redisbloom\" requires the module RedisBloom; load it, or use layout \"bitmap\"."},
