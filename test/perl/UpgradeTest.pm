@@ -7,6 +7,7 @@
 #	  answers		to those, of the bytes that are kept
 #	  values		the table's values, as COPY writes them
 #	  indexes		the files of live filters, compressed, in base64
+#	  scripts		checksums of the SQL scripts that make the extensions
 #
 #	UpgradeRedis.pm has the same for keys in Redis.
 package UpgradeTest;
@@ -15,7 +16,8 @@ use strict;
 use warnings;
 
 use Compress::Zlib qw(memGzip memGunzip);
-use File::Basename qw(dirname);
+use Digest::SHA qw(sha256_hex);
+use File::Basename qw(basename dirname);
 use MIME::Base64 qw(encode_base64 decode_base64);
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -113,6 +115,14 @@ sub answers
 	return $self->script('questions.sql') . "\n";
 }
 
+# Those of this version's SQL scripts, for script/lint.
+sub scripts
+{
+	my ($self) = @_;
+	my $version = basename($self->{folder});
+	return join '', map { sha256_hex(slurp_file($_)) . '  ' . basename($_) . "\n" } sort glob "$root/../../sql/*--$version.sql";
+}
+
 sub kept_answers
 {
 	my ($self) = @_;
@@ -167,6 +177,7 @@ sub keep
 	$self->forget_emptied;
 	$self->sql("\\copy (SELECT name, f FROM made ORDER BY name COLLATE \"C\") TO '$folder/values'");
 	put("$folder/answers", $self->answers);
+	put("$folder/scripts", $self->scripts);
 	my %files = $self->files;
 	$node->stop;
 	put("$folder/indexes", join '', map { "$_\t" . encode_base64(memGzip(without_lsns(slurp_file($files{$_}))), '') . "\n" } sort keys %files);
