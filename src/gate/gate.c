@@ -841,6 +841,8 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 	CustomScan *scan = makeNode(CustomScan);
 	Question	question;
 	ListCell   *cell;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
 
 	foreach(cell, rel->indexlist)
 	{
@@ -860,10 +862,14 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 		scan->flags |= CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	scan->custom_plans = children;
 	scan->custom_exprs = question.clauses;
-	/* If the child checks nothing else, a "maybe" without a row was wrong. */
+	/*
+	 * If the child checks nothing else, a "maybe" without a row was wrong.  Of
+	 * constants only those come here of which a probe did not say "maybe".
+	 */
 	scan->custom_private =
 		lappend_oid(list_copy(gate->custom_private),
-					list_length(clauses) == list_length(question.rinfos));
+					list_length(clauses) == list_length(question.rinfos) &&
+					!constants_of(&question, values, nulls));
 	scan->methods = &bf_gate_methods;
 	return &scan->scan.plan;
 }

@@ -79,6 +79,7 @@ is($then - $once, (split /\|/, $truth)[2], 'each statement adds its own');
 # What is not known is not counted.
 foreach my $case (
 	[ 'the child checks something else', 'SELECT count(*) FROM asked AS a WHERE NOT EXISTS (SELECT FROM t WHERE t.e = a.e AND t.one = 1)' ],
+	[ 'the planner asks of constants first', 'SELECT count(*) FROM t WHERE e = 100007' ],
 	[ 'a parallel scan sees a part of the table', q(SELECT count(*) FROM t WHERE e = 100007),
 		q(SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;) ])
 {
