@@ -100,7 +100,8 @@ bf_image_of_layer(const BfRemote *remote, const BfFilter *filter, uint32 layer)
 
 /*
  * Give a filter that is about to be written a witness of all its layers.  An
- * empty filter has no witness until elements are added.
+ * empty filter has no witness until elements are added.  It proves the kind of
+ * elements only where that is known.
  */
 void
 bf_image_testify(BfRemote *remote, const BfFilter *filter)
@@ -122,7 +123,8 @@ bf_image_testify(BfRemote *remote, const BfFilter *filter)
 	if (words == 0)
 		return;
 	bf_layout_set_witness(values, text.data);
-	if (bf_layout_head(remote->layout) > 0)
+	if (bf_layout_head(remote->layout) > 0 &&
+		remote->plan.header.meaning != BF_MEANING_UNKNOWN)
 		bf_layout_set_mirrored(values);
 }
 
