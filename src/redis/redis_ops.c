@@ -443,37 +443,48 @@ append_readings(BfItems *items, const BfRemote *remote, Datum value,
 	pfree(string);
 }
 
+/* Append an element by every funnel that it may have but one. */
+static void
+append_by_others(BfItems *items, const BfRemote *remote, BfFunnel but,
+				 const BfElementType *element, Datum value, int source)
+{
+	const BfStrategy *strategy = remote->plan.strategy;
+
+	for (BfFunnel funnel = 1; funnel <= BF_FUNNEL_LAST; funnel++)
+	{
+		if (funnel != but && bf_strategy_takes_funnel(strategy, funnel) &&
+			bf_element_fits(strategy, funnel, element))
+			(void) append_item(items, remote, funnel, element, value, source);
+	}
+}
+
 /*
  * Append an element to be looked up: by the filter's own funnel if that is
  * certain, and compared with the bits, else by every funnel that the element
- * may have.  An integer that is too wide for the filter, and text with its
- * trailing blanks, are looked up nevertheless: a filter that has replaced it
- * may hold them.
+ * may have, and text both with and without its trailing blanks.  An integer
+ * that is too wide for the filter is looked up nevertheless: a filter that has
+ * replaced it may hold it.
  */
 static void
 append_lookup_item(BfItems *items, const BfRemote *remote,
 				   BfElementType *element, Datum value, int source)
 {
-	const BfStrategy *strategy = remote->plan.strategy;
 	BfFunnel	known = remote->plan.header.funnel;
 	BfFunnel	funnel = bf_element_bind_to(&remote->plan, element);
 	bool		sure = known != BF_FUNNEL_UNBOUND && bf_remote_is_proven(remote);
 
 	if (append_item(items, remote, funnel, element, value, source) && sure)
 		return;
-	for (int other = 1; other <= BF_FUNNEL_LAST; other++)
-	{
-		if (other != (int) funnel && bf_strategy_takes_funnel(strategy, other) &&
-			bf_element_fits(strategy, other, element))
-			(void) append_item(items, remote, other, element, value, source);
-	}
+	append_by_others(items, remote, funnel, element, value, source);
 	if (known == BF_FUNNEL_UNBOUND && element->meaning == BF_MEANING_TEXT)
 		append_readings(items, remote, value, source);
-	if (!element->ignores_blanks)
+	if (element->meaning != BF_MEANING_TEXT ||
+		!bf_element_ends_in_blank(element, value))
 		return;
-	bf_element_go_into(element, BF_MEANING_UNKNOWN);
-	if (!element->ignores_blanks)
-		(void) append_item(items, remote, funnel, element, value, source);
+	bf_element_go_into(element, element->ignores_blanks ? BF_MEANING_TEXT :
+					   BF_MEANING_BPCHAR);
+	(void) append_item(items, remote, funnel, element, value, source);
+	append_by_others(items, remote, funnel, element, value, source);
 }
 
 /*

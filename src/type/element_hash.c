@@ -162,6 +162,24 @@ own_bytes(const BfElementType *element, Datum value, BfElementBytes *bytes)
 		bytes->length = bpchartruelen((char *) bytes->data, bytes->length);
 }
 
+/* Whether an element is text that ends in a blank, whatever becomes of that. */
+bool
+bf_element_ends_in_blank(const BfElementType *element, Datum value)
+{
+	BfElementType whole = *element;
+	BfElementBytes bytes;
+	bool		ends_in_blank;
+
+	if (element->kind != BF_KIND_TEXT)
+		return false;
+	whole.ignores_blanks = false;
+	own_bytes(&whole, value, &bytes);
+	ends_in_blank = bytes.length > 0 && bytes.data[bytes.length - 1] == ' ';
+	if (bytes.made != NULL)
+		pfree(bytes.made);
+	return ends_in_blank;
+}
+
 /* Replace an element's bytes by converted text; the length is updated. */
 static inline void
 replace_bytes(BfElementBytes *bytes, const unsigned char *text)

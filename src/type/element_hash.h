@@ -54,6 +54,7 @@ extern BfCall *bf_call(FunctionCallInfo fcinfo, int filter, int element,
 extern bool bf_element_bytes(const BfStrategy *strategy, BfFunnel funnel,
 							 const BfElementType *element, Datum value,
 							 BfElementBytes *bytes);
+extern bool bf_element_ends_in_blank(const BfElementType *element, Datum value);
 extern bool bf_element_hash(const BfStrategy *strategy, BfFunnel funnel,
 							const BfElementType *element, Datum value,
 							BfHash *hash);

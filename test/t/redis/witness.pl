@@ -298,6 +298,25 @@ is(outcome("SELECT count(*) FROM generate_series(1, 500) AS i WHERE NOT bf_redis
 is(sql("SELECT funnel IS NULL FROM bf_redis_info('cache', 'long')"), 't', 'and nothing says what they are');
 is(outcome("SELECT bf_redis_add('cache', 'long', 9999)"), '22023', 'one is not added as a guess');
 
+# Nor are its texts denied, by whichever funnel, with or without blanks at their ends, whether
+# its hash is gone or another's; nor when it was fetched, taken for text as UTF-8, and mirrored.
+foreach my $kind ([ "('t' || i)::char(8)", 'utf8' ], [ "('t' || i)::char(8)", 'utf16' ], [ "'t' || i", 'utf16' ], [ "'t' || i || '  '", 'utf16' ])
+{
+	my ($element, $funnel) = @$kind;
+	my $is = $element =~ /char/ ? "rpad($element, 8)" : $element;
+	sql("SELECT bf_mirror(bf_agg_into(bf_create(1000, 0.01, funnel => '$funnel'), $element), 'cache', 'texts'),
+			bf_mirror(bf_agg('u' || i, 1000, 0.01), 'cache', 'other') FROM generate_series(1, 500) AS i");
+	my $denied = "SELECT count(*) FROM generate_series(1, 500) AS i WHERE NOT bf_redis_contains('cache', 'texts', $is)";
+	is(outcome($denied), 0, "$element, $funnel: found");
+	$redis->cli('COPY', '{other}:bloomext', '{texts}:bloomext', 'REPLACE');
+	is(outcome($denied), 0, '... by another hash, too');
+	$redis->cli('DEL', '{texts}:bloomext');
+	is(outcome($denied), 0, '... and by none');
+	sql("SELECT bf_mirror(bf_fetch('cache', 'texts'), 'cache', 'texts')");
+	is(outcome($denied), 0, '... and when what was fetched so was mirrored');
+	is($redis->cli('HEXISTS', '{texts}:bloomext', 'mirrored'), 0, '... of which the kind is not known');
+}
+
 # A witness of what was there when SQL added to a stream proves nothing about what a service
 # had put there, by other bytes: be that before the first addition or later.
 foreach my $kind ([ 'i', 'i::bigint', 5000 ], [ 'i::bigint', 'i', '5000' ], [ "'t' || i", 'utf16', "'new'" ])
