@@ -28,7 +28,8 @@
 -- may have been replaced or renamed without its hash: if it lacks those bits, the hash is
 -- about another string.  If it has them, but the hash was not written together with the
 -- string, or the bits are too few to prove its identity, elements passed without a kind
--- are looked up as both int and long, or both utf8 and utf16.
+-- are looked up as both int and long, or both utf8 and utf16; and in either case texts
+-- with and without blanks at their ends.
 --
 -- A shard is a filter, at its own key KEY:NUMBER.  Its hash records the number: at
 -- another key, it is an error.
@@ -550,6 +551,17 @@ local function kinds_to_ask(key, known, given, unsure)
   return {kind, unsure and not given and OTHER_KIND[kind] or nil}
 end
 
+-- An element by each kind; text that ends in blanks also without these, as char(n) is,
+-- where the hash may be another filter's.
+local function forms_to_ask(element, kinds, unsure)
+  local forms, trimmed = {}, element:gsub(' +$', '')
+  for _, kind in ipairs(kinds) do
+    forms[#forms + 1] = {kind, element}
+    if unsure and trimmed ~= element and kind:find('^utf') then forms[#forms + 1] = {kind, trimmed} end
+  end
+  return forms
+end
+
 -- The key.  Further keys must belong to its filter, so that the results cannot be
 -- mistaken for those of several filters.
 local function check_keys(key, ...)
@@ -579,8 +591,8 @@ local function ask(keys, elements, given)
     if not given and known == 'bytes' and #element == 36 and bytes_of.uuid(element) then
       refuse('element %d reads as a uuid; use bloomext_contains_uuid, or bloomext_contains_as for text', i)
     end
-    for _, kind in ipairs(kinds) do
-      local bytes = bytes_of[kind](element, strategy) or refuse('element %d is not of kind %s', i, kind)
+    for _, form in ipairs(forms_to_ask(element, kinds, unsure)) do
+      local bytes = bytes_of[form[1]](form[2], strategy) or refuse('element %d is not of kind %s', i, form[1])
       if contains(layers, HASHES[strategy](bytes)) then
         answers[i] = 1
         break

@@ -297,6 +297,15 @@ for (([ guava16 => 'guava', 'Title 10' ], [ guava => 'guava16', '标题、維基
 	ask('RENAME', 'kept', $to);
 }
 
+# Where nothing proves what the elements are, they may be of char(n).
+foreach my $funnel (qw(utf8 utf16))
+{
+	sql("SELECT bf_mirror(bf_agg_into(bf_create(1000, 0.0001, funnel => '$funnel'), ('t' || i)::char(9)), 'cache', 'padded') FROM generate_series(1, 500) AS i");
+	is($call->('contains_as', 'padded', $funnel, 't5', 't5  ', 't501 '), '100', "$funnel: texts are asked as they are");
+	ask('DEL', '{padded}:bloomext');
+	is($call->('contains_as', 'padded', $funnel, 't5', 't5  ', 't501 '), '110', "$funnel: and without a hash also without blanks");
+}
+
 # A window of time.
 sql("SELECT bf_redis_create('cache', 'growing:window', 100, span => '1 day', slices => 4)");
 like(reason('contains', 'growing:window', 'x'), qr/kind .* is not known/, 'a window that is empty: refused');
