@@ -77,11 +77,14 @@ my ($once, $then) = map { (split /\|/)[2] } grep { /\|/ } @twice;
 is($then - $once, (split /\|/, $truth)[2], 'each statement adds its own');
 
 # What is not known is not counted.
+my $by_scan = 'SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;';
+my $absent = $test->sql("SELECT min(g) FROM generate_series(100001, 100100) AS g WHERE NOT bf_live_contains('t', g)");
+like(join("\n", in_session($by_scan, "$explained SELECT count(*) FROM t WHERE e = $absent")), qr/Surely Absent: 1/, 'a constant is asked again when the plan is executed');
 foreach my $case (
 	[ 'the child checks something else', 'SELECT count(*) FROM asked AS a WHERE NOT EXISTS (SELECT FROM t WHERE t.e = a.e AND t.one = 1)' ],
-	[ 'the planner asks of constants first', 'SELECT count(*) FROM t WHERE e = 100007' ],
+	[ 'the planner asks of constants first', "SELECT count(*) FROM t WHERE e = $absent", $by_scan ],
 	[ 'a parallel scan sees a part of the table', q(SELECT count(*) FROM t WHERE e = 100007),
-		q(SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;) ])
+		"SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; $by_scan" ])
 {
 	my ($what, $query, $set) = @$case;
 	my $before = $test->sql($counts);
