@@ -454,6 +454,18 @@ requested_funnel(FunctionCallInfo fcinfo, int argument,
 		strategy->funnels[BF_KIND_TEXT];
 }
 
+/* Tell that elements are taken for text, which nothing says. */
+static void
+notice_funnel(const BfRemote *remote, BfFunnel funnel)
+{
+	ereport(NOTICE,
+			(errmsg("nothing records of what kind the elements of the filter at key \"%s\" are",
+					remote->key),
+			 errdetail("They are taken for text, with funnel \"%s\".",
+					   bf_funnel_name(funnel)),
+			 errhint("If they are not, name their funnel: what is in the filter would not be found.")));
+}
+
 /*
  * The funnel of a filter: the recorded or else the requested one.  If they
  * differ, one is wrong, which is an error if only a note records it.
@@ -466,7 +478,11 @@ recorded_funnel(FunctionCallInfo fcinfo, int argument, const BfRemote *remote)
 										remote->plan.strategy);
 
 	if (recorded == BF_FUNNEL_UNBOUND)
+	{
+		if (PG_ARGISNULL(argument) && !bf_remote_is_unbound(remote))
+			notice_funnel(remote, wanted);
 		return wanted;
+	}
 	if (remote->hash[BF_NOTE].there && !PG_ARGISNULL(argument) &&
 		recorded != wanted)
 		ereport(ERROR,

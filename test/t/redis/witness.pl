@@ -298,6 +298,14 @@ is(outcome("SELECT count(*) FROM generate_series(1, 500) AS i WHERE NOT bf_redis
 is(sql("SELECT funnel IS NULL FROM bf_redis_info('cache', 'long')"), 't', 'and nothing says what they are');
 is(outcome("SELECT bf_redis_add('cache', 'long', 9999)"), '22023', 'one is not added as a guess');
 
+# What a session is told when it calls a function.
+sub notice
+{
+	my ($call) = @_;
+	$node->psql('postgres', "SELECT $call IS NULL", stderr => \my $said);
+	return $said =~ s/^psql:\S+ //gmr;
+}
+
 # Nor are its texts denied, by whichever funnel, with or without blanks at their ends, whether
 # its hash is gone or another's; nor when it was fetched, taken for text as UTF-8, and mirrored.
 foreach my $kind ([ "('t' || i)::char(8)", 'utf8' ], [ "('t' || i)::char(8)", 'utf16' ], [ "'t' || i", 'utf16' ], [ "'t' || i || '  '", 'utf16' ])
@@ -312,7 +320,8 @@ foreach my $kind ([ "('t' || i)::char(8)", 'utf8' ], [ "('t' || i)::char(8)", 'u
 	is(outcome($denied), 0, '... by another hash, too');
 	$redis->cli('DEL', '{texts}:bloomext');
 	is(outcome($denied), 0, '... and by none');
-	sql("SELECT bf_mirror(bf_fetch('cache', 'texts'), 'cache', 'texts')");
+	is(notice("bf_fetch('cache', 'texts', funnel => '$funnel')"), '', '... it is fetched for a funnel');
+	like(notice("bf_mirror(bf_fetch('cache', 'texts'), 'cache', 'texts')"), qr/^NOTICE:  nothing records .*"texts" are\n.*"utf8".*\n.*name their funnel/, '... or as text');
 	is(outcome($denied), 0, '... and when what was fetched so was mirrored');
 	is($redis->cli('HEXISTS', '{texts}:bloomext', 'mirrored'), 0, '... of which the kind is not known');
 }
