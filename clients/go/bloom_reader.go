@@ -368,10 +368,10 @@ func (f *Filter) ask(ctx context.Context, elements []Element, last bool) ([]bool
 	}
 	head, described := values[0], fmt.Sprintf("%d %q", length.Val(), about.Val())
 	if shape != nil && described == shape.described && (shape.head == 0 || shape.head == head) {
-		if err := shape.check(elements); err != nil {
-			return nil, err
-		}
 		if shape.hasWitness(values[1:]) {
+			if err := shape.check(elements); err != nil {
+				return nil, err
+			}
 			answers := make([]bool, len(elements))
 			for i, there := range shape.answers(values[1:]) {
 				answers[of[i]] = answers[of[i]] || there
@@ -383,7 +383,7 @@ func (f *Filter) ask(ctx context.Context, elements []Element, last bool) ([]bool
 		}
 		// The hash is about another string of this shape.
 		other := *shape
-		other.witness = nil
+		other.witness, other.funnel, other.elements = nil, "", ""
 		f.shape.Store(&other)
 		return nil, nil
 	}

@@ -284,14 +284,14 @@ class Filter extends Reader {
 			['STRLEN', this.key], ['HMGET', this.hash, ...FIELDS],
 		]);
 		if (shape?.isOf(head, JSON.stringify([length, fields]))) {
-			shape.check(this.kind, batch);
 			if (shape.hasWitness(values)) {
+				shape.check(this.kind, batch);
 				const found = shape.answers(values);
 				return asked.map(formsOfOne => found.splice(0, formsOfOne.length).includes(true));
 			}
 			if (last || shape.head === null) shape.refuse('it has lost bits');
 			// The hash is about another string of this shape.
-			this.shape = Object.assign(Object.create(Shape.prototype), shape, { witness: [] });
+			this.shape = Object.assign(Object.create(Shape.prototype), shape, { witness: [], funnel: null, elements: null });
 			return [];
 		}
 		this.shape = null;

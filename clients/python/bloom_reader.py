@@ -204,15 +204,15 @@ class Filter(Reader):
         (head, *values), length, fields = pipeline.execute()
         fields = texts(fields)
         if shape and shape.is_of(head, (length, fields)):
-            self.check(batch, shape.funnel, shape.elements)
             if shape.has_witness(values):
+                self.check(batch, shape.funnel, shape.elements)
                 found = iter(shape.answers(values))
                 return [any([next(found) for _ in of_element]) for of_element in asked]
             if last or shape.head is None:
                 raise Refusal('it has lost bits')
             # The hash is about another string of this shape.
             self.shape = copy.copy(shape)
-            self.shape.witness = []
+            self.shape.witness, self.shape.funnel, self.shape.elements = [], None, None
             return []
         self.shape = None
         try:

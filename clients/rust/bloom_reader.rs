@@ -293,8 +293,8 @@ impl Filter {
             let forms = self.shape.as_ref().map_or(vec![], |shape| shape.forms(batch));
             let (head, values, described) = self.ask(redis, &forms)?;
             if let Some(shape) = self.shape.as_mut().filter(|shape| shape.is_of(head, &described)) {
-                shape.plan.check(batch).map_err(|why| error(&self.key, why))?;
                 if shape.has_witness(&values) {
+                    shape.plan.check(batch).map_err(|why| error(&self.key, why))?;
                     return Ok(shape.answers(&values, &forms, batch.len()));
                 }
                 if shape.head.is_none() {
@@ -302,6 +302,8 @@ impl Filter {
                 }
                 // The hash is about another string of this shape.
                 shape.witness.clear();
+                shape.plan.funnel.clear();
+                shape.plan.elements.clear();
                 continue;
             }
             let length = described.0;

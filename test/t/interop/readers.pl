@@ -139,10 +139,11 @@ sql(q{
 		SELECT 'utf8' AS kind, bf_agg(element, 10000, 1e-9) AS f FROM text_elements WHERE i % 2 = 0
 		UNION ALL SELECT 'utf16', bf_agg_into(bf_create(10000, 1e-9, funnel => 'utf16'), element) FROM text_elements WHERE i % 2 = 0
 		UNION ALL SELECT 'char', bf_agg(element::char(20), 10000, 1e-9) FROM char_elements WHERE i % 2 = 0
+		UNION ALL SELECT 'words', bf_agg(element, 600, 1e-9) FROM text_elements WHERE i % 20 = 0
 		UNION ALL SELECT 'int', bf_agg(element, 600, 1e-9) FROM integer_elements WHERE i % 2 = 0
 		UNION ALL SELECT 'long', bf_agg(element::bigint, 600, 1e-9) FROM integer_elements WHERE i % 2 = 0;
 	SELECT bf_mirror(f, 'cache', 'hash-' || kind), bf_mirror(f, 'cache', 'no-hash-' || kind) FROM of_unknown_kind;
-	CREATE TABLE another_kind AS SELECT * FROM (VALUES ('utf16', 'utf8'), ('char', 'utf8'), ('long', 'int'), ('int', 'long')) AS v (kind, hash);
+	CREATE TABLE another_kind AS SELECT * FROM (VALUES ('utf16', 'utf8'), ('char', 'utf8'), ('long', 'int'), ('int', 'long'), ('long', 'words')) AS v (kind, hash);
 	SELECT bf_mirror(f, 'cache', hash || '-hash-' || kind) FROM another_kind JOIN of_unknown_kind USING (kind)});
 append_to_file("$built/char", sql('SELECT element FROM char_elements ORDER BY i') . "\n");
 $redis->cli('EVAL', q{return redis.call('DEL', unpack(ARGV))}, 0, map { "{no-hash-$_}:bloomext" } qw(utf8 utf16 char int long));
@@ -153,7 +154,7 @@ foreach my $kinds (map { [ split ] } split /\n/, sql(q{SELECT kind || ' ' || has
 	my ($kind, $hash) = @$kinds;
 	$redis->cli('COPY', "{hash-$hash}:bloomext", "{$hash-hash-$kind}:bloomext", 'REPLACE');
 	push @of_unknown_kind, map { [ "$hash-hash-$kind", @$_[ 1, 2 ] ] }
-	  grep { $_->[0] eq $kind && ($kind =~ /^(?:utf16|char)$/ || $_->[1] eq { int => 'integer', long => 'bigint' }->{$hash}) } @kinds_and_files;
+	  grep { $_->[0] eq $kind && ($kind =~ /^(?:utf16|char)$/ || $_->[1] eq ({ int => 'integer', long => 'bigint' }->{$hash} // 'bigint')) } @kinds_and_files;
 }
 push @$_, digits("SELECT bf_contains(f, element)::int FROM $_->[2]_elements, of_unknown_kind WHERE '$_->[0]' ~ ('-' || kind || '\$') ORDER BY i")
   foreach @of_unknown_kind;
