@@ -15,9 +15,10 @@ local ends = ('%.0f'):format((now + ARGV[2] + 2) * length)
 c('DEL', KEYS[2])
 c('HSET', KEYS[2], 'newest', now, 'turned', now, unpack(ARGV, 3))
 c('PEXPIREAT', KEYS[2], ends)
+local id = c('HGET', KEYS[2], 'id')
 for i = 3, #KEYS do
   c('BITFIELD', KEYS[i], 'SET', 'i64', 0, now)
-  c('SETRANGE', KEYS[i], 8, c('HGET', KEYS[2], 'id'))
+  c('SETRANGE', KEYS[i], 8, id)
   c('PEXPIREAT', KEYS[i], ends)
 end
 return 1
