@@ -554,10 +554,12 @@ end
 -- An element by each kind; text that ends in blanks also without these, as char(n) is,
 -- where the hash may be another filter's.
 local function forms_to_ask(element, kinds, unsure)
-  local forms, trimmed = {}, element:gsub(' +$', '')
+  local forms = {}
   for _, kind in ipairs(kinds) do
     forms[#forms + 1] = {kind, element}
-    if unsure and trimmed ~= element and kind:find('^utf') then forms[#forms + 1] = {kind, trimmed} end
+    if unsure and kind:find('^utf') and element:sub(-1) == ' ' then
+      forms[#forms + 1] = {kind, element:match('^.*[^ ]') or ''}
+    end
   end
   return forms
 end

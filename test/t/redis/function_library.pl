@@ -304,6 +304,7 @@ foreach my $funnel (qw(utf8 utf16))
 	is($call->('contains_as', 'padded', $funnel, 't5', 't5  ', 't501 '), '100', "$funnel: texts are asked as they are");
 	ask('DEL', '{padded}:bloomext');
 	is($call->('contains_as', 'padded', $funnel, 't5', 't5  ', 't501 '), '110', "$funnel: and without a hash also without blanks");
+	is($call->('contains_as', 'padded', $funnel, ' ' x 200_000 . 'x', ' ' x 200_000), '00', "$funnel: blanks are passed over once");
 }
 
 # A window of time.
