@@ -63,3 +63,4 @@ select count(*) from bf_new(bf_create(10), array(select md5((i % 200000)::text) 
 select * from bf_new(bf_create(10) + 'a', array[1]);
 select * from bf_new(bf_create(10), array[1.5]);
 select * from bf_new(bf_create(10), 'a'::text);
+select * from bf_new(bf_create(10), array[row(1, 'a')]) n (i int, t text);

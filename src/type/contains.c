@@ -108,7 +108,7 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 Datum
 bloomext_new(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *set = bf_set_start(fcinfo, 1);
+	ReturnSetInfo *set = bf_set_open(fcinfo);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	BfElements	elements;
 	BfOnce		once;
@@ -117,6 +117,7 @@ bloomext_new(PG_FUNCTION_ARGS)
 	Datum		value;
 
 	start_lookup(fcinfo, array, &elements);
+	bf_set_start(fcinfo, 1);
 	bf_once_start(&once, &elements.call->element,
 				  (BfMeaning) elements.call->probe.filter->plan.header.meaning,
 				  array);

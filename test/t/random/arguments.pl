@@ -444,7 +444,12 @@ sub call
 		my $each = array($parameters->[1] =~ s/any.*/$kind/r, $arguments->[1]);
 		return "SELECT 0, count(*) FROM vals v WHERE $arguments->[0] $c->{form} " . any('ANY', 'ALL') . " ($each);";
 	}
-	return "$count " . ($values ? "$values, " : '') . "$expression" . any('', ' WITH ORDINALITY') . ' AS x;' if $c->{rows} && chance(0.5);
+	if ($c->{rows} && chance(0.5))
+	{
+		# Where rows have no type, PostgreSQL wants to be told their columns.
+		my $as = $c->{form} =~ /new$/ && $expression =~ /\bARRAY\[ROW\(/ ? 'AS x (a integer, b text)' : any('', 'WITH ORDINALITY ') . 'AS x';
+		return "$count " . ($values ? "$values, " : '') . "$expression $as;";
+	}
 	return "$count (SELECT $expression AS x " . ($values ? $rows : '') . any(' OFFSET 0', ' LIMIT 1') . ') s;';
 }
 
