@@ -214,10 +214,24 @@ ALTER TABLE stock ALTER article TYPE numeric USING article::numeric;
 ALTER TABLE stock ALTER article TYPE int USING article::int;
 CREATE INDEX ON stock USING bloomfilter (shop, (pieces::numeric));
 CREATE INDEX ON stock USING bloomfilter (shop, (ARRAY[article]));
-CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE INDEX ON stock USING bloomfilter (article, (shop COLLATE loose));
-SELECT bf_live_contains('stock', ROW('north' COLLATE loose, 1));
-SELECT bf_live_contains('stock', ROW('north'::text COLLATE loose, 1));
+DO $$
+DECLARE
+	statement text;
+BEGIN
+	CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+	FOREACH statement IN ARRAY ARRAY[
+		'CREATE INDEX ON stock USING bloomfilter (article, (shop COLLATE loose))',
+		'SELECT bf_live_contains(''stock'', ROW(''north'' COLLATE loose, 1))',
+		'SELECT bf_live_contains(''stock'', ROW(''north''::text COLLATE loose, 1))']
+	LOOP
+		BEGIN
+			EXECUTE statement;
+			RAISE WARNING 'not refused: %', statement;
+		EXCEPTION WHEN feature_not_supported THEN	-- as is meant
+		END;
+	END LOOP;
+EXCEPTION WHEN feature_not_supported THEN	-- no ICU
+END $$;
 
 -- No column names a filter of several.
 CREATE INDEX stock_pieces ON stock USING bloomfilter (shop, pieces);
