@@ -675,6 +675,14 @@ sub by_plan
 	complain($server, "the prepared $name", $asked, '', @denied);
 }
 
+# Begin a transaction in which a table has the same rows for all statements.  Nobody may
+# attach a partition while it lasts: a snapshot that is older sees its rows at once.
+sub one_snapshot
+{
+	my ($table) = @_;
+	return "BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE $table IN " . ($table eq 'p' ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS SHARE') . ' MODE;';
+}
+
 # What a snapshot sees, in any isolation level and of any age, and the gate with it.
 sub by_snapshot
 {
@@ -696,7 +704,7 @@ sub by_snapshot
 	return if $server == $standby || chance(0.5);
 	my $gated = script('gate', { f => $f, table => $table, elements => [ map { element($f, 100 * int(rand(2000)) + any(1 .. 6), 1) } 1 .. 200 ] });
 	my ($query) = $gated =~ /MODE; (.*); COMMIT;/;
-	my @said = run($server, "BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE $table IN ACCESS SHARE MODE; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; "
+	my @said = run($server, one_snapshot($table) . " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; "
 		. join(' ', map { "SET LOCAL bloomext.enable_gate = $_; SELECT md5(string_agg(e::text, ',' ORDER BY e)) FROM ($query) AS q;" } 'on', 'off') . ' COMMIT;');
 	return run($server, 'ROLLBACK;') if $state ne '00000';
 	$count{'compared with no gate'}++;
@@ -717,8 +725,8 @@ sub stored
 {
 	my ($server, $f, $table) = @_;
 	return if $server == $standby;
-	my ($denied) = run($server, "BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE $table IN ACCESS SHARE MODE; "
-		. "UPDATE stored SET f = (SELECT bf_agg($f->{over}, 20000, 0.001) FROM $table) WHERE name = '$f->{index}'; "
+	my ($denied) = run($server, one_snapshot($table)
+		. " UPDATE stored SET f = (SELECT bf_agg($f->{over}, 20000, 0.001) FROM $table) WHERE name = '$f->{index}'; "
 		. "SELECT count(*) FROM $table, stored WHERE name = '$f->{index}' AND NOT bf_contains(f, $f->{over}); COMMIT;");
 	return run($server, 'ROLLBACK;') if $state ne '00000';
 	$count{'filters stored'}++;
