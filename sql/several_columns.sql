@@ -218,6 +218,9 @@ DO $$
 DECLARE
 	statement text;
 BEGIN
+	IF NOT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') THEN
+		RETURN;	-- no ICU
+	END IF;
 	CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 	FOREACH statement IN ARRAY ARRAY[
 		'CREATE INDEX ON stock USING bloomfilter (article, (shop COLLATE loose))',
@@ -230,7 +233,6 @@ BEGIN
 		EXCEPTION WHEN feature_not_supported THEN	-- as is meant
 		END;
 	END LOOP;
-EXCEPTION WHEN feature_not_supported THEN	-- no ICU
 END $$;
 
 -- No column names a filter of several.

@@ -62,11 +62,12 @@ sub ruby
 	return $ruby ? ($ruby, $program) : ();
 }
 
-# The modules of a folder's package.json.
+# The modules of a folder's package.json, for the releases of Node that it names, if any.
 sub node
 {
 	my ($program, $folder, @modules) = @_;
-	return unless works('command -v node');
+	my ($least) = slurp_file("$folder/package.json") =~ /"node": ">=(\d+)"/;
+	return unless works("node -e 'process.exit(parseInt(process.versions.node) < @{[ $least // 0 ]} ? 1 : 0)'");
 	my $requires = join '; ', map { "require(\"$_\")" } @modules;
 	my $fetched = kept("node/" . basename($folder));
 	local $ENV{NODE_PATH} = join ':', "$fetched/node_modules", '/usr/share/nodejs';

@@ -24,8 +24,8 @@ function redisOf(bytes, m, k) {
 	const parquet = strategy === 'parquet', string = parquet ? bytes.subarray(bytes.length - m / 8) : bytes;
 	const bit = i => string[i >> 3] >> (parquet ? i % 8 : 7 - i % 8) & 1;
 	const word = number => Array.from({ length: 32 }, (_, i) => bit(32 * number + i)).reduce((sum, one) => sum * 2 + one);
-	const number = Array.from({ length: string.length >> 2 }, (_, i) => i).find(word);
-	const empty = parquet && number === undefined;
+	const first = string.findIndex(byte => byte), number = first >> 2;
+	const empty = parquet && first < 0;
 	const fields = parquet && !empty
 		? ['bitmap', 'parquet', `${m}`, `${k}`, null, null, null, `${string.length} ${number}:${word(number)}`, null] : Array(9).fill(null);
 	const get = (size, at) => ({ u1: bit, u32: word, u48: () => string.readUIntBE(0, 6) })[size](+at.replace('#', ''));

@@ -24,8 +24,9 @@ class Redis:
     def __init__(self, stream, m, k):
         self.parquet, self.replies = STRATEGY == 'parquet', []
         self.string = stream[len(stream) - m // 8:] if self.parquet else stream
-        word = next((at for at in range(len(self.string) // 4) if self.word(f'#{at}')), None)
-        self.empty = self.parquet and word is None
+        zeros = len(self.string) - len(self.string.lstrip(b'\0'))
+        word = zeros // 4
+        self.empty = self.parquet and zeros == len(self.string)
         self.fields = [None] * 9
         if self.parquet and not self.empty:
             witness = f'{len(self.string)} {word}:{self.word(f"#{word}")}'

@@ -154,7 +154,7 @@ foreach my $kinds (map { [ split ] } split /\n/, sql(q{SELECT kind || ' ' || has
 	my ($kind, $hash) = @$kinds;
 	$redis->cli('COPY', "{hash-$hash}:bloomext", "{$hash-hash-$kind}:bloomext", 'REPLACE');
 	push @of_unknown_kind, map { [ "$hash-hash-$kind", @$_[ 1, 2 ] ] }
-	  grep { $_->[0] eq $kind && ($kind =~ /^(?:utf16|char)$/ || $_->[1] eq ({ int => 'integer', long => 'bigint' }->{$hash} // 'bigint')) } @kinds_and_files;
+	  grep { $_->[0] eq $kind && ($kind =~ /^(?:utf16|char)$/ || $_->[1] eq ({ int => 'integer', long => 'bigint', words => 'bigint' }->{$hash})) } @kinds_and_files;
 }
 push @$_, digits("SELECT bf_contains(f, element)::int FROM $_->[2]_elements, of_unknown_kind WHERE '$_->[0]' ~ ('-' || kind || '\$') ORDER BY i")
   foreach @of_unknown_kind;

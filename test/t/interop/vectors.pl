@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 use Documents qw(code);
-use Languages qw(python java);
+use Languages qw(python node java);
 use VectorKit qw(kit test_runner);
 
 my $kit = kit('test/interop/python/*.py', 'clients/python/bloom_reader.py', 'clients/node/bloom_reader.js');
@@ -21,7 +21,7 @@ local $ENV{PYTHONDONTWRITEBYTECODE} = 1;
 my %runners = (
 	Python => [ [], python("$kit/formulas.py", 'hashlib') ],
 	"Python's reader" => [ [qw(guava64 parquet)], python("$kit/reader.py", 'mmh3', 'redis', 'xxhash') ],
-	"Node's reader" => [ [qw(guava64 parquet)], node_of_package() ? ('node', "$kit/reader.js") : () ],
+	"Node's reader" => [ [qw(guava64 parquet)], node("$kit/reader.js", "$FindBin::RealBin/../../../clients/node") ],
 	Java => [ [qw(guava64 guava32 spark)], java_of_kit() ]);
 foreach my $language (sort keys %runners)
 {
@@ -33,13 +33,6 @@ foreach my $language (sort keys %runners)
 	}
 }
 done_testing();
-
-# Whether there is a Node that the client's package is for.
-sub node_of_package
-{
-	my ($least) = slurp_file("$FindBin::RealBin/../../../clients/node/package.json") =~ /"node": ">=(\d+)"/ or die 'the package names no release of Node';
-	return system("node -e 'process.exit(parseInt(process.versions.node) < $least ? 1 : 0)' >/dev/null 2>&1") == 0;
-}
 
 sub java_of_kit
 {
