@@ -222,10 +222,18 @@ BEGIN
 		RETURN;	-- no ICU
 	END IF;
 	CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+	CREATE TABLE loosely (shop text COLLATE loose, article int);
+	CREATE TABLE loose_later (shop text);
+	CREATE INDEX ON loose_later USING bloomfilter (shop COLLATE "C");
+	ALTER TABLE loose_later ALTER shop TYPE text COLLATE loose;
 	FOREACH statement IN ARRAY ARRAY[
 		'CREATE INDEX ON stock USING bloomfilter (article, (shop COLLATE loose))',
 		'SELECT bf_live_contains(''stock'', ROW(''north'' COLLATE loose, 1))',
-		'SELECT bf_live_contains(''stock'', ROW(''north''::text COLLATE loose, 1))']
+		'SELECT bf_live_contains(''stock'', ROW(''north''::text COLLATE loose, 1))',
+		-- Its equality is the column's, whatever the index's collation is.
+		'CREATE INDEX ON loosely USING bloomfilter (shop COLLATE "C")',
+		'CREATE INDEX ON loosely USING bloomfilter (shop COLLATE "C", article)',
+		'SELECT bf_live_contains(''loose_later'', ''north'')']
 	LOOP
 		BEGIN
 			EXECUTE statement;
@@ -234,6 +242,20 @@ BEGIN
 		END;
 	END LOOP;
 END $$;
+
+-- Columns that are called as the fields of a ROW(...) are: which is meant cannot be known.
+CREATE TABLE numbered (f1 text, f2 text);
+CREATE INDEX numbered_bf ON numbered USING bloomfilter (f2, f1);
+INSERT INTO numbered VALUES ('a', 'b');
+SELECT bf_live_contains('numbered', q) FROM (SELECT f2, f1 FROM numbered) AS q;
+SELECT bf_live_contains('numbered', q) FROM (SELECT f1, f2 FROM numbered) AS q;
+SELECT bf_live_contains_each('numbered', ARRAY(SELECT q FROM (SELECT f1, f2 FROM numbered) AS q));
+SELECT * FROM bf_live_new('numbered', ARRAY(SELECT q FROM (SELECT f1, f2 FROM numbered) AS q)) AS n (f1 text, f2 text);
+SELECT bf_live_contains('numbered', ROW('b', 'a'));
+SELECT bf_live_contains('numbered', ROW(f2, f1)) FROM numbered;
+DROP INDEX numbered_bf;
+CREATE INDEX numbered_bf ON numbered USING bloomfilter (f1, f2);
+SELECT bf_live_contains('numbered', ROW('a', 'b')), bf_live_contains('numbered', q) FROM (SELECT f1, f2 FROM numbered) AS q;
 
 -- No column names a filter of several.
 CREATE INDEX stock_pieces ON stock USING bloomfilter (shop, pieces);

@@ -437,25 +437,33 @@ type_of_index(Relation index)
 
 /*
  * Raise an error if the fields of a row have other names than the columns of an
- * index: they may be in another order.
+ * index: they may be in another order.  The fields of ROW(...) are f1, f2, ...,
+ * which are no names, unless the table has such columns.
  */
 static void
 check_names(Relation index, const BfRowType *row)
 {
-	BfIndexKey *key;
+	BfIndexKey *key = NULL;
 
-	if (!row->is_named)
-		return;
-	key = bf_index_key_of(index);
-	for (int i = 0; i < key->count; i++)
+	for (int i = 0; i < bf_live_columns(index); i++)
 	{
-		if (strcmp(bf_row_field(row, i), key->columns[i].name) != 0)
+		const char *field = row->is_named ? bf_row_field(row, i) :
+			psprintf("f%d", i + 1);
+
+		if (!row->is_named &&
+			get_attnum(index->rd_index->indrelid, field) == InvalidAttrNumber)
+			continue;
+		if (key == NULL)
+			key = bf_index_key_of(index);
+		if (strcmp(field, key->columns[i].name) != 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("field %d of the row is \"%s\", but column %d of live filter \"%s\" is \"%s\"",
-							i + 1, bf_row_field(row, i), i + 1,
+							i + 1, field, i + 1,
 							RelationGetRelationName(index), key->columns[i].name),
-					 errhint("Give the fields in the order of the filter's columns, with their names, or without names as ROW(...).")));
+					 row->is_named ?
+					 errhint("Give the fields in the order of the filter's columns, with their names, or without names as ROW(...).") :
+					 errhint("The table has a column \"%s\", so give the fields with the names of the filter's columns, as in a row of a subquery.", field)));
 	}
 }
 

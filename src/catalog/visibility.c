@@ -320,6 +320,19 @@ bf_live_check_columns(Relation index)
 						format_type_be(unfit->atttypid)),
 				 errhint("%s", column_hint(unfit))));
 	for (int i = 0; i < bf_live_columns(index); i++)
-		bf_element_type(TupleDescAttr(RelationGetDescr(index), i)->atttypid,
-						index->rd_indcollation[i], &element);
+	{
+		Oid			type = TupleDescAttr(RelationGetDescr(index), i)->atttypid;
+		AttrNumber	column = index->rd_index->indkey.values[i];
+		Oid			column_type,
+					collation;
+		int32		typmod;
+
+		bf_element_type(type, index->rd_indcollation[i], &element);
+		if (column == 0)
+			continue;
+		/* A question that names the column means its equality, not the index's. */
+		get_atttypetypmodcoll(index->rd_index->indrelid, column, &column_type,
+							  &typmod, &collation);
+		bf_element_type(type, collation, &element);
+	}
 }
