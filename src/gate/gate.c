@@ -868,7 +868,7 @@ plan_gate(PlannerInfo *root, RelOptInfo *rel, CustomPath *gate, List *tlist,
 	 */
 	scan->custom_private =
 		lappend_oid(list_copy(gate->custom_private),
-					list_length(clauses) == list_length(question.rinfos) &&
+					list_difference_ptr(clauses, question.rinfos) == NIL &&
 					!constants_of(&question, values, nulls));
 	scan->methods = &bf_gate_methods;
 	return &scan->scan.plan;

@@ -93,6 +93,11 @@ foreach my $case (
 	is($last, $first, "$what: not counted");
 	unlike("@all", qr/False Alarms/, "$what: not said");
 }
+$test->sql('CREATE TABLE twice AS SELECT e, one FROM t WHERE e <= 1000; CREATE INDEX ON twice (e);
+	CREATE INDEX ON twice USING bloomfilter (e, e) WITH (plans = on); VACUUM ANALYZE twice');
+my $of_twice = join "\n", in_session("$explained SELECT (SELECT one FROM twice WHERE e = g AND one = g + 1) FROM generate_series(1, 60) AS g");
+like($of_twice, qr/Asked: 60/, 'a filter that has a column twice is asked');
+unlike($of_twice, qr/False Alarms/, 'nor is what such a filter does not check taken for its equality');
 my ($first, $last) = (grep { /\|/ } in_session($counts,
 	"BEGIN; DECLARE c SCROLL CURSOR FOR $join; FETCH LAST FROM c; FETCH BACKWARD ALL FROM c; COMMIT", $counts))[ 0, -1 ];
 is((split /\|/, $last)[2] - (split /\|/, $first)[2], (split /\|/, $truth)[2], 'a cursor counts once');
