@@ -118,6 +118,10 @@ create or replace trigger t before insert or update on other for each row execut
 insert into other values (1, null);
 create or replace trigger t before update on other for each statement execute function bf_only_grows('f');
 update other set n = 1;
+create view of_other as select * from other;
+create trigger t instead of update on of_other for each row execute function bf_only_grows('f');
+update of_other set n = 1;
+drop view of_other;
 set client_min_messages = warning;
 alter table other drop column f cascade;
 reset client_min_messages;

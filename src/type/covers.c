@@ -323,6 +323,8 @@ bloomext_only_grows(PG_FUNCTION_ARGS)
 		refuse_trigger("must be fired for row", "Create the trigger FOR EACH ROW.");
 	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		refuse_trigger("must be fired by UPDATE", NULL);
+	if (TRIGGER_FIRED_INSTEAD(trigger->tg_event))
+		refuse_trigger("must be fired BEFORE or AFTER UPDATE", "Create the trigger on the view's table.");
 	/* A row that moves to another partition is deleted and inserted. */
 	if (TRIGGER_FIRED_AFTER(trigger->tg_event) &&
 		trigger->tg_relation->rd_rel->relispartition)
