@@ -149,8 +149,9 @@ bf_expression_instead(Oid type, bool indexed, const char *value)
 		return psprintf("trim_scale(%s)::text", value);
 	if (type == CASHOID)
 		return psprintf("cash_send(%s)", value);
+	/* citext's equality is that by the default collation, whatever the value's. */
 	if (IsBinaryCoercible(type, TEXTOID))
-		return psprintf("lower(%s::text)", value);
+		return psprintf("lower(%s::text COLLATE \"default\")", value);
 	if (IsPolymorphicType(type))
 		return psprintf("%s::text::text[]", value);
 	identity = identity_instead(type, value);
