@@ -211,8 +211,9 @@ class Filter(Reader):
             if last or shape.head is None:
                 raise Refusal('it has lost bits')
             # The hash is about another string of this shape.
-            self.shape = copy.copy(shape)
-            self.shape.witness, self.shape.funnel, self.shape.elements = [], None, None
+            other = copy.copy(shape)
+            other.witness, other.funnel, other.elements = [], None, None
+            self.shape = other
             return []
         self.shape = None
         try:

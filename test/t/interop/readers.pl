@@ -39,8 +39,8 @@ my %titles = map { $_ => $asks{$_} =~ s/ask/titles/gr =~ s/Ask/Titles/r } keys %
 my %programs = map { $_ => grep { $_->{shown} } blocks("clients/\L$_\E/README.md") } keys %asks;
 system("cp -R '$root/clients'/* '$built' && mkdir -p '$built/go/ask' '$built/go/titles' '$built/rust/examples' '$built/node_modules' && ln -s ../node '$built/node_modules/bloomext-reader'") == 0
   or die 'cannot copy the readers';
-system("cp '$root/test/interop/readers/forms.py' '$built/python'; cp '$root/test/interop/readers/forms.js' '$built/node'") == 0
-  or die 'cannot copy forms';
+system("cd '$root/test/interop/readers' && cp forms.py shared.py '$built/python' && cp forms.js '$built/node' && cp Shared.java '$built/java/src/main/java'") == 0
+  or die 'cannot copy programs';
 my $kit = kit('test/interop/readers/kit.*', 'test/interop/readers/Kit.java');
 system("cd '$kit' && mkdir '$built/go/kit' && cp vectors.go kit.go '$built/go/kit' && cp vectors.rs '$built/rust' && cp kit.rs '$built/rust/examples'") == 0
   or die 'cannot copy the kit';
@@ -282,8 +282,12 @@ append_to_file("$built/one", "18\n");
 append_to_file("$built/blank", "19 \n");
 append_to_file("$built/one-uuid", "00000000-0000-0000-0000-000000000018\n");
 
-# What the forms of elements print that are taken, where a language's types leave anything to refuse.
-my %taken = (Python => "decoded 1 1 1\nbytea 1 1 1\nuuid 1\nbigint 1\nrow 1\n", Node => "bytea 1 1\nuuid 1 1 1 1\nbigint 1 1 1 1 1\ninteger 1 1\nrow 1 1\n");
+# What programs of a language alone print: the forms of elements that are taken, where its
+# types leave anything to refuse; and what threads do to each other.
+my %own = (
+	Python => { forms => "decoded 1 1 1\nbytea 1 1 1\nuuid 1\nbigint 1\nrow 1\n", shared => "True\n[True]\nshared: it has lost bits\n" },
+	Java => { shared => "false\ntrue\n" },
+	Node => { forms => "bytea 1 1\nuuid 1 1 1 1\nbigint 1 1 1 1 1\ninteger 1 1\nrow 1 1\n" });
 
 # ---- Programs that ask ----
 
@@ -393,10 +397,10 @@ foreach my $language (qw(Python Node Go Rust Java))
 		local $ENV{REDIS_URL} = "redis://service:password\@127.0.0.1:$redis->{port}";
 		my ($out, $err) = output_of('/dev/null', $commands{$language}->('titles'));
 		is($out, ${ $programs{$language}{shown} }, "$language: the page's program") or diag $err;
-		if (my $taken = $taken{$language})
+		foreach my $program (sort keys %{ $own{$language} // {} })
 		{
-			($out, $err) = output_of('/dev/null', $commands{$language}->('forms'), $url);
-			is($out, $taken, "$language: forms of elements, taken and refused") or diag $err;
+			($out, $err) = output_of('/dev/null', $commands{$language}->($program), $url);
+			is($out, $own{$language}{$program}, "$language: $program") or diag $err;
 		}
 
 		start_program(@command);

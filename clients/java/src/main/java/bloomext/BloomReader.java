@@ -48,8 +48,11 @@ public class BloomReader<T> {
 		return current == null || current.mightContain(element);
 	}
 
-	/** Reads the filter again, whole, by one GET; then the hash next to it, by which a shard is known. */
-	public void refresh() {
+	/**
+	 * Reads the filter again, whole, by one GET; then the hash next to it, by which a shard is known.
+	 * One thread at a time, as what was read earlier must not replace what was read later.
+	 */
+	public synchronized void refresh() {
 		BloomFilter<T> read = null;
 		try {
 			byte[] bytes = redis.get(key.getBytes(StandardCharsets.UTF_8));
