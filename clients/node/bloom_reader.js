@@ -33,6 +33,8 @@ function must(fits, element) {
 	throw new TypeError(`no such element, or no array of them: ${typeof element} ${String(element)}`);
 }
 
+const isString = (value, pattern) => typeof value === 'string' && pattern.test(value);
+
 const BYTES = {
 	text: string => Buffer.from(must(typeof string === 'string', string)),
 	integer: number => {
@@ -40,10 +42,10 @@ const BYTES = {
 		return bytes.writeInt32LE(must(Number.isInteger(number), number)), bytes;
 	},
 	bigint: number => {
-		const bytes = Buffer.alloc(8), exact = typeof number === 'number' ? Number.isSafeInteger(number) : /^-?\d+$/.test(number);
+		const bytes = Buffer.alloc(8), exact = typeof number === 'bigint' || Number.isSafeInteger(number) || isString(number, /^-?\d+$/);
 		return bytes.writeBigInt64LE(BigInt(must(exact, number))), bytes;
 	},
-	uuid: string => Buffer.from(must(/^\{?([0-9a-f]-?){32}\}?$/i.test(string), string).replace(/[{}-]/g, ''), 'hex'),
+	uuid: string => Buffer.from(must(isString(string, /^\{?([0-9a-f]-?){32}\}?$/i), string).replace(/[{}-]/g, ''), 'hex'),
 	bytea: bytes => Buffer.from(must(bytes instanceof Uint8Array, bytes)),
 	row: values => Buffer.concat([...must(Array.isArray(values) && values.length > 1, values)].flatMap(partOf)),
 };

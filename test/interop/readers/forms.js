@@ -8,12 +8,12 @@ const TAKEN = {
 	bigint: [0, 0n, '0', 9223372036854775807n, '9223372036854775807'], integer: [0, -0],
 	row: [['', -9223372036854775807n], ['长 '.repeat(30000), -4]],
 };
-const NEVER = [undefined, null, NaN, {}, [], ['one'], true, 5.5, Symbol('one'), new String('one')];
+const NEVER = [undefined, null, NaN, {}, [], ['one'], true, 5.5, Symbol('one'), new String('one'), new Number(5), [5], [5n], ['5'], [ID]];
 const REFUSED = {
 	text: [...NEVER, 5, Buffer.from('one')], integer: [...NEVER, '', '5', 5n, 2 ** 31, Infinity],
-	bigint: [...NEVER, '', ' 5', '5\n', '0x5', 'five', 2 ** 53, 2n ** 63n, Infinity],
-	uuid: [...NEVER, '', ` ${ID}`, `${ID}\n`, `urn:uuid:${ID}`, ID.slice(1), `${ID}0`, `g${ID.slice(1)}`, BYTES],
-	row: [...NEVER, 'one', ['one', null], ['one', true], ['one', 5.5], ['one', 2n ** 63n], ['one', [5]], ['one', , 1], ['one', { uuid: '5' }]],
+	bigint: [...NEVER, new Number(2 ** 53), [2 ** 53], Object(5n), new String('5'), '', ' 5', '5\n', '0x5', 'five', 2 ** 53, 2n ** 63n, Infinity],
+	uuid: [...NEVER, new String(ID), '', ` ${ID}`, `${ID}\n`, `urn:uuid:${ID}`, ID.slice(1), `${ID}0`, `g${ID.slice(1)}`, BYTES],
+	row: [...NEVER, 'one', ['one', null], ['one', true], ['one', 5.5], ['one', 2n ** 63n], ['one', [5]], ['one', , 1], ['one', { uuid: '5' }], ['one', { uuid: [ID] }], ['one', new Number(5)]],
 	bytea: [...NEVER, 5, '\x02', [2], { type: 'Buffer', data: [2] }, Uint16Array.of(2), Uint8Array.of(2).buffer],
 };
 const LISTS = ['one', new Set(['one']), new Map([['one', 1]]), Promise.resolve(['one']), { 0: 'one', length: 1 }, null, undefined,
