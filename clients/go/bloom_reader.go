@@ -57,6 +57,9 @@ const (
 	integer = 13
 )
 
+// Kinds by what the hash says that the elements are.
+var kinds = map[string]byte{"text": text, "char(n)": text, "bytea": bytea, "uuid": uuid, "integer": integer}
+
 func Text(s string) Element    { return Element{"utf8", text, []byte(s)} }
 func Bytea(b []byte) Element   { return Element{"bytes", bytea, b} }
 func UUID(id [16]byte) Element { return Element{"bytes", uuid, id[:]} }
@@ -231,7 +234,7 @@ func (p *plan) positions(element Element) []uint64 {
 // Refuse elements of another kind than the hash says.
 func (p *plan) check(elements []Element) error {
 	for _, element := range elements {
-		if p.funnel != "" && p.funnel != element.funnel || p.elements != "" && (p.elements == "uuid") != (element.kind == uuid) {
+		if p.funnel != "" && p.funnel != element.funnel || p.elements != "" && kinds[p.elements] != element.kind {
 			return fmt.Errorf("its elements are %q as %q, and not what was asked for", p.elements, p.funnel)
 		}
 		if p.elements == "char(n)" && bytes.HasSuffix(element.bytes, []byte(" ")) {

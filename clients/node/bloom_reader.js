@@ -24,9 +24,11 @@ const PIECE = 500000; // words of a piece of a window, except for the last one
 const FIELDS = ['layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness', 'mirrored'];
 const STRONG = 24; // bits of a witness, which another string has hardly ever
 
-// The kinds of elements: their funnel, as the hash names it, and their bytes.  What is of
-// another kind is refused: its bytes would be others, and the answer a wrong no.
+// The kinds of elements: their funnel and what they are, as the hash names them, and their
+// bytes.  What is of another kind is refused: its bytes would be others, and the answer a
+// wrong no.
 const FUNNELS = { text: 'utf8', integer: 'int', bigint: 'long', uuid: 'bytes', bytea: 'bytes', row: 'bytes' };
+const NAMES = { text: ['text', 'char(n)'], integer: ['integer'], bigint: ['integer'], uuid: ['uuid'], bytea: ['bytea'], row: ['bytea'] };
 
 function must(fits, element) {
 	if (fits) return element;
@@ -157,7 +159,7 @@ class Plan {
 
 	// Refuse elements of another kind than the hash says.
 	check(kind, elements) {
-		if (this.funnel && this.funnel !== FUNNELS[kind] || this.elements && (this.elements === 'uuid') !== (kind === 'uuid'))
+		if (this.funnel && this.funnel !== FUNNELS[kind] || this.elements && !NAMES[kind].includes(this.elements))
 			this.refuse(`its elements are ${this.elements || 'known'} as ${this.funnel}, not ${kind}`);
 		if (this.elements === 'char(n)' && elements.some(element => element.at(-1) === 32))
 			this.refuse('its elements are char(n): ask for them without trailing blanks');

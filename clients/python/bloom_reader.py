@@ -30,14 +30,14 @@ PIECE = 500000  # words of a piece of a window, except for the last one
 FIELDS = 'layout', 'strategy', 'bits', 'hashes', 'funnel', 'elements', 'whole', 'witness', 'mirrored'
 STRONG = 24     # bits of a witness, which another string has hardly ever
 
-# The kinds of elements: their funnel, as the hash names it, and their bytes.
+# The kinds of elements: their funnel, as the hash names it, their bytes, and what the hash may say that they are.
 KINDS = {
-    'text': ('utf8', str.encode),
-    'integer': ('int', lambda i: little(i, 4)),
-    'bigint': ('long', lambda i: little(i, 8)),
-    'uuid': ('bytes', lambda u: u.bytes),
-    'bytea': ('bytes', lambda b: bytes(memoryview(b))),
-    'row': ('bytes', lambda values: row(values)),
+    'text': ('utf8', str.encode, {'text', 'char(n)'}),
+    'integer': ('int', lambda i: little(i, 4), {'integer'}),
+    'bigint': ('long', lambda i: little(i, 8), {'integer'}),
+    'uuid': ('bytes', lambda u: u.bytes, {'uuid'}),
+    'bytea': ('bytes', lambda b: bytes(memoryview(b)), {'bytea'}),
+    'row': ('bytes', lambda values: row(values), {'bytea'}),
 }
 # Of a row: the number of a value's kind in the element, and its bytes.
 PARTS = {str: (9, 'text'), bytes: (11, 'bytea'), uuid.UUID: (12, 'uuid'), int: (13, 'bigint')}
@@ -183,8 +183,8 @@ class Reader:
 
     def check(self, elements, funnel, elements_are):
         """Refuse elements of another kind than the hash says."""
-        of_kind = KINDS[self.kind][0]
-        if (funnel or of_kind) != of_kind or elements_are and (elements_are == 'uuid') != (self.kind == 'uuid'):
+        of_kind, _, may_be = KINDS[self.kind]
+        if (funnel or of_kind) != of_kind or elements_are and elements_are not in may_be:
             raise Refusal(f'its elements are {elements_are or "known"} as {funnel}, not {self.kind}')
         if elements_are == 'char(n)' and any(element.endswith(b' ') for element in elements):
             raise Refusal('its elements are char(n): ask for them without trailing blanks')

@@ -54,6 +54,16 @@ impl Element<'_> {
         }
     }
 
+    /// Whether the hash may say that the elements are such.
+    fn may_be(&self, elements: &str) -> bool {
+        match self {
+            Text(_) => elements == "text" || elements == "char(n)",
+            Integer(_) | Bigint(_) => elements == "integer",
+            Uuid(_) => elements == "uuid",
+            Bytea(_) | Row(_) => elements == "bytea",
+        }
+    }
+
     fn bytes(&self) -> Vec<u8> {
         match self {
             Text(text) => text.as_bytes().to_vec(),
@@ -158,8 +168,7 @@ impl Plan {
     fn check(&self, elements: &[Element]) -> Result<(), String> {
         for element in elements {
             let funnel_fits = self.funnel.is_empty() || self.funnel == element.funnel();
-            let is_uuid = matches!(element, Uuid(_));
-            if !funnel_fits || !self.elements.is_empty() && (self.elements == "uuid") != is_uuid {
+            if !funnel_fits || !self.elements.is_empty() && !element.may_be(&self.elements) {
                 let (elements, funnel, asked) = (&self.elements, &self.funnel, element.funnel());
                 return Err(format!("its elements are \"{elements}\" as {funnel}, and were asked for as {asked}"));
             }

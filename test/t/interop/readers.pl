@@ -214,7 +214,11 @@ sql(q{
 	SELECT bf_redis_create('cache', 'bitmap-growing', 1000, 0.03, 'parquet', expansion => 1);
 	SELECT bf_redis_create('cache', 'bitmap-window', 1000, 0.03, 'parquet', span => '3 days');
 	SELECT bf_mirror(bf_agg(element, 10000, 0.03, 'magnuss'), 'cache', 'bitmap-magnuss') FROM text_elements;
-	SELECT bf_mirror(bf_agg('19'::char(5), 1000, 0.0001), 'cache', 'char'), bf_mirror(bf_agg('19'::char(5), 1000, 0.0001, 'parquet'), 'cache', 'bitmap-char')});
+	SELECT bf_mirror(bf_agg('19'::char(5), 1000, 0.0001), 'cache', 'char'), bf_mirror(bf_agg('19'::char(5), 1000, 0.0001, 'parquet'), 'cache', 'bitmap-char');
+	CREATE TABLE like_others AS
+		SELECT 'date' AS kind, bf_agg(date '1970-01-19', 1000, 0.0001) AS f UNION ALL SELECT 'timestamptz', bf_agg(timestamptz '1970-01-01 00:00:00.000018+00', 1000, 0.0001)
+		UNION ALL SELECT 'inet', bf_agg(inet '0.0.0.18', 1000, 0.0001) UNION ALL SELECT 'macaddr', bf_agg(macaddr '00:00:00:00:00:12', 1000, 0.0001);
+	SELECT bf_mirror(f, 'cache', kind), bf_mirror(f, 'cache', 'bitmap-' || kind, 'bitmap') FROM like_others});
 my %no_bitmaps = (alone => qr/no filter of layout/, back => qr/lost bits/, cut => qr/ \d+ bytes, not/, gone => qr/ 0 bytes, not/,
 	nine => qr/is not known/, many => qr/its hash says "?many/, (map { $_ => qr/no witness/ } qw(empty wordless bitless)), 'shards:0' => qr/a shard/,
 	magnuss => qr/is not known/, map { $_ => qr/no filter of layout/ } qw(absent shards growing window));
@@ -280,6 +284,8 @@ cmp_ok(scalar(() = $of_other =~ /1/g), '>', scalar(() = $answers{bigint} =~ /1/g
 is(join(' ', grep { !$redis->cli('EXISTS', $_) } @no_filters), 'absent', 'there are other things than filters');
 append_to_file("$built/one", "18\n");
 append_to_file("$built/blank", "19 \n");
+append_to_file("$built/trimmed", "18\n19\n");
+append_to_file("$built/one-row", "t18\tn18\n");
 append_to_file("$built/one-uuid", "00000000-0000-0000-0000-000000000018\n");
 
 # What programs of a language alone print: the forms of elements that are taken, where its
@@ -440,7 +446,9 @@ sub test_others
 	is(no_answer($no_bitmaps{$_}, ask("bitmap-$_", 'bigint', 'one')), '', "$language: no filter at bitmap-$_") foreach sort keys %no_bitmaps;
 	is(no_answer(qr/no filter of layout/, ask($_, 'bigint', 'one')), '', "$language: no filter at $_") foreach grep { !($language eq 'Java' && $_ eq 'guava32') } @no_filters;
 	is(no_answer(qr/a shard/, ask('shards:0', 'bigint', 'one')), '', "$language: a shard of layout guava");
-	foreach my $asked ([ 'integer', 'bigint', 'one' ], [ 'bigint', 'integer', 'one' ], [ 'text', 'bytea', 'one' ], [ 'uuid', 'bytea', 'one' ], [ 'bytea', 'uuid', 'one-uuid' ], [ 'char', 'text', 'blank' ])
+	is(ask('bitmap-char', 'text', 'trimmed'), '01', "$language: texts asked of bitmap-char");
+	foreach my $asked ([ 'integer', 'bigint', 'one' ], [ 'bigint', 'integer', 'one' ], [ 'text', 'bytea', 'one' ], [ 'uuid', 'bytea', 'one' ], [ 'bytea', 'uuid', 'one-uuid' ], [ 'char', 'text', 'blank' ],
+		[ 'date', 'integer', 'one' ], [ 'timestamptz', 'bigint', 'one' ], [ 'inet', 'bytea', 'one' ], [ 'macaddr', 'row', 'one-row' ])
 	{
 		my ($key, $kind, $file) = @$asked;
 		is(no_answer(qr/elements are/, ask($_, $kind, $file)), '', "$language: $kind asked of $_")

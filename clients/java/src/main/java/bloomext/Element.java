@@ -5,11 +5,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /** What is looked for, as bytes, and of which kind it is. */
 final class Element {
-	static final int UUID_KIND = 12;
+	/** Kinds by what the hash next to a filter says that the elements are. */
+	static final Map<String, Integer> KINDS = Map.of("text", 9, "char(n)", 9, "bytea", 11, "uuid", 12, "integer", 13);
 
 	final String funnel; // as the hash next to a filter names it
 	final int kind;      // of a value in a row
@@ -28,7 +30,7 @@ final class Element {
 			return new Element("bytes", 11, (byte[]) value);
 		if (value instanceof UUID) {
 			UUID id = (UUID) value;
-			return new Element("bytes", UUID_KIND, ByteBuffer.allocate(16).putLong(id.getMostSignificantBits())
+			return new Element("bytes", 12, ByteBuffer.allocate(16).putLong(id.getMostSignificantBits())
 				.putLong(id.getLeastSignificantBits()).array());
 		}
 		if (value instanceof Integer)

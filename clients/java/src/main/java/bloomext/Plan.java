@@ -71,8 +71,8 @@ class Plan {
 	/** Refuses elements of another kind than the hash says. */
 	void check(List<Element> batch) {
 		for (Element element : batch) {
-			boolean isUuid = element.kind == Element.UUID_KIND;
-			if (!funnel.isEmpty() && !funnel.equals(element.funnel) || !elements.isEmpty() && elements.equals("uuid") != isUuid)
+			boolean fits = elements.isEmpty() || Element.KINDS.getOrDefault(elements, 0) == element.kind;
+			if (!fits || !funnel.isEmpty() && !funnel.equals(element.funnel))
 				throw refusal("its elements are \"" + elements + "\" as " + funnel + ", and not what was asked for");
 			if (elements.equals("char(n)") && element.bytes.length > 0 && element.bytes[element.bytes.length - 1] == ' ')
 				throw refusal("its elements are char(n): ask for them without trailing blanks");
