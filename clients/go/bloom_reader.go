@@ -221,7 +221,7 @@ func planOf(field map[string]string) (plan, error) {
 		return plan{}, err
 	}
 	p := plan{field["strategy"], uint64(m), uint64(k), field["funnel"], field["elements"]}
-	if positions[p.strategy] == nil || p.strategy == "parquet" && (k != 8 || m%256 != 0) {
+	if positions[p.strategy] == nil || m%64 != 0 || p.strategy == "parquet" && (k != 8 || m%256 != 0) {
 		return p, fmt.Errorf("strategy %q with %d bits and %d hashes is not known", p.strategy, m, k)
 	}
 	return p, nil

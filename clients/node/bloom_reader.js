@@ -149,7 +149,7 @@ class Plan {
 	// By a hash that describes a filter.
 	read(strategy, bits, hashes) {
 		Object.assign(this, { strategy, m: this.number(bits, 1, 2 ** 32), k: this.number(hashes, 1, 255) });
-		if (!Object.hasOwn(POSITIONS, strategy) || strategy === 'parquet' && (this.k !== 8 || this.m % 256))
+		if (!Object.hasOwn(POSITIONS, strategy) || this.m % 64 || strategy === 'parquet' && (this.k !== 8 || this.m % 256))
 			this.refuse(`strategy ${strategy} with ${bits} bits and ${hashes} hashes is not known`);
 	}
 

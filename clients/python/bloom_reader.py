@@ -151,7 +151,7 @@ def number(text, least, most=10**15 - 1):
 def sizes(strategy, bits, hashes):
     """Strategy, bits and hashes, of a hash that describes a filter."""
     m, k = number(bits, 1, 2**32), number(hashes, 1, 255)
-    if strategy not in POSITIONS or strategy == 'parquet' and (k != 8 or m % 256):
+    if strategy not in POSITIONS or m % 64 or strategy == 'parquet' and (k != 8 or m % 256):
         raise Refusal(f'strategy {strategy} with {bits} bits and {hashes} hashes is not known')
     return strategy, m, k
 

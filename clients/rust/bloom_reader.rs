@@ -153,7 +153,7 @@ impl Plan {
         let field = |i: usize| fields[i].as_deref().unwrap_or("");
         let (m, k) = (number(field(2), 1, 1 << 32)?, number(field(3), 1, 255)?);
         let strategy = match field(1) {
-            "guava" => Strategy::Guava,
+            "guava" if m % 64 == 0 => Strategy::Guava,
             "parquet" if k == 8 && m % 256 == 0 => Strategy::Parquet,
             other => return Err(format!("strategy {other} with {m} bits and {k} hashes is not known")),
         };

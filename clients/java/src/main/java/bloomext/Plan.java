@@ -28,7 +28,7 @@ class Plan {
 		k = (int) number(fields.get(3), 1, 255);
 		funnel = fields.get(4) == null ? "" : fields.get(4);
 		elements = fields.get(5) == null ? "" : fields.get(5);
-		if (!"guava".equals(strategy) && !("parquet".equals(strategy) && k == SALTS.length && m % 256 == 0))
+		if (m % 64 != 0 || !"guava".equals(strategy) && !("parquet".equals(strategy) && k == SALTS.length && m % 256 == 0))
 			throw refusal("strategy " + strategy + " with " + m + " bits and " + k + " hashes is not known");
 		if (fields.get(6) != null)
 			throw refusal("a shard, which has some of the elements only");
