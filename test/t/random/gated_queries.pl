@@ -559,7 +559,9 @@ sub plan_of
 sub nodes { my ($node) = @_; return ($node, map { nodes($_) } @{ $node->{Plans} // [] }); }
 sub is_gate { return ($_[0]{'Custom Plan Provider'} // '') eq 'Bloom Filter Gate'; }
 sub shape { my ($plan) = @_; return join ' ', map { join ',', @$_{ grep { /^(Node Type|Relation Name|Join Type|Index Name|Alias)$/ } sort keys %$_ } } grep { !is_gate($_) } nodes($plan); }
-sub parsed { my ($plan) = @_; return defined $plan && $plan =~ /^\[/ ? JSON::PP->new->utf8->decode($plan)->[0]{Plan} : undef; }
+
+# The plan of a statement; what follows is of others, as the FETCH of a cursor is.
+sub parsed { my ($plan) = @_; return defined $plan && $plan =~ /^\[/ ? (JSON::PP->new->utf8->decode_prefix($plan))[0][0]{Plan} : undef; }
 
 sub is_gateable
 {
