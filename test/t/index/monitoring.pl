@@ -184,7 +184,7 @@ SKIP:
 	skip 'no citext', 1 unless $test->sql(q(SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'));
 	$is_sql->('citext', fresh('ci', $small) . q(CREATE EXTENSION citext; ALTER TABLE ci ALTER title TYPE citext;
 		SELECT seen('ci_bf'); DROP TABLE ci),
-		'ci_bf | f | live filter "ci_bf" has a column of a type that cannot be an element. Drop it, and create one on an expression, e.g. lower(title::text).');
+		'ci_bf | f | live filter "ci_bf" has a column of a type that cannot be an element. Drop it, and create one on an expression, e.g. lower(title::text COLLATE "default").');
 }
 
 # Damaged: each page, by what PostgreSQL checks and by what we do.
