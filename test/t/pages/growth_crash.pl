@@ -189,8 +189,6 @@ foreach my $round (1 .. $rounds)
 {
 	$live->sql('TRUNCATE equal');
 	$live->sql('TRUNCATE double') if $round % 7 == 0;
-	$full_page_writes = any('on', 'off');
-	$live->sql("ALTER SYSTEM SET full_page_writes = $full_page_writes; SELECT pg_reload_conf()");
 	fill_up('wide', 300 + int(rand(2000)));
 	my %before = map { $_ => $live->layers($_) } keys %filter;
 	checkpoint();
