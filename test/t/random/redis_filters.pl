@@ -869,10 +869,12 @@ sub drop
 	vanish($f) if $line eq 't';
 }
 
+# All keys go, one by one, the notes last: whoever asks of a filter of Redisson's meanwhile,
+# and finds neither its string nor the note that it was filled, is told that it is empty.
 sub delete_all
 {
 	my ($f) = @_;
-	redis($servers{ $f->{server} }, $_, 'DEL', $_) foreach keys_of($f);
+	redis($servers{ $f->{server} }, $_, 'DEL', $_) foreach sort { ($a =~ /:bloomext\z/) <=> ($b =~ /:bloomext\z/) } keys_of($f);
 	vanish($f);
 }
 
