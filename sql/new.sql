@@ -59,6 +59,27 @@ reset work_mem;
 -- So many that some share a hash.
 select count(*) from bf_new(bf_create(10), array(select md5((i % 200000)::text) from generate_series(1, 400000) i)) n;
 
+-- What is left out as the filter is over-full is told, once a statement, and only if something was left out.
+\set VERBOSITY default
+select count(*) < 100 as few from bf_new(bf_add_all(bf_create(100), array(select generate_series(1, 5000))), array(select generate_series(5001, 6000)));
+\set VERBOSITY terse
+select count(*) from (select bf_new(bf_add_all(bf_create(10 * i), array(select generate_series(1, 1000))), array[1]) from generate_series(1, 3) i) s;
+select * from bf_new(bf_add_all(bf_create(10, 0.001), array(select generate_series(1, 30))), array[1001, 1002]);
+-- So it is of a filter of which only a part was read.
+create temp table overfull as select bf_agg(i, 20000, 0.01) as f, bf_agg(i, 20000, 0.01, 'guava', 1) as g from generate_series(1, 10) i;
+update overfull set f = bf_add_all(f, array(select generate_series(1, 80000))), g = bf_add_all(g, array(select generate_series(1, 300000)));
+select count(*) from overfull, bf_new(f, array[1]);
+select count(*) from overfull, bf_new(g, array[1]);
+-- Not of what fits, grows, wanted little, does not know, or where that is not wanted.
+select (select count(*) from bf_new(bf_add_all(bf_create(1000), list), list)) as fits,
+       (select count(*) from bf_new(bf_add_all(bf_create(10, expansion => 2), list), list)) as grows,
+       (select count(*) from bf_new(bf_add_all(bf_create(10, 0.1), list), list)) as little,
+       (select count(*) from bf_new(bf_add_all(bf_create_bits(64, 3), list), list)) as unknown
+from (select array(select generate_series(1, 1000)) as list) l;
+set bloomext.overfull_notice = off;
+select count(*) from bf_new(bf_add_all(bf_create(100), array(select generate_series(1, 5000))), array[1]);
+reset bloomext.overfull_notice;
+
 \set VERBOSITY sqlstate
 select * from bf_new(bf_create(10) + 'a', array[1]);
 select * from bf_new(bf_create(10), array[1.5]);

@@ -21,13 +21,13 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 
-#include "agg/overfull.h"
 #include "compat.h"
 #include "core/format.h"
 #include "core/pause.h"
 #include "gate/gate.h"
 #include "index/index.h"
 #include "type/arguments.h"
+#include "type/overfull.h"
 
 /*
  * Version of the module; without the last number, of the SQL objects that it

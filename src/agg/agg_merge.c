@@ -16,9 +16,9 @@
 #include "fmgr.h"
 
 #include "agg/agg.h"
-#include "agg/overfull.h"
 #include "compat.h"
 #include "type/merge.h"
+#include "type/overfull.h"
 #include "type/toast_slices.h"
 
 PG_FUNCTION_INFO_V1(bloomext_union_agg_add);
@@ -145,6 +145,6 @@ bloomext_merge_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (BfValue *) PG_GETARG_POINTER(0);
-	bf_overfull_notice(&state->filter);
+	bf_overfull_notice(&state->filter, BF_AGG_OVERFULL_ADVICE);
 	PG_RETURN_POINTER(state->varlena);
 }

@@ -73,13 +73,13 @@
 
 #include "agg/agg_sized.h"
 #include "agg/hashlist.h"
-#include "agg/overfull.h"
 #include "core/estimate.h"
 #include "strategy/filter.h"
 #include "strategy/partial.h"
 #include "type/add.h"
 #include "type/arguments.h"
 #include "type/merge.h"
+#include "type/overfull.h"
 
 PG_FUNCTION_INFO_V1(bloomext_agg_add);
 PG_FUNCTION_INFO_V1(bloomext_agg_combine);
@@ -594,7 +594,7 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	}
 	/* Most results hold no more than expected, and need not be measured. */
 	if (state->added > state->plan.header.expected)
-		bf_overfull_notice(&result.filter);
+		bf_overfull_notice(&result.filter, BF_AGG_OVERFULL_ADVICE);
 	PG_RETURN_POINTER(result.varlena);
 }
 

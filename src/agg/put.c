@@ -18,9 +18,9 @@
 #include "windowapi.h"
 
 #include "agg/agg_sized.h"
-#include "agg/overfull.h"
 #include "type/add.h"
 #include "type/arguments.h"
+#include "type/overfull.h"
 
 PG_FUNCTION_INFO_V1(bloomext_put);
 
@@ -129,7 +129,7 @@ count_new(PutState *state)
 	if (++state->added > state->look_at)
 	{
 		state->look_at += filter->plan.header.expected / 4;
-		bf_overfull_notice(filter);
+		bf_overfull_notice(filter, BF_AGG_OVERFULL_ADVICE);
 	}
 }
 

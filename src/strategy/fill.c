@@ -6,6 +6,8 @@
  * bits set (fpp.c).  For a strategy with blocks it is instead the mean over
  * the layer's blocks, if the bits can be read.
  */
+#include <math.h>
+
 #include "core/estimate.h"
 #include "strategy/fill.h"
 
@@ -50,6 +52,21 @@ bf_fill_add_measured(BfFill *fill, const BfStrategy *strategy,
 	else
 		add_to_fill(fill, layer, measured->bits_set,
 					measured->sum_fpp / (double) (layer->bits / 8 / blocks->bytes));
+}
+
+/* Add a layer of a filter by an estimate from the first bytes of its bits. */
+void
+bf_fill_sample(BfFill *fill, const BfFilter *filter, const BfLayer *layer,
+			   const uint8_t *bits, size_t bytes)
+{
+	uint8_t		cell_bits = filter->plan.header.cell_bits;
+	uint64_t	set = bf_cells_count(bits, bytes, cell_bits);
+	uint64_t	cells = bytes * 8 / cell_bits;
+
+	if (cells > layer->bits)
+		cells = layer->bits;
+	bf_fill_add(fill, filter->plan.strategy, layer,
+				(uint64_t) rint((double) set / (double) cells * (double) layer->bits));
 }
 
 /* Add a layer of a filter by its bits. */

@@ -31,6 +31,9 @@ extern void bf_fill_add(BfFill *fill, const BfStrategy *strategy,
 extern void bf_fill_add_measured(BfFill *fill, const BfStrategy *strategy,
 								 const BfLayer *layer,
 								 const BfLayerFill *measured);
+extern void bf_fill_sample(BfFill *fill, const BfFilter *filter,
+						   const BfLayer *layer, const uint8_t *bits,
+						   size_t bytes);
 extern void bf_fill_measure(BfFill *fill, const BfFilter *filter,
 							const BfLayer *layer);
 

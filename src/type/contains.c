@@ -10,12 +10,17 @@
 #include "type/arguments.h"
 #include "type/element_hash.h"
 #include "type/once.h"
+#include "type/overfull.h"
 
 PG_FUNCTION_INFO_V1(bloomext_contains);
 PG_FUNCTION_INFO_V1(bloomext_contained);
 PG_FUNCTION_INFO_V1(bloomext_contains_all);
 PG_FUNCTION_INFO_V1(bloomext_contains_each);
 PG_FUNCTION_INFO_V1(bloomext_new);
+
+/* What to do about an over-full filter that is asked what is new. */
+#define OVERFULL_ADVICE \
+	"Build it for more elements than bf_info counts, or to grow: bf_create(expected, fpp, expansion => 2)"
 
 /* Whether the filter of a call contains its element. */
 static bool
@@ -104,7 +109,11 @@ bloomext_contains_each(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(answers);
 }
 
-/* bf_new(bloomfilter, elements): those surely not in it, each once */
+/*
+ * bf_new(bloomfilter, elements): those surely not in it, each once.  If some
+ * were found, a notice says whether the filter is over-full, as those may be
+ * new, too.
+ */
 Datum
 bloomext_new(PG_FUNCTION_ARGS)
 {
@@ -114,6 +123,7 @@ bloomext_new(PG_FUNCTION_ARGS)
 	BfOnce		once;
 	bool		found[BF_PIECE_ELEMENTS];
 	bool		nulls[1] = {false};
+	bool		any_found = false;
 	Datum		value;
 
 	start_lookup(fcinfo, array, &elements);
@@ -128,7 +138,10 @@ bloomext_new(PG_FUNCTION_ARGS)
 		/* Elements that the filter cannot contain are new. */
 		memset(is_new, true, elements.count);
 		for (uint32 i = 0; i < elements.hashed; i++)
+		{
 			is_new[elements.source[i]] = !found[i];
+			any_found |= found[i];
+		}
 		for (uint32 i = 0; i < elements.count; i++)
 		{
 			if (bf_once_next(&once, is_new[i], &value))
@@ -136,5 +149,7 @@ bloomext_new(PG_FUNCTION_ARGS)
 									 nulls);
 		}
 	}
+	if (any_found)
+		bf_overfull_notice_probed(&elements.call->probe, OVERFULL_ADVICE);
 	PG_RETURN_NULL();
 }

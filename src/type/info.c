@@ -60,18 +60,6 @@ bf_value_fpp(const BfFilter *filter)
 	return bf_value_fill(filter).fpp;
 }
 
-/* Estimate the cells of a layer that are not zero by the first of them. */
-static uint64
-sample_layer(const BfFilter *filter, const BfLayer *layer, uint64 bytes)
-{
-	uint8		cell_bits = filter->plan.header.cell_bits;
-	uint64		set = bf_cells_count(filter->bytes + layer->offset, bytes,
-									 cell_bits);
-	uint64		cells = Min(layer->bits, bytes * 8 / cell_bits);
-
-	return (uint64) rint((double) set / cells * layer->bits);
-}
-
 /* The approximate fill of a filter: its layers share the sample's size. */
 BfFill
 bf_value_sample(const BfFilter *filter)
@@ -80,8 +68,8 @@ bf_value_sample(const BfFilter *filter)
 	BfFill		fill = {0};
 
 	bf_foreach_layer(layer, filter)
-		bf_fill_add(&fill, filter->plan.strategy, &layer,
-					sample_layer(filter, &layer, Min(layer.bytes, share)));
+		bf_fill_sample(&fill, filter, &layer, filter->bytes + layer.offset,
+					   Min(layer.bytes, share));
 	return fill;
 }
 

@@ -277,3 +277,33 @@ bf_probe_contains_batch(BfProbe *probe, BfHash *hashes, Size count, bool *found)
 			found[i] = bf_probe_contains(probe, &hashes[i]);
 	}
 }
+
+/* Add a layer to an estimate, by what is read in the time of two slices. */
+static void
+sample_layer(BfProbe *probe, const BfLayer *layer, BfFill *fill)
+{
+	const BfFilter *filter = probe->filter;
+	uint64		bytes = Min(layer->bytes, BYTES_PER_SLICE);
+	struct varlena *slice;
+
+	if (filter->whole)
+	{
+		bf_fill_sample(fill, filter, layer, filter->bytes + layer->offset, bytes);
+		return;
+	}
+	slice = bf_slice_read(probe->datum, layer->offset, (int32) bytes);
+	bf_fill_sample(fill, filter, layer, DatumGetBfBytes(slice), bytes);
+	pfree(slice);
+	probe->stored->slices += 2;
+}
+
+/* The approximate fill of the filter, by the first bytes of each layer. */
+BfFill
+bf_probe_sample(BfProbe *probe)
+{
+	BfFill		fill = {0};
+
+	bf_foreach_layer(layer, probe->filter)
+		sample_layer(probe, &layer, &fill);
+	return fill;
+}

@@ -8,7 +8,7 @@
 #include "lib/ilist.h"
 
 #include "compat.h"
-#include "strategy/filter.h"
+#include "strategy/fill.h"
 
 /* The cache for a filter that is stored out of line. */
 typedef struct BfStored
@@ -41,5 +41,6 @@ extern void bf_probe_expect(BfProbe *probe, uint64 lookups);
 extern bool bf_probe_contains(BfProbe *probe, BfHash *hash);
 extern void bf_probe_contains_batch(BfProbe *probe, BfHash *hashes, Size count,
 									bool *found);
+extern BfFill bf_probe_sample(BfProbe *probe);
 
 #endif							/* BLOOMEXT_PROBE_H */
