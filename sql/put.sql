@@ -59,7 +59,9 @@ execute p (3000, 1e-9, 'redisson');
 select n, (select count(*) filter (where new) from (select bf_put(i % n, 100, 1e-9) over () as new from generate_series(1, 20) i) s) as new from unnest(array[3, 5, 3]) n;
 
 -- Far too many elements, told once; and as many as was said.
+\set VERBOSITY default
 select count(*) filter (where new) < 3000 as new from (select bf_put(title, 300, 0.001) over () as new from rows) s;
+\set VERBOSITY terse
 select count(*) filter (where new) < 3000 as new from (select bf_put(title, 10, 0.001) over (partition by part) as new from rows) s;
 set bloomext.overfull_notice = off;
 select count(*) filter (where new) < 3000 as new from (select bf_put(title, 300, 0.001) over () as new from rows) s;

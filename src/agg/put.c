@@ -27,6 +27,10 @@ PG_FUNCTION_INFO_V1(bloomext_put);
 /* Maximum number of parameters: expected, fpp and strategy. */
 #define PARAMETERS	3
 
+/* What to do about an over-full filter of a partition. */
+#define OVERFULL_ADVICE \
+	"Expect more elements of a window partition, by the second argument of bf_put"
+
 /* The cache of a call site. */
 typedef struct PutSite
 {
@@ -129,7 +133,7 @@ count_new(PutState *state)
 	if (++state->added > state->look_at)
 	{
 		state->look_at += filter->plan.header.expected / 4;
-		bf_overfull_notice(filter, BF_AGG_OVERFULL_ADVICE);
+		bf_overfull_notice(filter, OVERFULL_ADVICE);
 	}
 }
 
