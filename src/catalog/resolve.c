@@ -448,7 +448,7 @@ check_names(Relation index, const BfRowType *row)
 	for (int i = 0; i < bf_live_columns(index); i++)
 	{
 		const char *field = row->is_named ? bf_row_field(row, i) :
-			psprintf("f%d", i + 1);
+			bf_row_default_name(i + 1);
 
 		if (!row->is_named &&
 			get_attnum(index->rd_index->indrelid, field) == InvalidAttrNumber)

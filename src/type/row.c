@@ -32,14 +32,18 @@ bf_type_is_row(Oid type)
 	return type_is_rowtype(type);
 }
 
-/* Whether the name of a field is none: it is the nth of a ROW(...). */
+/* The name that PostgreSQL gives the nth field of a ROW(...), which has none. */
+const char *
+bf_row_default_name(int number)
+{
+	return psprintf("f%d", number);
+}
+
+/* Whether the name of the nth field of a row is none. */
 bool
 bf_row_is_nameless(const char *field, int number)
 {
-	char		name[NAMEDATALEN];
-
-	snprintf(name, sizeof(name), "f%d", number);
-	return field[0] == '\0' || strcmp(field, name) == 0;
+	return field[0] == '\0' || strcmp(field, bf_row_default_name(number)) == 0;
 }
 
 /* Add a field to the parts of a row. */

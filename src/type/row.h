@@ -38,6 +38,7 @@ typedef struct BfRowTarget
 } BfRowTarget;
 
 extern bool bf_type_is_row(Oid type);
+extern const char *bf_row_default_name(int number);
 extern bool bf_row_is_nameless(const char *field, int number);
 extern void bf_row_describe_value(BfRowType *row, HeapTupleHeader value);
 extern void bf_row_describe_fields(BfRowType *row, List *fields);
