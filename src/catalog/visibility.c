@@ -305,6 +305,22 @@ bf_live_maybe(Relation index)
 	return NULL;
 }
 
+/* The collation that a column has in the table; none for an expression. */
+static Oid
+collation_in_table(Relation index, int number)
+{
+	AttrNumber	column = index->rd_index->indkey.values[number];
+	Oid			type,
+				collation;
+	int32		typmod;
+
+	if (column == 0)
+		return InvalidOid;
+	get_atttypetypmodcoll(index->rd_index->indrelid, column, &type, &typmod,
+						  &collation);
+	return collation;
+}
+
 /* Raise 0A000 if a column cannot hold elements; checked at each read. */
 void
 bf_live_check_columns(Relation index)
@@ -321,18 +337,9 @@ bf_live_check_columns(Relation index)
 				 errhint("%s", column_hint(unfit))));
 	for (int i = 0; i < bf_live_columns(index); i++)
 	{
-		Oid			type = TupleDescAttr(RelationGetDescr(index), i)->atttypid;
-		AttrNumber	column = index->rd_index->indkey.values[i];
-		Oid			column_type,
-					collation;
-		int32		typmod;
-
-		bf_element_type(type, index->rd_indcollation[i], &element);
-		if (column == 0)
-			continue;
+		bf_element_type(TupleDescAttr(RelationGetDescr(index), i)->atttypid,
+						index->rd_indcollation[i], &element);
 		/* A question that names the column means its equality, not the index's. */
-		get_atttypetypmodcoll(index->rd_index->indrelid, column, &column_type,
-							  &typmod, &collation);
-		bf_element_type(type, collation, &element);
+		bf_element_check_collation(&element, collation_in_table(index, i));
 	}
 }

@@ -76,6 +76,19 @@ refuse_type(Oid type, bool indexed)
 					 bf_expression_instead(type, indexed, "..."))));
 }
 
+/* Raise if texts are equal by a collation that have different bytes. */
+void
+bf_element_check_collation(const BfElementType *element, Oid collation)
+{
+	if (element->kind == BF_KIND_TEXT && OidIsValid(collation) &&
+		!get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nondeterministic collations are not supported for bloom filters"),
+				 errdetail("Texts that are equal under such a collation can have different bytes, and therefore different bits."),
+				 errhint("Normalize the text so that equal texts have equal bytes, and use ...::text COLLATE \"C\".")));
+}
+
 /* Describe an element type, or raise that it cannot be one. */
 static void
 describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
@@ -90,13 +103,7 @@ describe_type(Oid type, Oid collation, bool indexed, BfElementType *element)
 	element->form = row->form;
 	element->meaning = row->meaning;
 	bf_element_go_into(element, row->meaning);
-	if (element->kind == BF_KIND_TEXT && OidIsValid(collation) &&
-		!get_collation_isdeterministic(collation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("nondeterministic collations are not supported for bloom filters"),
-				 errdetail("Texts that are equal under such a collation can have different bytes, and therefore different bits."),
-				 errhint("Normalize the text so that equal texts have equal bytes, and use ...::text COLLATE \"C\".")));
+	bf_element_check_collation(element, collation);
 	get_typlenbyvalalign(type, &element->typlen, &element->typbyval,
 						 &element->typalign);
 }

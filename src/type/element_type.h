@@ -62,6 +62,8 @@ extern const char *bf_expression_instead(Oid type, bool indexed,
 										 const char *value);
 
 /* element_type.c */
+extern void bf_element_check_collation(const BfElementType *element,
+									   Oid collation);
 extern void bf_element_type(Oid type, Oid collation, BfElementType *element);
 extern void bf_element_type_of(Oid type, Node *expression, Oid collation,
 							   BfElementType *element);
