@@ -282,9 +282,11 @@ bf_live_holds_elements(Relation index)
 static const char *
 column_hint(Form_pg_attribute column)
 {
-	return psprintf("Drop it, and create one on an expression, e.g. %s.",
-					bf_expression_instead(column->atttypid, true,
-										  quote_identifier(NameStr(column->attname))));
+	const char *instead = bf_expression_instead(column->atttypid, true,
+												quote_identifier(NameStr(column->attname)));
+
+	return instead == NULL ? "Drop it." :
+		psprintf("Drop it, and create one on an expression, e.g. %s.", instead);
 }
 
 /* Why the "no" of a filter is not certain, and what to do; NULL if it is. */

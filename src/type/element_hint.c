@@ -12,6 +12,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -104,6 +105,17 @@ callable_name(Oid function)
 }
 
 /*
+ * Whether a type's operator = is not equality of its values: no index or hash
+ * table can use it.  That of circle compares areas.
+ */
+static bool
+equals_others(Oid type)
+{
+	return !OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr) &&
+		OidIsValid(OpernameGetOprid(list_make1(makeString("=")), type, type));
+}
+
+/*
  * An expression for the first element, the lower bound, or the first column,
  * which are equal for equal values; or else for the text.
  */
@@ -129,10 +141,10 @@ part_instead(Oid type, bool indexed, const char *value)
 										 psprintf("(%s).%s", value,
 												  quote_identifier(NameStr(column->attname))));
 	}
-	return psprintf("%s::text", value);
+	return equals_others(type) ? NULL : psprintf("%s::text", value);
 }
 
-/* An alternative to an expression of a type. */
+/* An alternative to an expression of a type; NULL if there is none. */
 const char *
 bf_expression_instead(Oid type, bool indexed, const char *value)
 {

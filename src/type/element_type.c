@@ -63,6 +63,7 @@ pg_noreturn static void
 refuse_type(Oid type, bool indexed)
 {
 	bool		is_array = OidIsValid(get_element_type(getBaseType(type)));
+	const char *instead = bf_expression_instead(type, indexed, "...");
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -72,8 +73,10 @@ refuse_type(Oid type, bool indexed)
 			 errhint("Use a function for arrays (bf_add_all, bf_contains_each, bf_live_contains_each, bf_redis_add_each, bf_redis_contains_each), or unnest the array.") :
 			 type == RECORDOID ?
 			 errhint("Use the columns of the row individually.") :
+			 instead == NULL ?
+			 errhint("Its operator = is not equality of values: use an expression of a supported type (text, bytea, integer, ...) for what you take for equal.") :
 			 errhint("Use an expression that maps equal values to equal results of a supported type (text, bytea, integer, ...), e.g. %s.",
-					 bf_expression_instead(type, indexed, "..."))));
+					 instead)));
 }
 
 /* Raise if texts are equal by a collation that have different bytes. */
