@@ -21,8 +21,12 @@ def big(number, length=4):
     return number.to_bytes(length, 'big')
 
 
-WORDS = {'guava': lambda m, k: bytes([1, k]) + big(m // 64), 'guava32': lambda m, k: bytes([0, k]) + big(m // 64),
-         'spark1': lambda m, k: big(1) + big(k) + big(m // 64), 'spark2': lambda m, k: big(2) + big(k) + big(0) + big(m // 64),
+def words(m):
+    return big((m + 63) // 64)
+
+
+WORDS = {'guava': lambda m, k: bytes([1, k]) + words(m), 'guava32': lambda m, k: bytes([0, k]) + words(m),
+         'spark1': lambda m, k: big(1) + big(k) + words(m), 'spark2': lambda m, k, seed=0: big(2) + big(k) + big(seed) + words(m),
          'bitsandblooms': lambda m, k: big(m, 8) + big(k, 8) + big(m, 8)}
 
 
@@ -72,9 +76,9 @@ class Formulas:
     open = Filter
 
     @staticmethod
-    def empty(m, k):
+    def empty(m, k, *seed):
         if STRATEGY in WORDS:
-            return WORDS[STRATEGY](m, k) + bytes((m + 63) // 64 * 8)
+            return WORDS[STRATEGY](m, k, *seed) + bytes((m + 63) // 64 * 8)
         head = bytes.fromhex('15') + varint(m // 4) + bytes.fromhex('1c1c00001c1c00001c1c000000') if STRATEGY == 'parquet' else b''
         return head + bytes((m + 7) // 8)
 

@@ -64,12 +64,18 @@ class Reader:
         return False
 
 
+def varint(number):
+    return bytes([number & 127 | 128 * (number > 127)]) + (varint(number >> 7) if number > 127 else b'')
+
+
 class Readers:
     open = Reader
 
     @staticmethod
     def empty(m, k):
-        return (b'' if STRATEGY == 'parquet' else bytes([1, k]) + (m // 64).to_bytes(4, 'big')) + bytes(m // 8)
+        if STRATEGY == 'parquet':
+            return b'\x15' + varint(m // 4) + bytes.fromhex('1c1c00001c1c00001c1c000000') + bytes(m // 8)
+        return bytes([1, k]) + (m // 64).to_bytes(4, 'big') + bytes(m // 8)
 
 
 counts = check(Readers, FOLDER, STRATEGY)

@@ -1,60 +1,60 @@
 """Tests an implementation against the vectors: what it is to offer is said in ../README.md."""
-LARGEST = 1 << 20  # bits of a filter that is made for one element; what has more is left out
-WORDS, LEAST, REDIS = (lambda i: (i // 64 * 8 + 7 - i % 64 // 8, 1 << i % 8), lambda i: (i // 8, 1 << i % 8),
-                       lambda i: (i // 8, 128 >> i % 8))
-ORDERS = {'write_to_hex': WORDS, 'stream_hex': LEAST, 'bits_lsb_hex': LEAST, 'redis_hex': REDIS}
+import re
+ELEMENT = re.compile('int[48]:(-?[0-9]+)|(?:text|text16|bytea|uuid):(?:rep:([0-9]+):)?((?:[0-9a-f]{2})*)')
+ORDERS = {'write_to_hex': lambda i, m: (i // 64 * 8 + 7 - i % 64 // 8 - (m + 63) // 64 * 8, 1 << i % 8),  # from the end
+          'redis_hex': lambda i, m: (i // 8 - (m + 7) // 8, 128 >> i % 8)}
+ORDERS['stream_hex'] = ORDERS['bits_lsb_hex'] = lambda i, m: (i // 8 - (m + 7) // 8, 1 << i % 8)
 
 
 def check(implementation, folder, strategy):
-    """Counts of what agrees (True), what does not (False), and what was left out (None)."""
-    counts = {True: 0, False: 0, None: 0}
+    counts = {True: 0, False: 0, None: 0}  # of what agrees, what does not, and what was left out
 
     def rows(name):
-        with open(f'{folder}/{name}.tsv', encoding='utf-8') as file:
+        with open(f'{folder}/{name}.tsv', encoding='utf-8', newline='\n') as file:
             head, *lines = (line.rstrip('\n').split('\t') for line in file)
-        return [row for row in (dict(zip(head, line)) for line in lines) if strategy.endswith(row.get('version', ''))]
+        counts[False] += not lines or sum(len(line) != len(head) for line in lines)
+        return [dict(zip(head, line)) for line in lines]
 
     def cell(row, *names):
-        return next((row[name] for name in names if name in row), None)
+        return next(row[name] for name in names if name in row)
 
-    def element(row):
-        etype, text = row.get('etype', 'text'), row['value']
-        _, times, unit = text.split(':') if text.startswith('rep:') else ('', 1, text)
-        return etype, text.encode() if etype.startswith('int') else bytes.fromhex(unit) * int(times)
+    def element(etype, value, **_):
+        number, times, unit = ELEMENT.fullmatch(f'{etype}:{value}').groups()
+        return etype, number.encode() if number else bytes.fromhex(unit) * int(times or 1)
 
-    def size(row):  # m, k, and how many bytes the bits are
-        m = int(cell(row, 'bit_size', 'm', 'size', 'bits') or 256 * int(row['blocks']))
-        return m, int(cell(row, 'k', 'hash_iterations') or 8), (m + 63) // 64 * 8 if order is WORDS else (m + 7) // 8
+    def fitting(rows):  # each with m, k, and what is empty
+        for row in rows:
+            m = 256 * int(row.get('blocks', 0)) or int(cell(row, 'bit_size', 'm', 'size', 'bits'))
+            k = 8 if 'blocks' in row else int(cell(row, 'k', 'hash_iterations'))
+            if 0 < m <= 1 << 20 and strategy.endswith(row.get('version', '')) and not row.get(kind, '').startswith('sha256:'):
+                yield row, m, k, implementation.empty(m, k, *filter(None, [int(row.get('seed', 0))]))
+            else:
+                counts[None if row.get('version', '1') in '12' else False] += 1
 
-    filters, elements = rows('filters'), {row['elem_id']: element(row) for row in rows('hashing')}
-    kind = next(name for name in ORDERS if name in filters[0])
-    order = ORDERS[kind]
-    for row in rows('positions'):
-        (m, k, length), places = size(row), [order(i) for i in {int(i) for i in row['positions'].split(',')}]
-        if not 0 < m <= LARGEST or row.get('seed', '0') != '0':
-            counts[None] += 1
-            continue
-        stream, answers = bytearray(implementation.empty(m, k)), []
-        for at, mask in places:
-            stream[len(stream) - length + at] |= mask
-        for at, mask in [(0, 0), *places]:  # all of them, and all but one
-            stream[len(stream) - length + at] ^= mask
-            answers.append(implementation.open(bytes(stream), m, k).contains(*elements[row['elem_id']]))
-            stream[len(stream) - length + at] ^= mask
-        counts[answers == [True] + [False] * len(places)] += 1
-    for row in filters:
-        (m, k, length), mine = size(row), lambda other: other['filter_id'] == row['filter_id']
-        if row[kind].startswith('sha256:'):
-            counts[None] += 1
-            continue
-        stream = bytes.fromhex(row[kind]).ljust(len(implementation.empty(m, k)), b'\0')
-        added, (full, made) = False, (implementation.open(bits, m, k) for bits in (stream, stream[:-length] + bytes(length)))
-        counts[bin(int.from_bytes(stream[-length:], 'big')).count('1') == int(row['bit_count'])] += 1
-        for other in filter(mine, rows('filter_elements')):
-            was, added = made.contains(*element(other)), made.add(*element(other))
-            changed = cell(other, 'put_result', 'changed') or '01'[not was]
-            counts[full.contains(*element(other)) and (not added or changed == '01'[not was])] += 1
-        counts[not added or made.bytes() == stream] += 1
-        for other in filter(mine, rows('probes')):
-            counts[full.contains(*element(other)) == (cell(other, 'contains_all_k', 'might_contain', 'present', 'contains') == '1')] += 1
+    filters, inserted, probes = (rows(name) for name in ('filters', 'filter_elements', 'probes'))
+    elements = {row['elem_id']: element(**row) for row in rows('hashing')}
+    kind, ids = next(name for name in ORDERS if name in filters[0]), {row['filter_id'] for row in filters}
+    counts[False] += sum(x['filter_id'] not in ids for x in inserted + probes)
+    for row, m, k, empty in fitting(rows('positions')):
+        positions, answers = row['positions'].split(','), ''
+        for missing in [None, *set(positions)]:
+            stream = bytearray(empty)
+            for at, mask in (ORDERS[kind](int(i), m) for i in {*positions} - {missing}):
+                stream[at] |= mask
+            answers += '01'[implementation.open(bytes(stream), m, k).contains(*elements[row['elem_id']])]
+        counts[len(positions) == k and answers == '1'.ljust(1 + len({*positions}), '0')] += 1
+    for row, m, k, empty in fitting(filters):
+        stream, before, adds = element('bytea', row[kind])[1].ljust(len(empty), b'\0'), empty, False
+        full, made = (implementation.open(bits, m, k) for bits in (stream, empty))
+        for seq, x in enumerate((x for x in inserted if x['filter_id'] == row['filter_id']), 1):
+            asked = implementation.open(before, m, k - 1) if 'add_result' in x else made  # Redisson leaves out the last
+            new, adds = '10'[asked.contains(*element(**x))], made.add(*element(**x))
+            before = made.bytes() if adds else empty
+            changed = cell(x, 'put_result', 'add_result', 'changed') if len(x) > 4 else new
+            right = full.contains(*element(**x)) and x['seq'] == str(seq)
+            counts[right and changed in ((new,) if adds else ('0', '1'))] += 1
+        differing = bin(int.from_bytes(stream, 'big') ^ int.from_bytes(empty, 'big')).count('1')  # in the head, too
+        counts[str(differing) == row['bit_count'] and (before == stream or not adds)] += 1
+        for x in (x for x in probes if x['filter_id'] == row['filter_id']):
+            counts['01'[full.contains(*element(**x))] == cell(x, 'contains_all_k', 'might_contain', 'present', 'contains')] += 1
     return counts
