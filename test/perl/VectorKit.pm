@@ -31,13 +31,15 @@ sub kit
 sub test_runner
 {
 	my ($language, $folders, @command) = @_;
+	my $all_changes = 1;
 	foreach my $folder (@$folders ? @$folders : sort keys %strategies)
 	{
 		foreach my $strategy (@{ $strategies{$folder} })
 		{
 			my ($passed, $said) = run($folder, $strategy, "$root/test/vectors/$folder", @command);
 			ok($passed, "$language, $strategy: $said");
-			finds_changes($language, $folder, $strategy, @command);
+			finds_changes($language, $folder, $strategy, $all_changes, @command);
+			$all_changes = 0;
 		}
 	}
 	return;
@@ -54,19 +56,21 @@ sub run
 }
 
 # A filter, with all that belongs to it, and the first positions: as they are, and each time
-# with one change to one file.  What only reads does not tell whether an element was new.
+# with one change to one file, of all kinds or, to be quick, one to each.  What only reads does not tell whether an element was new.
 sub finds_changes
 {
-	my ($language, $folder, $strategy, @command) = @_;
+	my ($language, $folder, $strategy, $all_changes, @command) = @_;
 	my $bytes = qr/^(?:write_to_hex|stream_hex|bits_lsb_hex|redis_hex)$/;
 	my $answer = qr/^(?:contains_all_k|might_contain|present|contains|put_result|add_result|changed)$/;
 	my ($bit, $last_bit, $two) = (sub { s/([0-9])([^0-9,]?)$/($1 ^ 1) . $2/e }, sub { s/(.)$/sprintf '%x', hex($1) ^ 1/e }, sub { s/.*/2/ });
 	my @changes = (
 		[ 'hashing', qr/^value$/, $bit ], [ 'positions', qr/^positions$/, $bit ], [ 'filters', $bytes, $last_bit ],
-		[ 'filters', qr/^bit_count$/, $bit ], [ 'filter_elements', qr/^value$/, $bit ], [ 'probes', $answer, $bit ],
+		[ 'filter_elements', qr/^value$/, $bit ], [ 'probes', $answer, $bit ]);
+	push @changes, (
+		[ 'filters', qr/^bit_count$/, $bit ],
 		[ 'filter_elements', $answer, $two ], [ 'probes', $answer, $two ],
 		(map { [ $_, qr/^filter_id$/, sub { $_ = '9999' } ] } 'filter_elements', 'probes'),
-		(map { [ $_, undef ] } qw(hashing positions filters filter_elements probes)));
+		(map { [ $_, undef ] } qw(hashing positions filters filter_elements probes))) if $all_changes;
 	push @changes, [ 'filters', $bytes, sub { s/^(.)(.)/$1 . sprintf '%x', hex($2) ^ 1/e } ] if $folder !~ /^(?:redisson|magnuss|tale2009|cassandra)$/;
 	my %lines = map { $_ => [ split /\n/, slurp_file("$root/test/vectors/$folder/$_.tsv") ] } qw(hashing positions filters filter_elements probes);
 	my ($version) = $strategy =~ /^spark(\d)$/;
