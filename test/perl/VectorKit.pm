@@ -56,7 +56,8 @@ sub run
 }
 
 # A filter, with all that belongs to it, and the first positions: as they are, and each time
-# with one change to one file, of all kinds or, to be quick, one to each.  What only reads does not tell whether an element was new.
+# with one change to one file, of all kinds or, to be quick, one to each.  What only reads
+# does not tell whether an element was new, so that no answer to that is inverted.
 sub finds_changes
 {
 	my ($language, $folder, $strategy, $all_changes, @command) = @_;
