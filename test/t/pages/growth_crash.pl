@@ -185,8 +185,12 @@ sub fill_up
 }
 
 my ($committed, $additions) = (0, 0);
-foreach my $round (1 .. $rounds)
+sub is_enough { return $committed > 1000 * $rounds && $additions >= 2 * $rounds; }
+
+# A busy machine needs more rounds until there is enough to lose.
+foreach my $round (1 .. 10 * $rounds)
 {
+	last if $round > $rounds && is_enough();
 	$live->sql('TRUNCATE equal');
 	$live->sql('TRUNCATE double') if $round % 7 == 0;
 	fill_up('wide', 300 + int(rand(2000)));
@@ -219,8 +223,7 @@ foreach my $round (1 .. $rounds)
 	is($live->sql(q(SELECT look('gone'))), $fine, "round $round: and is kept up to date again");
 	cmp_ok($live->layers('gone'), '>=', 3, "round $round: and grows");
 }
-cmp_ok($committed, '>', 1000 * $rounds, "there was something to lose: $committed rows");
-cmp_ok($additions, '>=', 2 * $rounds, "while layers were added: $additions");
+ok(is_enough(), "there was something to lose: $committed rows, $additions layers");
 diag("$torn pages were torn");
 $live->is_within_fpp('after crashes', 'double');
 
