@@ -24,12 +24,18 @@ sub start
 {
 	my ($self, $group, $seed, $action) = @_;
 	$self->{number} = ++$self->{started};
+
+	# Until a worker has a handler of its own, the test's would stop its servers.
+	my $term = POSIX::SigSet->new(POSIX::SIGTERM);
+	POSIX::sigprocmask(POSIX::SIG_BLOCK, $term);
 	my $pid = fork // die "could not fork: $!";
+	$SIG{TERM} = sub { $stopped = 1 } unless $pid;
+	POSIX::sigprocmask(POSIX::SIG_UNBLOCK, $term);
 	return $self->{running}{$pid} = $group if $pid;
+
 	%{ $self->{running} } = %count = ();
 	srand($seed);
 	$SIG{PIPE} = 'IGNORE';
-	$SIG{TERM} = sub { $stopped = 1 };
 	my $ok = eval { $action->() while !$stopped; 1 };
 	my $why = $@;
 	append_to_file("$self->{dir}/count.$self->{number}", join '', map { "$_=$count{$_}\n" } keys %count);
