@@ -79,38 +79,45 @@ sub finds_changes
 	$filter //= $lines{filters}[2];
 	my ($id) = split /\t/, $filter;
 	$lines{$_} = [ $lines{$_}[0], grep { /^$id\t/ } @{ $lines{$_} } ] foreach qw(filters filter_elements probes);
-	$lines{positions} = [ grep { defined } @{ $lines{positions} }[ 0 .. 120 ] ];
+	my ($names, @positions) = grep { defined } @{ $lines{positions} }[ 0 .. 120 ];
+	$lines{positions} = [ $names, grep { !$version || (split /\t/)[1] eq $version } @positions ];
 
-	my $changed = "$dir/changed";
 	my @passes;
 	foreach my $change ([ 'none' ], @changes)
 	{
 		my ($file, $column, $how) = @$change;
-		mkdir $changed;
-		my $differs = $file eq 'none';
-		foreach my $name (keys %lines)
+		my %changed = %lines;
+		$changed{$file} = changed($column, $how, @{ $lines{$file} }) // next if $file ne 'none';
+		mkdir "$dir/changed";
+		foreach my $name (keys %changed)
 		{
-			my ($head, @rows) = @{ $lines{$name} };
-			my @names = split /\t/, $head;
-			if ($file eq $name && !$column) { @rows = (); $differs = 1; }
-			my ($at) = $column ? reverse grep { $names[$_] =~ $column } 0 .. $#names : ();
-			foreach my $row ($file eq $name && defined $at ? @rows : ())
-			{
-				my @cells = split /\t/, $row, -1;
-				next if $version && $name eq 'positions' && $cells[1] ne $version;
-				my $was = $cells[$at];
-				$how->() for $cells[$at];
-				next if $was eq $cells[$at];
-				($row, $differs) = (join("\t", @cells), 1);
-				last;
-			}
-			unlink "$changed/$name.tsv";
-			append_to_file("$changed/$name.tsv", join '', map { "$_\n" } $head, @rows);
+			unlink "$dir/changed/$name.tsv";
+			append_to_file("$dir/changed/$name.tsv", join '', map { "$_\n" } @{ $changed{$name} });
 		}
-		push @passes, join ' ', $file, $column // () if $differs && (run($folder, $strategy, $changed, @command))[0];
+		push @passes, join ' ', $file, $column // () if (run($folder, $strategy, "$dir/changed", @command))[0];
 	}
 	is("@passes", 'none', "$language, $strategy: vectors that differ in one file do not pass");
 	return;
+}
+
+# A file's lines with one change: to the first row whose cell it makes another one, or, of
+# no column, all rows gone.  Undefined where there is no such column.
+sub changed
+{
+	my ($column, $how, $head, @rows) = @_;
+	return [$head] unless $column;
+	my @names = split /\t/, $head;
+	my ($at) = reverse grep { $names[$_] =~ $column } 0 .. $#names;
+	return unless defined $at;
+	foreach my $row (@rows)
+	{
+		my @cells = split /\t/, $row, -1;
+		$how->() for $cells[$at];
+		my $was = $row;
+		$row = join "\t", @cells;
+		last if $row ne $was;
+	}
+	return [ $head, @rows ];
 }
 
 1;

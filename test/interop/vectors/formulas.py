@@ -1,33 +1,16 @@
 """The formulas of positions.py as an implementation of every strategy: formulas.py FOLDER STRATEGY
 
-What the originals store around the bits, and the order of these, is written from
-doc/strategies.md.
+The order of the bits is written from doc/strategies.md.
 """
 import functools
 import sys
 
+import empty
 from positions import STRATEGIES
 from vectors import check
 
 FOLDER, STRATEGY = sys.argv[1:]
 UTF16 = {'cassandra': ('utf-16-be', b'\xfe\xff'), 'tale2009': ('utf-16-le', b'')}
-
-
-def varint(number):
-    return bytes([number & 127 | 128 * (number > 127)]) + (varint(number >> 7) if number > 127 else b'')
-
-
-def big(number, length=4):
-    return number.to_bytes(length, 'big')
-
-
-def words(m):
-    return big((m + 63) // 64)
-
-
-WORDS = {'guava': lambda m, k: bytes([1, k]) + words(m), 'guava32': lambda m, k: bytes([0, k]) + words(m),
-         'spark1': lambda m, k: big(1) + big(k) + words(m), 'spark2': lambda m, k, seed=0: big(2) + big(k) + big(seed) + words(m),
-         'bitsandblooms': lambda m, k: big(m, 8) + big(k, 8) + big(m, 8)}
 
 
 @functools.lru_cache
@@ -51,11 +34,11 @@ class Filter:
     def __init__(self, stream, m, k):
         self.stream, self.m, self.k = bytearray(stream), m, k
         self.seed = [int.from_bytes(stream[8:12], 'big')] if STRATEGY == 'spark2' else []
-        self.head = len(stream) - ((m + 63) // 64 * 8 if STRATEGY in WORDS else (m + 7) // 8)
+        self.head = len(stream) - ((m + 63) // 64 * 8 if STRATEGY in empty.HEADS_OF_WORDS else (m + 7) // 8)
 
     def places(self, etype, value):
         for i in positions(etype, value, self.m, self.k, *self.seed):
-            if STRATEGY in WORDS:
+            if STRATEGY in empty.HEADS_OF_WORDS:
                 yield self.head + i // 64 * 8 + 7 - i % 64 // 8, 1 << i % 8
             else:
                 yield self.head + i // 8, 1 << i % 8 if STRATEGY in ('parquet', 'cassandra') else 128 >> i % 8
@@ -74,13 +57,7 @@ class Filter:
 
 class Formulas:
     open = Filter
-
-    @staticmethod
-    def empty(m, k, *seed):
-        if STRATEGY in WORDS:
-            return WORDS[STRATEGY](m, k, *seed) + bytes((m + 63) // 64 * 8)
-        head = bytes.fromhex('15') + varint(m // 4) + bytes.fromhex('1c1c00001c1c00001c1c000000') if STRATEGY == 'parquet' else b''
-        return head + bytes((m + 7) // 8)
+    empty = functools.partial(empty.empty, STRATEGY)
 
 
 counts = check(Formulas, FOLDER, STRATEGY)

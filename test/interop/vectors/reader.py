@@ -4,10 +4,12 @@ guava in layout guava, as bytes, since without a hash their kind is not known; p
 layout bitmap, where no reader takes an empty filter, and none is asked.  What it asks a client
 is answered out of the bytes, as Redis does.
 """
+import functools
 import sys
 import uuid
 
 from bloom_reader import Filter
+from empty import empty
 from vectors import check
 
 FOLDER, STRATEGY = sys.argv[1:]
@@ -64,18 +66,9 @@ class Reader:
         return False
 
 
-def varint(number):
-    return bytes([number & 127 | 128 * (number > 127)]) + (varint(number >> 7) if number > 127 else b'')
-
-
 class Readers:
     open = Reader
-
-    @staticmethod
-    def empty(m, k):
-        if STRATEGY == 'parquet':
-            return b'\x15' + varint(m // 4) + bytes.fromhex('1c1c00001c1c00001c1c000000') + bytes(m // 8)
-        return bytes([1, k]) + (m // 64).to_bytes(4, 'big') + bytes(m // 8)
+    empty = functools.partial(empty, STRATEGY)
 
 
 counts = check(Readers, FOLDER, STRATEGY)
