@@ -456,8 +456,7 @@ length_packed(FunctionCallInfo fcinfo, const BfSizedState *state)
 	uint64		length;
 
 	if (bf_agg_has_expression(fcinfo) || state->value.varlena == NULL ||
-		state->plan.header.cell_bits != BF_CELL_BIT ||
-		state->plan.header.expansion > 0)
+		state->plan.header.cell_bits != BF_CELL_BIT)
 		return 0;
 	length = bf_bits_packed(state->value.bytes + layer->offset, layer->bytes);
 	return length <= layer->bytes / 4 * 3 ? length : 0;

@@ -62,13 +62,16 @@ open_head(const uint8_t *bytes, BfPartial *partial, BfError *error)
 	return true;
 }
 
-/* Whether what precedes the list matches the header. */
+/*
+ * Whether what precedes the list matches the header.  Filters that grow, the
+ * only ones of several layers, have no partial states: see agg_sized.c.
+ */
 static bool
 is_of_form(const BfPartial *partial, uint8_t form)
 {
 	const BfPlan *plan = &partial->filter.plan;
 
-	if (plan->header.layers != 1 || partial->words != plan->strategy->words)
+	if (plan->header.expansion > 0 || partial->words != plan->strategy->words)
 		return false;
 	if (form == FORM_WHOLE)
 		return partial->filter.whole;
@@ -76,7 +79,6 @@ is_of_form(const BfPartial *partial, uint8_t form)
 		return !partial->filter.whole && partial->packed_length == 0;
 	/* Each word takes at least a byte. */
 	return !partial->filter.whole && plan->header.cell_bits == BF_CELL_BIT &&
-		plan->header.expansion == 0 &&
 		partial->packed_length >= plan->first.bytes / 8;
 }
 

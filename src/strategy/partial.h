@@ -35,7 +35,7 @@ typedef struct BfPartial
 	uint8_t		words;			/* of a hash */
 	uint32_t	listed;			/* hashes */
 	uint64_t	added;
-	BfFilter	filter;			/* of one layer; its length is known in any case */
+	BfFilter	filter;			/* does not grow; its length is known in any case */
 	const uint8_t *packed;		/* its bits, which are checked as they are unpacked;
 								 * or NULL */
 	size_t		packed_length;

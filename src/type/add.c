@@ -45,12 +45,13 @@ find_newest(BfValue *value)
 	newest->room = capacity - Min(filled, capacity);
 }
 
-/* Append a layer: a larger value replaces the old one. */
+/* Append a layer: a larger value replaces the old one, after a head as long. */
 static void
 append_layer(BfValue *value)
 {
 	const BfFilter *filter = &value->filter;
 	struct varlena *old = value->varlena;
+	const uint8 *old_bytes = value->bytes;
 	BfPlan		plan = filter->plan;
 	size_t		old_prefix = BF_PREFIX_SIZE(plan.header.layers);
 	size_t		old_length = filter->length;
@@ -65,10 +66,10 @@ append_layer(BfValue *value)
 		bf_raise(&error);
 
 	caller = MemoryContextSwitchTo(GetMemoryChunkContext(old));
-	bf_value_make(&plan, value);
+	bf_value_make_behind(old_bytes - (uint8 *) VARDATA(old), &plan, value);
 	MemoryContextSwitchTo(caller);
 	memcpy(value->bytes + BF_PREFIX_SIZE(plan.header.layers),
-		   (uint8 *) VARDATA(old) + old_prefix, old_length - old_prefix);
+		   old_bytes + old_prefix, old_length - old_prefix);
 	pfree(old);
 	pfree(plan.layers);
 	find_newest(value);

@@ -121,8 +121,26 @@ test_packed(void)
 	bytes[3] = 0;
 	CHECK(!opens(bytes, sizeof(bytes)), "packed bits that are not said to be open");
 	bytes[3] = 2;
+	CHECK(opens(bytes, sizeof(bytes)), "packed bits do not open as they were");
 	bytes[BF_PARTIAL_HEAD + 8] = 2;
 	CHECK(!opens(bytes, sizeof(bytes)), "packed bits of a filter that grows open");
+}
+
+/* A filter that grows is merged with no other, whatever its state holds. */
+static void
+test_growing(void)
+{
+	uint8_t		bytes[sizeof(example)];
+
+	memcpy(bytes, example, sizeof(example));
+	bytes[BF_PARTIAL_HEAD + 8] = 2;
+	CHECK(!opens(bytes, sizeof(bytes)), "bits and a list of a filter that grows open");
+	bytes[4] = 0;
+	CHECK(!opens(bytes, LIST_AT), "bits of a filter that grows open");
+	bytes[3] = 0;
+	CHECK(!opens(bytes, BITS_AT), "the prefix of a filter that grows opens");
+	bytes[BF_PARTIAL_HEAD + 8] = 0;
+	CHECK(opens(bytes, BITS_AT), "a prefix does not open as it was");
 }
 
 /* A strategy whose hashes are not whole has none to list. */
@@ -188,6 +206,7 @@ test_partial(void)
 	test_example();
 	test_parts();
 	test_packed();
+	test_growing();
 	test_wordless();
 	test_damage();
 	test_extremes();
