@@ -194,31 +194,31 @@ sub processes
 {
 	my ($self) = @_;
 	my $postmaster = $self->postmaster;
-	my @children;
-	foreach my $file (glob '/proc/[0-9]*/stat')
-	{
-		my $stat = eval { slurp_file($file) } // '';
-		push @children, $stat =~ /^(\d+)/ if $stat =~ /\) \S $postmaster /;
-	}
-	return ($postmaster, @children);
+	return ($postmaster, map { /^(\d+) \(.*\) \S $postmaster / } map { stat_of($_) } map { m{(\d+)} } glob '/proc/[0-9]*');
 }
 
+# What the system says of a process; '' of one that is not there.
+sub stat_of { my ($pid) = @_; return eval { slurp_file("/proc/$pid/stat") } // ''; }
+
 # Kill the server, all of its processes at once or the postmaster a moment before the
-# others, and wait until the system has noticed that they are gone.
+# others, and wait until they are gone: one that is left keeps the next server from
+# starting.  The postmaster is stopped first, so that it starts none meanwhile.
 sub kill_server
 {
 	my ($self, $moment) = @_;
-	my ($postmaster, @children) = $self->processes;
-	$self->{node}->kill9 if $moment;
-	sleep($moment // 0);
-	kill 'KILL', $postmaster, @children;
+	my $postmaster = $self->postmaster;
+	kill 'STOP', $postmaster;
+	sleep(0.001) while stat_of($postmaster) =~ /\) [^TZ] /;
+	my @all = $self->processes;
 	$self->{node}->kill9;
-	foreach (1 .. 100)
+	sleep($moment // 0);
+	kill 'KILL', @all;
+	foreach (1 .. 1200)
 	{
+		return unless kill 0, @all;
 		sleep(0.05);
-		last unless kill 0, $postmaster, @children;
 	}
-	sleep(0.1);
+	die "processes of a server that was killed are left: @all";
 }
 
 # Wait until a layer is added somewhere, or a filter flushed, but not long.

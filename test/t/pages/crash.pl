@@ -6,10 +6,15 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib "$FindBin::RealBin/../../perl";
+
 use Test::More;
 use Time::HiRes qw(sleep);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+
+use LiveTest;
 
 my $rounds = $ENV{BLOOMEXT_LIVE_ROUNDS} || 10;
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -22,6 +27,7 @@ restart_after_crash = on
 max_wal_size = 1GB
 ));
 $node->start;
+my $live = LiveTest->new($node);
 $node->safe_psql('postgres', q(
 	CREATE EXTENSION bloomext;
 	-- A filter that sets bits at once, one that lets elements wait, and one that grows.
@@ -34,19 +40,10 @@ $node->safe_psql('postgres', q(
 ));
 my @tables = ('small', 'large', 'growing');
 
-# Kill the server, and start it again once the system has noticed that it, and
-# whoever served it, is gone.
+# The postmaster is gone first; who serves a writer may still answer it.
 sub crash
 {
-	my ($pid) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-
-	$node->kill9;
-	foreach (1 .. 100)
-	{
-		sleep(0.1);
-		last unless kill 0, $pid;
-	}
-	sleep(0.2);
+	$live->kill_server(0.2);
 	$node->start;
 }
 
