@@ -197,7 +197,7 @@ END
 
 my ($rounds, $refused, %done, @wrong) = (0, 0);
 my $end = time + $seconds;
-while (time < $end && !@wrong)
+while ((time < $end || $rounds < 15) && !@wrong)
 {
 	my $rows = any(0, 1, 30, 500, 1500, 1500, 1500);
 	my @names = (any(sort keys %checks), any(sort keys %checks), any(sort keys %checks));
@@ -218,7 +218,6 @@ while (time < $end && !@wrong)
 }
 ok(!@wrong, "no filter denies its elements, seed $seed") or diag @wrong;
 note join ', ', map { "$_: $done{$_}" } sort keys %done;
-cmp_ok($rounds, '>=', 15, "$rounds rounds");
 cmp_ok($refused, '<', 3 + $rounds / 5, "$refused of them refused");
 is(scalar keys %done, scalar keys %checks, 'every check was made');
 
