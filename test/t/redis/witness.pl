@@ -499,6 +499,11 @@ $redis->cli('FLUSHALL');
 sql("CREATE FUNCTION asked(key text, element text) RETURNS boolean LANGUAGE plpgsql AS \$\$ BEGIN RETURN bf_redis_contains('cache', key, element); END \$\$; SELECT bf_redis_create('cache', 'key', 1000, 0.01)");
 is(sql("BEGIN;\nSELECT asked('key', 'x');\n\\! psql -XAtq -d '@{[ $node->connstr('postgres') =~ s/'//gr ]}' -c \"SELECT bf_redis_add('cache', 'key', 'q'::char(5))\"\nSELECT asked('key', 'q  ');"), "f\nt\nt", 'of another kind between two statements of a transaction');
 
+# Nor is what it was told of a filter without proof true of a service's in its place.
+$redis->cli('FLUSHALL');
+sql("SELECT bf_mirror(@{[ of_kind('utf8', q('t' || i), 3) ]}, 'cache', 'key'), bf_mirror(@{[ of_kind('long', 'i', 900) ]}, 'cache', 'other')");
+is(sql("BEGIN;\nSELECT asked('key', 't1');\n\\! redis-cli -s $redis->{socket} EVAL \"redis.call('rename', 'other', 'key'); redis.call('del', '{key}:bloomext', '{other}:bloomext')\" 0 >/dev/null\nSELECT asked('key', '5');"), "t\nt", 'integers of a service between two statements of a transaction');
+
 # What gives a string its own name back is refused before it has lost that.
 for my $layout (qw(bitmap redisson guava))
 {
