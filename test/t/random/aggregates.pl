@@ -218,6 +218,7 @@ while ((time < $end || $rounds < 15) && !@wrong)
 }
 ok(!@wrong, "no filter denies its elements, seed $seed") or diag @wrong;
 note join ', ', map { "$_: $done{$_}" } sort keys %done;
+cmp_ok($rounds, '>=', 15, "$rounds rounds");
 cmp_ok($refused, '<', 3 + $rounds / 5, "$refused of them refused");
 is(scalar keys %done, scalar keys %checks, 'every check was made');
 

@@ -145,7 +145,7 @@ sub step
 my ($rounds, $compared, $asked, $skipped) = (0, 0, 0, 0);
 my $until = time + $seconds;
 my @wrong;
-sub is_enough { return $rounds >= 100 || (time >= $until && $rounds >= 10 && $asked && $skipped); }
+sub is_enough { return time >= $until && ($rounds >= 100 || ($rounds >= 10 && $asked && $skipped)); }
 until (is_enough() || @wrong)
 {
 	my $rows = any(1, 20, 300, 300, 3000);
