@@ -8,10 +8,11 @@ use warnings;
 
 use Digest::MD5 qw(md5);
 use File::Copy qw(copy);
-use File::Path qw(make_path);
+use File::Path qw(make_path remove_tree);
 use MIME::Base64;
 
 my ($vectors, $out) = @ARGV;
+remove_tree($out);
 my @strategies = qw(guava guava32 redisson magnuss tale2009 cassandra redisbloom spark1 spark2 bitsandblooms parquet);
 my %folders = (guava => 'guava64', spark1 => 'spark', spark2 => 'spark');
 # Streams: their format, and the bytes of a head.
@@ -189,7 +190,8 @@ my %statements = do
 	map { $_ => $i++ } qw(contains add describe info drop fetch fetch_guava fetch_growing fetch_redisson fetch_redisbloom fetch_sized
 	  create_guava create_shards create_growing create_redisson create_redisbloom
 	  mirror_bitmap mirror_growing mirror_redisson mirror_nothing mirror_redisbloom mirror_large mirror_live mirror_shard fetch_shard
-	  create_named create_default contains_text contains_integer contains_each add_text add_integer add_all mirror_slices);
+	  create_named create_default contains_text contains_integer contains_each add_text add_integer add_all mirror_slices
+	  create_window mirror_guava);
 };
 
 sub redis_seed
@@ -212,138 +214,217 @@ sub sound_seed
 # The header of a native filter for ten elements, which can grow.
 my $native_head = pack 'Q<VVV' . 'Q<Q<Q<d<d<VQ<C', 0, 1, 5, 2, 16, 128, 0, 0.005, abs(log(0.005) / 0.480453013918201), 8, 10, 0;
 
+# The fields of the hashes next to filters, as layouts.c and remote_describe.c list them.
+my @layer = qw(bits hashes expected fpp);
+my @shape = (@layer, qw(strategy funnel elements));
+my %fields = (
+	own => [ @shape, qw(layout whole witness filled mirrored) ],
+	growing => [ @shape, qw(expansion whole witness layers) ],
+	redisson => \@layer,
+	window => [ @shape, qw(layout whole witness id slice slices newest turned) ],
+	shards => [qw(layout shards id strategy awaited creating)]
+);
+
+# A hash of a kind: its values, and the number of the string that its witness disproves.
+sub hash
+{
+	my ($kind, %values) = @_;
+	my @unknown = grep { my $field = $_; !grep { $_ eq $field } @{ $fields{$kind} }, 'disproved' } keys %values;
+	die "no field of $kind: @unknown\n" if @unknown;
+	return ($kind => array(map({ bulk($values{$_}) } @{ $fields{$kind} }), integer($values{disproved} // 0)));
+}
+
 # Filters of 256 bits and 5 hashes, in each layout: as SQL made them, some before
 # anything was added, and as others do.
 my $head = "\1\5\0\0\0\4";
 my $string = "\x80" . "\0" x 31;
 my $start = substr $string, 0, 8;
+my @small = (bits => 256, hashes => 5, expected => 30, fpp => '0.03');
+my @text = (funnel => 'utf8', elements => 'text');
+my $words = join '', map { " $_:4294967295" } 2 .. 5;
 
-# A hash of our own: of a strategy, kind and layout.
 sub own
 {
-	my ($strategy, $funnel, $layout, $filled) = @_;
-	return (own => bulks(256, 5, 30, '0.03', $strategy, $funnel, $layout, undef, $filled));
+	my ($strategy, $layout, @more) = @_;
+	return hash('own', @small, strategy => $strategy, layout => $layout, @more);
 }
 
-sub growing { return (growing => bulks(256, 5, 30, '0.03', 'guava', $_[0], 1, undef, $_[1])); }
+sub growing { return hash('growing', @small, strategy => 'guava', expansion => 1, @_); }
+
+# A window's hash, which has the place of others' own.
+sub window
+{
+	my (%more) = @_;
+	my @both = (@small, strategy => 'guava', @text, layout => 'window', bits => $more{bits} // 256);
+	return (hash('own', @both), hash('window', @both, id => '0123456789abcdef', slice => 1000, slices => 5, newest => 1700000001, turned => 1700000000, %more));
+}
 
 my @cursor = (cursor => length_and(1, '1'));
 my @layers = (first => length_and(32, $string), second => length_and(32, $string));
-my @redisson = (redisson => bulks(256, 5, 30, '0.03'));
+my @redisson = hash('redisson', @small);
 my %filters = (
 	guava => description('string', $head, 38),
-	noted => description('string', $head, 38, own('guava', 'utf16', 'guava')),
-	unbound => description('string', $head, 38, own('guava', '', 'guava')),
-	grown => description('none', '', 0, growing('utf8', 2), @cursor, @layers),
-	doubled => description('none', '', 0, growing => bulks(320, 6, 30, '0.03', 'guava', 'utf8', 2, undef, 2), @cursor, @layers),
-	growing => description('none', '', 0, growing('', 1), cursor => length_and(1, '0'), first => length_and(32, $string)),
-	original => description('none', '', 0, growing('utf8', undef), first => length_and(32, $string)),
+	noted => description('string', $head, 38, own('guava', 'guava', @text)),
+	utf16 => description('string', $head, 38, own('guava', 'guava', funnel => 'utf16')),
+	proven => description('string', $head, 38, own('guava', 'guava', @text, witness => "38$words", mirrored => 1)),
+	unbound => description('string', $head, 38, own('guava', 'guava', funnel => '')),
+	grown => description('none', '', 0, growing(@text, layers => 2, witness => "32$words;32 1:5"), @cursor, @layers),
+	doubled => description('none', '', 0, hash('growing', @small, strategy => 'guava', @text, bits => 320, hashes => 6, expansion => 2, layers => 2), @cursor, first => length_and(40, $string), second => length_and(80, $string)),
+	growing => description('none', '', 0, growing(funnel => '', layers => 1), cursor => length_and(1, '0'), first => length_and(32, $string)),
+	blocks => description('none', '', 0, growing(@text, strategy => 'parquet', hashes => 8, layers => 1), cursor => length_and(1, '0'), first => length_and(32, $string)),
+	original => description('none', '', 0, growing(funnel => 'utf8'), first => length_and(32, $string)),
 	redisson => description('string', $start, 32, @redisson),
-	filled => description('string', $start, 32, @redisson, own('redisson', 'utf8', 'redisson', 1)),
-	empty => description('none', '', 0, @redisson, own('redisson', '', 'redisson')),
-	bitmap => description('string', $start, 32, own('magnuss', 'utf8', 'bitmap')),
-	bare => description('string', $start, 32, own('magnuss', '', 'bitmap'))
+	filled => description('string', $start, 32, @redisson, own('redisson', 'redisson', @text, witness => "32$words", filled => 1)),
+	empty => description('none', '', 0, @redisson, own('redisson', 'redisson', funnel => '')),
+	bitmap => description('string', $start, 32, own('magnuss', 'bitmap', @text, witness => "32$words")),
+	bare => description('string', $start, 32, own('magnuss', 'bitmap', funnel => '')),
+	window => description('none', '', 0, window()),
+	wide => description('none', '', 0, window(bits => 1_100_032))
 );
 my %native = (
 	hidden => description('MBbloom--', '', 0),
 	native => description('MBbloom--', $native_head, 0),
-	marked => description('MBbloom--', $native_head, 0, own => bulks(128, 8, 10, '0.01', 'redisbloom', '', 'redisbloom', undef, undef))
+	marked => description('MBbloom--', $native_head, 0, hash('own', bits => 128, hashes => 8, expected => 10, fpp => '0.01', strategy => 'redisbloom', funnel => '', layout => 'redisbloom', witness => 0))
 );
-my $shards = description('none', '', 0, shards => bulks('guava', 2, 'id', undef, undef));
-my $mirrored = description('none', '', 0, shards => bulks('guava', 2, 'id', 'guava', undef));
-my $awaited = description('none', '', 0, shards => bulks('guava', undef, 'id', 'guava', 2));
-my $shard = description('string', $head, 38, own => bulks(256, 5, 30, '0.03', 'guava', 'utf8', 'guava', 'id', undef));
+
+# Filters of two shards; shards that have their id, and those that belong to earlier
+# releases' filters.
+sub shard { my ($number, @more) = @_; return description('string', $head, 38, own('guava', 'guava', @text, whole => "id/$number", @more)); }
+
+my $early = description('none', '', 0, hash('shards', layout => 'guava', shards => 2, id => 'id'));
+my $shards = description('none', '', 0, hash('shards', layout => 'guava', shards => 2, id => 'id', strategy => 'guava'));
+my $awaited = description('none', '', 0, hash('shards', layout => 'guava', awaited => 2, id => 'id', strategy => 'guava'));
+my $created = description('none', '', 0, hash('shards', layout => 'guava', creating => 2, id => 'id', strategy => 'guava'));
+my $replaced = description('none', '', 0, hash('shards', layout => 'guava', shards => 2, id => 'other', strategy => 'guava'));
+my @shards = ($shards, shard(0), shard(1));
+my @empty_shards = map { description('string', $head, 38, own('guava', 'guava', funnel => '', whole => "id/$_")) } 0, 1;
 my $none = description('none', '', 0);
 
 # What is left of some, and what is no filter.
 my %remains = (
-	cursor => description('none', '', 0, growing('utf8', 2), @layers),
-	second => description('none', '', 0, growing('utf8', undef), @layers),
-	first => description('none', '', 0, growing('utf8', 2), @cursor),
-	filled => description('none', '', 0, @redisson, own('redisson', 'utf8', 'redisson', 1)),
-	bitmap => description('none', '', 0, own('magnuss', 'utf8', 'bitmap')),
-	note => description('none', '', 0, own('guava', 'utf8', 'guava')),
+	cursor => description('none', '', 0, growing(@text, layers => 2), @layers),
+	second => description('none', '', 0, growing(@text), @layers),
+	first => description('none', '', 0, growing(@text, layers => 2), @cursor),
+	disproved => description('none', '', 0, growing(@text, layers => 2, witness => "32$words;32", disproved => 1), @cursor, @layers),
+	unreadable => description('none', '', 0, growing(@text, layers => 2, witness => '32 x'), @cursor, @layers),
+	filled => description('none', '', 0, @redisson, own('redisson', 'redisson', @text, filled => 1)),
+	bitmap => description('none', '', 0, own('magnuss', 'bitmap', @text)),
+	note => description('none', '', 0, own('guava', 'guava', @text)),
+	had => description('none', '', 0, own('guava', 'guava', @text, witness => "38$words")),
+	other_note => description('string', $head, 38, own('guava', 'guava', @text, witness => "38$words", disproved => 1)),
+	native_note => description('MBbloom--', $native_head, 0, hash('own', bits => 128, hashes => 8, expected => 10, fpp => '0.01', strategy => 'redisbloom', @text, layout => 'redisbloom', witness => 9)),
 	list => description('list', '', 0),
-	under => description('string', $head, 38, @redisson, own('guava', 'utf8', 'guava')),
+	foreign => description('string', $head, 38, own => integer(-1)),
+	under => description('string', $head, 38, @redisson, own('guava', 'guava', @text)),
 	over => description('string', $head, 38, @redisson),
 	twin => description('none', '', 0, twin => length_and(38, $head)),
-	twice => description('string', $start, 32, @redisson, own('magnuss', 'utf8', 'bitmap')),
-	other => description('string', $start, 32, @redisson, own('redisson', 'x', 'redisson')),
-	no_string => description('none', '', 0, growing('utf8', 2), cursor => length_and(-1, ''), @layers)
+	twice => description('string', $start, 32, @redisson, own('magnuss', 'bitmap', @text)),
+	other => description('string', $start, 32, @redisson, own('redisson', 'redisson', funnel => 'x')),
+	rate => description('none', '', 0, growing(@text, fpp => '3e'), @cursor, @layers),
+	expansion => description('none', '', 0, growing(@text, expansion => 2), @cursor, @layers),
+	unsized => description('none', '', 0, growing(@text, expected => '', fpp => '', expansion => 2), @cursor, @layers),
+	slices => description('none', '', 0, window(slices => 31)),
+	turned => description('none', '', 0, window(turned => 1700000002)),
+	lanes => description('none', '', 0, window(bits => 1 << 31)),
+	no_string => description('none', '', 0, growing(@text, layers => 2), cursor => length_and(-1, ''), @layers)
 );
+
+# Bits of elements; what BITFIELD returns of a string with a head, before them; what a
+# transaction that adds has as results.
+sub bits { return map { integer($_ % 2) } 1 .. 5 * $_[0]; }
+sub headed { return array(integer((1 << 40) + (5 << 32) + 4), bits($_[0])); }
+sub added { return transaction(integer(1), integer(1), array(bits($_[0])), integer(1)); }
 
 # A filter asked for two elements, which are added as well.
 sub item_seeds
 {
-	my $bits = array(map { integer($_ % 2) } 1 .. 10);
-	my $headed = array(integer((1 << 40) + (5 << 32) + 4), map { integer($_ % 2) } 1 .. 10);
-	my @added = (integer(1), integer(1), $bits, nil());
-	my %answers = (map({ $_ => bulk('10') } keys %filters, keys %native), map { $_ => $headed } qw(guava noted unbound));
+	my $proof = array(integer((1 << 40) + (5 << 32) + 4), (integer(4294967295)) x 4, bits(2));
+	my %answers = (map({ $_ => bulk('10') } keys %filters, keys %native), map({ $_ => headed(2) } qw(guava noted utf16 unbound)), proven => $proof);
 
-	redis_seed('contains', 0, ({%filters, %native}->{$_}, $answers{$_})) for sort keys %answers;
-	for my $filter (map { $filters{$_} } qw(grown redisson bitmap))
+	sound_seed('contains', 0, ({%filters, %native}->{$_}, $answers{$_})) for sort keys %answers;
+	sound_seed('contains', 0x1000, $filters{$_}, bulk('10')) for qw(guava noted proven);
+	for my $filter (map { $filters{$_} } qw(grown redisson bitmap window wide))
 	{
-		redis_seed('contains', 0x40, $filter, nil());
+		sound_seed('contains', 0x40, $filter, nil());
 		redis_seed('contains', 0, $filter, integer(-1));
+		redis_seed('contains', 0, $filter, "-BEHIND The clock\r\n");
 	}
-	redis_seed('contains', 0x80, ($filters{guava}, $headed) x 2);
-	redis_seed('contains', 2, $filters{grown}, bulk('01'));
+	sound_seed('contains', 0x80, ($filters{guava}, headed(2)) x 2);
+	sound_seed('contains', 2, $filters{grown}, bulk('01'));
 	redis_seed($_, 0, $filters{grown}, bulk('101')) for qw(contains add);
-	redis_seed('contains', 0, @$_) for [ $filters{grown}, bulk('1x') ], [ $native{native}, bulk('1') ], [ $filters{guava}, $bits ], [array()];
-	redis_seed('contains', 3, $shards, ($filters{noted}) x 2, bulk('10'), $shards);
-	redis_seed('contains', 0, $mirrored, $shard, $_, bulk('10'), $mirrored) for $shard, $filters{noted};
-	redis_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $filters{guava}, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), $headed);
-	redis_seed('contains', 0x104, described(\@near, 'string', $head, 38, own('guava', '', 'guava')), $headed);
-	redis_seed('contains', 0x18, "-NOAUTH\r\n", ok(), "+PONG\r\n", $filters{guava}, $headed);
-	redis_seed('contains', 8, "-LOADING\r\n", "+PONG\r\n", $filters{guava}, $headed);
+	redis_seed('contains', 0, @$_) for [ $filters{grown}, bulk('1x') ], [ $native{native}, bulk('1') ], [ $filters{guava}, headed(1) ], [array()];
+	sound_seed('contains', 0, $filters{proven}, array(integer((1 << 40) + (5 << 32) + 4), (integer(4294967294)) x 4, bits(2)));
+	sound_seed('contains', 3, @shards, bulk('10'), $shards);
+	sound_seed('contains', 3, $early, ($filters{noted}) x 2, bulk('10'), $early);
+	redis_seed('contains', 0, $shards, @$_, bulk('10'), $shards) for [ shard(0), shard(0) ], [ shard(0), $filters{noted} ], [ shard(0), description('none', '', 0) ];
+	sound_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $filters{guava}, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), headed(2));
+	sound_seed('contains', 0x104, described(\@near, 'string', $head, 38, own('guava', 'guava', funnel => '')), headed(2));
+	sound_seed('contains', 0x18, "-NOAUTH\r\n", ok(), "+PONG\r\n", $filters{guava}, headed(2));
+	redis_seed('contains', 8, "-LOADING\r\n", "+PONG\r\n", $filters{guava}, headed(2));
 
-	for my $filter (map { $filters{$_} } qw(guava noted unbound redisson filled empty bitmap bare))
+	for my $filter (map { $filters{$_} } qw(guava noted utf16 proven unbound redisson filled empty bitmap bare))
 	{
-		redis_seed('add', 0, $filter, transaction(integer(1), $_, $bits, nil())) for integer(1), nil(), integer(-1);
+		sound_seed('add', 0, $filter, added(2));
+		redis_seed('add', 0, $filter, transaction(integer(1), $_, array(bits(2)), integer(1))) for nil(), integer(-1);
 	}
-	redis_seed('add', 0, $filters{$_}, bulk('10')) for qw(grown doubled growing original);
-	redis_seed('add', 0, $filters{grown}, $_) for nil(), integer(-2), bulk('1');
-	redis_seed('add', 0, $native{$_}, transaction(integer(1), array(integer(1), integer(0)))) for sort keys %native;
-	redis_seed('add', 0, $native{marked}, transaction(integer(0), array(integer(1), integer(0))));
-	redis_seed('add', 0, $native{marked}, transaction(integer(1), array(integer(1), "-ERR\r\n")));
-	redis_seed('add', 0, $filters{bitmap}, transaction(integer(1), integer(1), array(integer(1)), nil()));
-	redis_seed('add', 0, $shards, ($filters{unbound}) x 2, integer(1), transaction(@added), $shards);
+	sound_seed('add', 0x2000, $filters{noted}, added(2), integer(1));
+	redis_seed('add', 0x2000, $filters{noted}, added(2), $_) for integer(0), "-NOREPLICAS\r\n";
+	sound_seed('add', 0, $filters{$_}, bulk('10')) for qw(grown doubled growing blocks original window wide);
+	redis_seed('add', 0, $filters{grown}, $_) for nil(), integer(-2), integer(0), bulk('1');
+	sound_seed('add', 0, $filters{window}, integer(0), $_) for integer(1700000002), nil();
+	sound_seed('add', 0, $filters{wide}, integer(0), map { integer(1700000002) } 1 .. 3);
+	redis_seed('add', 0, $filters{wide}, integer(0), integer(1700000002), $_) for integer(-2), "-BEHIND The clock\r\n";
+	sound_seed('add', 0, $native{$_}, array(integer(1), integer(0))) for sort keys %native;
+	redis_seed('add', 0, $native{marked}, $_) for nil(), array(integer(1)), array(integer(1), "-ERR\r\n");
+	redis_seed('add', 0, $filters{bitmap}, transaction(integer(1), integer(1), array(integer(1)), integer(1)));
+	sound_seed('add', 0, $shards, @empty_shards, integer(1), added(2), $shards);
+	my $widest = 64 * int((-300_000_000 * log(0.015) / log(2)**2 + 63) / 64);
 	# One that cannot grow: it has all layers that there can be, or too large a one.
-	redis_seed('add_text', 0, description('none', '', 0, growing => bulks(256, 5, 30, '0.03', 'guava', 'utf8', 1, undef, 1024), cursor => length_and(4, '1023'), first => length_and(32, $string), second => length_and(32, $string)));
-	redis_seed('add_text', 0, description('none', '', 0, growing => bulks(1 << 31, 5, 300_000_000, '0.03', 'guava', 'utf8', 100, undef, 1), cursor => length_and(1, '0'), first => length_and(1 << 28, $start)));
+	for my $answer (bulk('1'), integer(0))
+	{
+		redis_seed('add_text', 0, description('none', '', 0, growing(@text, layers => 1024), cursor => length_and(4, '1023'), @layers), $answer);
+		redis_seed('add_text', 0, description('none', '', 0, growing(@text, bits => $widest, hashes => 6, expected => 300_000_000, expansion => 100, layers => 1), cursor => length_and(1, '0'), first => length_and($widest / 8, $start)), $answer);
+	}
 	return;
 }
 
 # The same by the functions of SQL, of an element or an array of them.  Where nothing
-# sure says of what kind a filter is, it is asked for each as two.
+# sure says how a filter has texts or integers, Guava's is asked for each as two.
 sub element_item_seeds
 {
-	my $head = integer((1 << 40) + (5 << 32) + 4);
-	my %count = (text => 1, integer => 1, each => 4);
+	my %count = (text => 1, each => 4);
 	for my $what (sort keys %count)
 	{
 		my $n = $count{$what};
-		my @bits = map { integer($_ % 3 ? 1 : 0) } 1 .. 10 * $n;
+		my %answers = (map({ $_ => bulk('1' x $n) } keys %filters), growing => bulk('1' x (2 * $n)), map({ $_ => headed(2 * $n) } qw(guava noted utf16 unbound)), proven => array(integer((1 << 40) + (5 << 32) + 4), (integer(4294967295)) x 4, bits($n)));
 		for my $name (sort keys %filters)
 		{
-			my $answer = $name =~ /guava|noted|unbound/ ? array($head, @bits) : bulk('1' x $n);
-			redis_seed("contains_$what", 0, $filters{$name}, $answer);
-			redis_seed("contains_$what", 0, $filters{$name}, nil(), $filters{noted}, array($head, @bits));
+			sound_seed("contains_$what", 0, $filters{$name}, $answers{$name});
+			redis_seed("contains_$what", 0, $filters{$name}, nil(), $filters{noted}, headed(2 * $n));
 		}
-		redis_seed("contains_$what", 0, $native{native}, bulk('1' x $n));
-		redis_seed("contains_$what", 0, $shards, ($filters{noted}) x 2, bulk('1' x (2 * $n)), $_) for $shards, $none;
+		sound_seed("contains_$what", 0, $native{native}, bulk('1' x $n));
+		sound_seed("contains_$what", 0, $filters{window}, nil(), $filters{window}, bulk('1' x $n));
+		my @answers = map { bulk('1' x (2 * $_)) } $what eq 'each' ? (2, 2) : 1;
+		sound_seed("contains_$what", 0, @shards, @answers, $shards);
+		redis_seed("contains_$what", 0, @shards, @answers, $none);
+		sound_seed("contains_$what", 0, @shards, @answers, $replaced, @shards, @answers, $shards);
 	}
-	for my $what (qw(text integer all))
+	sound_seed('contains_integer', 0, $filters{$_}, headed(2)) for qw(guava unbound);
+	redis_seed('contains_integer', 0, $filters{$_}, bulk('1')) for qw(grown bitmap window);
+	for my $what (qw(text all))
 	{
-		my $n = { text => 1, integer => 1, all => 4 }->{$what};
-		my $statement = $what eq 'all' ? 'add_all' : "add_$what";
-		my $bits = array(map { integer($_ % 2) } 1 .. 5 * $n);
-		redis_seed($statement, 0, $filters{$_}, transaction(integer(1), integer(1), $bits, nil())) for qw(guava noted unbound redisson filled empty bitmap bare);
-		redis_seed($statement, 0, $filters{$_}, bulk('1' x $n)) for qw(grown doubled growing original);
+		my $n = $what eq 'all' ? 4 : 1;
+		my $statement = "add_$what";
+		sound_seed($statement, 0, $filters{$_}, added($n)) for qw(noted utf16 proven unbound redisson filled empty bitmap bare);
+		sound_seed($statement, 0, $filters{$_}, bulk('1' x $n)) for qw(grown doubled growing blocks original window wide);
 		redis_seed($statement, 0, $filters{grown}, bulk('1'), $filters{grown}, bulk('1' x ($n - 1)));
-		redis_seed($statement, 0, $native{$_}, transaction(integer(1), array(map { integer(1) } 1 .. $n))) for sort keys %native;
-		redis_seed($statement, 0, $shards, ($filters{unbound}) x 2, integer(1), (transaction(integer(1), integer(1), $bits, nil())) x 2, $shards);
+		sound_seed($statement, 0, $filters{window}, integer(0), integer(1700000002), $filters{window}, bulk('1' x $n));
+		sound_seed($statement, 0, $native{$_}, array(map { integer(1) } 1 .. $n)) for sort keys %native;
+		sound_seed($statement, 0, $shards, @empty_shards, integer(1), map({ added($_) } $what eq 'all' ? (2, 2) : 1), $shards);
 	}
+	redis_seed('add_text', 0, $filters{guava}, added(1));
+	sound_seed('add_integer', 0, $filters{$_}, added(1)) for qw(unbound bare);
+	redis_seed('add_integer', 0, $filters{noted});
 	return;
 }
 
@@ -353,40 +434,67 @@ sub filter_seeds
 	my %all = (%filters, %native);
 	my @numbers = map { integer($_) } 7, 38, -1;
 
-	redis_seed('describe', 0, $_) for @remains{ sort keys %remains }, @all{ sort keys %all }, $shards, $mirrored, $awaited, $none;
-	redis_seed('contains', 0, $_) for @remains{qw(cursor filled)};
-	redis_seed('info', 0, $filters{$_}, @numbers) for qw(noted filled bitmap);
-	redis_seed('info', 0, $filters{grown}, map { integer($_) } 7, 32, 0, 32, 1000);
-	redis_seed('info', 0, $shards, ($filters{guava}) x 2, (@numbers) x 2);
-	redis_seed('info', 0, $native{native}, $_) for array(@numbers), nil();
+	redis_seed('describe', 0, $_) for @remains{ sort keys %remains };
+	sound_seed('describe', 0, $_) for @all{ grep { $_ ne 'hidden' } sort keys %all }, $early, $shards, $awaited, $created, $none;
+	redis_seed($_->[0], 0, $_->[1]) for map { my $what = $_; map { [ $what, $_ ] } @remains{ sort keys %remains } } qw(contains add_text fetch);
+	sound_seed('info', 0, $filters{$_}, @numbers) for qw(guava noted);
+	sound_seed('info', 0, $filters{$_}, @numbers, bulk('')) for qw(filled bitmap);
+	sound_seed('info', 0, $filters{grown}, (map { integer($_) } 7, 32, 0, 32, 1000), bulk(''));
+	sound_seed('info', 0, $filters{$_->[0]}, map { array(integer(1700000001), integer(1700000001), bulk("\0\xf0\0\1" x 60), integer(6000)) } 1 .. $_->[1]) for [ 'window', 1 ], [ 'wide', 3 ];
+	redis_seed('info', 0, $filters{window}, @$_) for [nil()], [ array(integer(1), integer(1 << 62), bulk('abc'), integer(-2)) ], [ integer(-1) ];
+	sound_seed('info', 0, @shards, (@numbers, bulk('')) x 2);
+	redis_seed('info', 0, $filters{grown}, (map { integer($_) } 7, 32, 0, 32, 1000), $_) for nil(), integer(-1);
+	sound_seed('info', 0, $native{native}, array(@numbers));
+	redis_seed('info', 0, $native{native}, nil());
 	redis_seed('info', 0, $remains{bitmap});
-	redis_seed('drop', 0, $_, integer(1)) for @filters{qw(noted grown)}, $native{native}, @remains{qw(cursor filled bitmap list)};
-	redis_seed('drop', 0, $shards, integer(1), ($filters{guava}, integer(1)) x 2);
+	sound_seed('drop', 0, $_, integer(1)) for @filters{qw(noted grown window wide)}, $native{native}, @remains{qw(cursor filled bitmap)};
+	redis_seed('drop', 0, $_, integer(1)) for @remains{qw(list twice other)};
+	sound_seed('drop', 0, $filters{noted}, integer(-1), $filters{noted}, integer(1));
+	sound_seed('drop', 0, $early, integer(1), ($filters{guava}, integer(1)) x 2);
+	sound_seed('drop', 0, $shards, integer(1), shard(0), integer(1), shard(0), $none, integer(1));
+	sound_seed('drop', 0, $awaited, integer(1), $none, $filters{noted});
 
-	for (['guava', 'guava', bulk($head . $string), $filters{guava}], ['growing', 'grown', array((bulk($string)) x 2)], ['redisson', 'filled', array(bulk($string))])
+	for (['guava', 'noted', bulk($head . $string), $filters{noted}], ['growing', 'grown', array((bulk($string)) x 2)], ['redisson', 'filled', array(bulk($string))])
 	{
 		my ($layout, $name, @answers) = @$_;
-		redis_seed("fetch_$layout", 0, $filters{$name}, @answers);
-		redis_seed('fetch', 0, $filters{$name}, @answers);
+		sound_seed("fetch_$layout", 0, $filters{$name}, @answers);
+		sound_seed('fetch', 0, $filters{$name}, @answers);
 	}
-	redis_seed('fetch', 0, $filters{noted}, bulk($head . $string), $filters{unbound}, @$_) for [$none], [ $filters{noted}, bulk($head . $string), $filters{noted} ];
-	redis_seed('fetch', 0, $filters{redisson}, array(nil()));
+	sound_seed('fetch', 0, $filters{noted}, bulk($head . $string), $filters{unbound}, $filters{noted}, bulk($head . $string), $filters{noted});
+	redis_seed('fetch', 0, $filters{noted}, bulk($head . $string), $filters{unbound}, $none);
+	sound_seed('fetch', 0, $filters{proven}, bulk($head . "\xff" x 32), $filters{proven});
+	redis_seed('fetch', 0, $filters{proven}, bulk($head . $string), $filters{proven});
+	sound_seed('fetch', 0, $filters{redisson}, array(nil()));
 	redis_seed('fetch', 0, $filters{redisson}, integer(-1));
-	redis_seed('fetch', 0, $filters{bitmap}, nil(), $filters{bare}, array(bulk($string)));
+	sound_seed('fetch', 0, $filters{bitmap}, nil(), $filters{bare}, array(bulk($string)));
 	redis_seed('fetch', 0, ($filters{bare}, nil()) x 20);
 	redis_seed('fetch', 0, $native{native}, nil(), $none);
-	redis_seed('fetch_guava', 0, $filters{noted});
-	redis_seed('fetch_sized', 1, array(bulk("\x80")));
+	redis_seed('fetch', 0, $filters{window});
+	redis_seed('fetch_guava', 0, $filters{grown});
+	sound_seed('fetch_sized', 0, description('string', $string, 21), array(bulk("\x80")));
 
-	redis_seed('create_guava', 0, $none, integer(1));
-	redis_seed('create_guava', 0, $_, integer(1)) for description('string', $head, 38), $filters{unbound};
-	redis_seed('create_guava', 0, $filters{unbound}, integer(0), $filters{noted});
-	redis_seed('create_shards', 0, $none, ($none, integer(1)) x 2, $none, integer(1));
-	redis_seed($_, 0, $none, integer(1)) for qw(create_growing create_redisson create_redisbloom);
+	sound_seed('create_guava', 0, $none, integer(1));
+	sound_seed('create_guava', 0, description('string', $head, 38), integer(1));
+	redis_seed('create_guava', 0, $_, integer(1)) for @filters{qw(noted unbound)};
+	redis_seed('create_guava', 0, description('string', $head, 38), nil(), $filters{noted});
+	sound_seed('create_shards', 0, $none, bulk('id'), $created, map { ($none, $none, integer(1), integer($_)) } 1, 2);
+	my @bare_shards = map { description('string', "\0" x 8, 17, hash('own', bits => 130, hashes => 6, expected => 15, fpp => '0.03', strategy => 'magnuss', funnel => '', layout => 'bitmap', whole => "id/$_")) } 0, 1;
+	my @of_bare = (layout => 'bitmap', id => 'id', strategy => 'magnuss');
+	my ($creating, $complete) = map { description('none', '', 0, hash('shards', @of_bare, $_ => 2)) } qw(creating shards);
+	sound_seed('create_shards', 0, $creating, bulk('id'), $creating, map { ($bare_shards[ $_ - 1 ], $creating, $bare_shards[ $_ - 1 ], integer(1), $bare_shards[ $_ - 1 ], integer($_)) } 1, 2);
+	sound_seed('create_shards', 0, $complete, bulk('id'), $complete, map { ($_, $_, integer(1)) } @bare_shards);
+	redis_seed('create_shards', 0, $complete, bulk('id'), $complete, $none);
+	redis_seed('create_shards', 0, $none, nil(), $none, bulk('id'), $created, $none, $none, integer(1), integer(0), $none);
+	sound_seed($_, 0, $none, integer(1)) for qw(create_growing create_redisson create_redisbloom);
+	sound_seed('create_window', 0, $none, map { integer(1) } 1 .. 4);
+	redis_seed('create_window', 0, $none, map({ integer(1) } 1 .. 3), $_) for integer(-1), integer(-2);
+	redis_seed('create_window', 0, $filters{window});
 	redis_seed('create_growing', 0, $_) for $filters{growing}, $remains{bitmap};
+	redis_seed('create_growing', 0, $remains{cursor}, integer(3), integer(1));
 	redis_seed('create_redisson', 0, $remains{twin});
 	redis_seed('create_growing', 0x104);
 	redis_seed('create_redisson', 0, ($remains{filled}, integer(0)) x 2);
+	redis_seed('create_guava', 0, $remains{had}, integer(1));
 	return;
 }
 
@@ -413,35 +521,42 @@ sub mirror_seeds
 	my $moved = "-MOVED 12539 10.0.0.1:6379\r\n";
 	my $no_room = memory(2_000_000, 100_000, 'noeviction');
 
-	redis_seed('mirror_bitmap', 0, $_, transaction(ok(), @written, integer(13), $zeros)) for $none, $remains{bitmap};
-	redis_seed('mirror_bitmap', 0, $_) for @remains{qw(list filled twin)}, $filters{guava};
-	redis_seed('mirror_growing', 0, $none, ok(), $_) for integer(1), integer(0);
-	redis_seed('mirror_growing', 0, $filters{grown}, ok(), integer(1));
-	redis_seed('mirror_redisson', 0, $none, transaction(ok(), @written, @written, integer(8), sample(8, "\0" x 7 . "\x80")));
-	redis_seed('mirror_nothing', 0, $filters{filled}, transaction(integer(1), @written, @written, integer(0), $zeros));
-	redis_seed('mirror_redisbloom', 0, $_, ok(), ok(), array(integer(1), bulk($native_head)), integer(1)) for $none, $native{hidden};
+	sound_seed('mirror_bitmap', 0, $none, transaction(ok(), @written, integer(13), $zeros));
+	redis_seed('mirror_bitmap', 0, $remains{bitmap}, transaction(ok(), @written, integer(13), $zeros));
+	redis_seed('mirror_bitmap', 0, $_) for @remains{qw(list filled twin foreign)}, $filters{guava};
+	sound_seed('mirror_growing', 0, $_, ok(), integer(1)) for $none, $filters{grown}, $remains{cursor};
+	redis_seed('mirror_growing', 0, $none, ok(), $_) for integer(0), integer(-1), integer(-2), integer(-3);
+	sound_seed('mirror_redisson', 0, $none, ok(), integer(1));
+	sound_seed('mirror_redisson', 0, $filters{redisson}, transaction(ok(), @written, @written, integer(8), sample(8, "\0" x 7 . "\x80")));
+	sound_seed('mirror_nothing', 0, $none, integer(1));
+	sound_seed('mirror_nothing', 0, $filters{filled}, transaction(integer(1), @written, @written, integer(0), $zeros));
+	sound_seed('mirror_redisbloom', 0, $_, ok(), ok(), array(integer(1), bulk($native_head)), integer(1)) for $none, $native{hidden};
+	sound_seed('mirror_guava', 0, $_, transaction(ok(), @written, integer(22), sample(22, "\1\7\0\0\0\2\1"))) for $none, $filters{proven};
 
 	my @small = (transaction(ok(), @written, integer(22), sample(22, "\1\7\0\0\0\2")));
-	redis_seed('mirror_shard', 0, $_, bulk('id'), $none, @small, integer(1)) for $none, $mirrored, $awaited;
-	redis_seed('mirror_shard', 0, $_, bulk('id'), $none, @small, integer(0), $shard, integer(1)) for $mirrored, $awaited;
-	redis_seed('mirror_shard', 0, $none, nil(), $mirrored, bulk('id'), $shard, @small, integer(1));
-	redis_seed('mirror_shard', 0, $_) for $shards, $filters{guava};
-	redis_seed('fetch_shard', 0, $_, $shard, bulk($head . $string), $_) for $shards, $mirrored;
-	redis_seed('create_named', 0, "$_\n", $none, integer(1)) for qw(guava growing redisson bitmap x guava;shards=2 guava;shards=0 guava;shards=2/1 bitmap;shards=99999 guava;shards=), 'guava;shards=2 ', 'guava; shards=2', '';
-	redis_seed('create_default', 0, $none, integer(1));
+	sound_seed('mirror_shard', 0, $_, bulk('id'), $awaited, $none, $none, @small, integer(1)) for $none, $awaited;
+	sound_seed('mirror_shard', 0, $shards, bulk('id'), $shards, shard(1), $shards, shard(1), @small, integer(2));
+	redis_seed('mirror_shard', 0, $awaited, bulk('id'), $awaited, $none, $none, @small, integer(0), shard(1), integer(1));
+	redis_seed('mirror_shard', 0, $none, nil(), $awaited, bulk('id'), $awaited, $none, $none, @small, integer(1));
+	redis_seed('mirror_shard', 0, $_) for $early, $filters{guava};
+	sound_seed('fetch_shard', 0, $shards, shard(1), array(bulk($head . $string)), $shards);
+	sound_seed('fetch_shard', 0, $early, $filters{noted}, array(bulk($head . $string)), $early);
+	redis_seed('fetch_shard', 0, $shards, shard(0), array(bulk($head . $string)), $shards);
+	redis_seed('create_named', 0, "$_\n", $none, integer(1)) for qw(guava growing redisson bitmap window x guava;shards=2 guava;shards=0 guava;shards=2/1 bitmap;shards=99999 guava;shards=), 'guava;shards=2 ', 'guava; shards=2', '';
+	sound_seed('create_default', 0, $none, integer(1));
 
-	redis_seed('mirror_large', 0, $none, memory(0, 1_000_000, 'noeviction'), transaction(ok(), @written, integer($large), sample($large, "\1\7\0\2\x0f\2")));
-	redis_seed('mirror_large', 0, $none, $_, @pieces, integer(1)) for $no_room, "-NOPERM\r\n", bulk('');
+	sound_seed('mirror_large', 0, $none, memory(0, 1_000_000, 'noeviction'), transaction(ok(), @written, integer($large), sample($large, "\1\7\0\2\x0f\2")));
+	sound_seed('mirror_large', 0, $none, $_, @pieces, integer(1)) for $no_room, "-NOPERM\r\n", bulk('');
 	redis_seed('mirror_large', 0, $none, $no_room, integer($large), integer(1), integer(7), @pieces[ 3 .. $#pieces ], integer(1));
 	redis_seed('mirror_large', 0, $none, $no_room, "-OOM\r\n", @pieces[ 1 .. $#pieces ], integer(1));
 	redis_seed('mirror_large', 0, $none, memory(2_000_000, 1_000_000, 'allkeys-lru'));
 	redis_seed('mirror_large', 4, $none, $no_room, $moved, @pieces[ 1 .. 6 ], $pieces[0]);
-	redis_seed('mirror_large', 4, $none, $no_room, $moved x 7, @pieces, integer(1));
+	sound_seed('mirror_large', 4, $none, $no_room, $moved x 7, @pieces, integer(1));
 
-	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 96), transaction(integer(1), @end));
-	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x 64 . '1' x 32), transaction(integer(2406), integer(1), @end));
-	redis_seed('mirror_live', 0, $old, ok(), $_, ok(), transaction(ok(), @end)) for bulk('1' x 96), nil();
-	redis_seed('mirror_live', 0, $old, (ok(), bulk('0' x 96), ok(), queued(6), nil()) x 3, transaction(ok(), @end));
+	sound_seed('mirror_live', 0, $old, ok(), bulk('0' x 96), transaction(integer(1), @end));
+	sound_seed('mirror_live', 0, $old, ok(), bulk('0' x 64 . '1' x 32), transaction(integer(2406), integer(1), @end));
+	sound_seed('mirror_live', 0, $old, ok(), $_, ok(), transaction(ok(), @end)) for bulk('1' x 96), nil();
+	sound_seed('mirror_live', 0, $old, (ok(), bulk('0' x 96), ok(), queued(6), nil()) x 3, transaction(ok(), @end));
 	redis_seed('mirror_live', 0, $old, ok(), bulk('0' x $_), transaction(integer(1), @end)) for 64, 95, 97, 128;
 	sliced_seeds(@written);
 	return;
@@ -476,15 +591,16 @@ sub sentinel_seeds
 	my $readonly = "-READONLY You can't write against a read only replica.\r\n";
 	my @answers = ($first, $master, $filters{grown}, bulk('10'));
 
-	redis_seed('contains', 0x210, @answers);
-	redis_seed('contains', 0x2c0, @answers, @answers[ 2 .. 3 ]);
-	redis_seed('contains', $_, @answers) for 0x400, 0x600;
+	sound_seed('contains', 0x210, @answers);
+	sound_seed('contains', 0x2c0, @answers, @answers[ 2 .. 3 ]);
+	sound_seed('contains', 0x400, @answers[ 2 .. 3 ]);
+	redis_seed('contains', 0x600, @answers);
 	redis_seed('contains', 0x200, $_, @answers) for nil(), "-ERR\r\n", bulks('10.0.0.1', 0), bulks('elsewhere', 6379), array();
-	redis_seed('contains', 0x200, $first, $replica, $second, $replica, @answers);
+	sound_seed('contains', 0x200, $first, $replica, $second, $replica, @answers);
 	redis_seed('contains', 0x200, $first, $_, @answers) for bulk('master'), "-LOADING\r\n";
-	redis_seed('add', 0x200, @answers[ 0 .. 2 ], $readonly, $second, $master, bulk('10'));
-	redis_seed('add', 0x200, $first, $master, $filters{bitmap}, ok(), $readonly x 3, queued(1), "-EXECABORT Transaction discarded because of: " . substr($readonly, 1), $second, $master, transaction(integer(1), integer(1), array((integer(0)) x 10), nil()));
-	redis_seed('mirror_growing', 0x200, $first, $master, $none, $readonly, $second, $master, ok(), integer(1));
+	sound_seed('add', 0x200, @answers[ 0 .. 2 ], $readonly, $second, $master, bulk('10'));
+	sound_seed('add', 0x200, $first, $master, $filters{bitmap}, ok(), $readonly x 3, queued(1), "-EXECABORT Transaction discarded because of: " . substr($readonly, 1), $second, $master, transaction(integer(1), integer(1), array((integer(0)) x 10), integer(1)));
+	sound_seed('mirror_growing', 0x200, $first, $master, $none, $readonly, $second, $master, ok(), integer(1));
 	redis_seed('mirror_growing', 0x200, $first, $master, $none, ok(), $readonly);
 	return;
 }
@@ -493,12 +609,11 @@ sub sentinel_seeds
 sub native_seeds
 {
 	my ($header, $bits) = @_;
-	my $first = array(integer(1), bulk($header));
 	for my $native ($native{hidden}, description('MBbloom--', $header, 0))
 	{
-		redis_seed('fetch_redisbloom', 0, $native, bulks($header, $bits, ''));
-		redis_seed('describe', 0, $native, $first);
+		sound_seed('fetch_redisbloom', 0, $native, bulks($header, $bits, ''));
 	}
+	sound_seed('describe', 0, $native{hidden}, array(integer(1), bulk($header)));
 	return;
 }
 

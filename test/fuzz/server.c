@@ -85,6 +85,13 @@ errcode(int code)
 	return 0;
 }
 
+/* The last message. */
+const char *
+what_was_said(void)
+{
+	return message;
+}
+
 /* Write what is said, so that all of its arguments are read. */
 static int
 say(const char *format, va_list arguments)
@@ -1082,6 +1089,8 @@ pg_strong_random(void *bytes, size_t length)
 FmgrInfo	call_site;
 Node	   *call_context;
 
+char		null_argument;
+
 /* Call a function that is SQL's; arguments that are left out are NULL. */
 Datum
 call(PGFunction function, int arguments, const Datum *values)
@@ -1093,7 +1102,7 @@ call(PGFunction function, int arguments, const Datum *values)
 	for (int i = 0; i < MAX_ARGUMENTS; i++)
 	{
 		fcinfo->args[i].value = i < arguments ? values[i] : (Datum) 0;
-		fcinfo->args[i].isnull = i >= arguments;
+		fcinfo->args[i].isnull = i >= arguments || values[i] == NULL_ARGUMENT;
 	}
 	return function(fcinfo);
 }

@@ -21,7 +21,12 @@ extern bool is_waited_for;
 
 extern int	database_encoding;
 
+/* An argument that is NULL, before others that are not. */
+extern char null_argument;
+#define NULL_ARGUMENT	PointerGetDatum(&null_argument)
+
 extern int	run(void (*statement) (void *arg), void *arg);
+extern const char *what_was_said(void);
 extern void end_session(void);
 extern void pass_time(long ms);
 
