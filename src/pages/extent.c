@@ -25,7 +25,7 @@
 
 /*
  * Pending pages: none for small filters, whose 1 MB stays in memory, otherwise
- * a share of the data pages.  A pending page holds 509 elements and a flush
+ * a share of the data pages.  A pending page holds 510 elements and a flush
  * visits all data pages, so an element costs half a page.  The maximum of 2 MB
  * limits the duration of a flush.  Filters beyond 2 GB have more, as otherwise
  * a flush would set less than one bit per page.

@@ -14,13 +14,18 @@
 
 #include "server.h"
 
+#include "hashes.h"
 #include "lib/stringinfo.h"
+#include "type/add.h"
 #include "type/merge.h"
 #include "type/toast_slices.h"
 #include "type/value.h"
 
 #define LONG			0xfc
 #define LONG_UNIT		((size_t) 512 * 1024)
+
+/* Elements that are added to values. */
+#define ADDED			40
 
 /* Values up to this length are worth more than being read and written. */
 #define SHORT_VALUE		65536
@@ -37,6 +42,7 @@ extern Datum bloomext_to_bytea(PG_FUNCTION_ARGS);
 extern Datum bloomext_count(PG_FUNCTION_ARGS);
 extern Datum bloomext_fpp(PG_FUNCTION_ARGS);
 extern Datum bloomext_info(PG_FUNCTION_ARGS);
+extern Datum bloomext_covers(PG_FUNCTION_ARGS);
 
 static const char *const streams[] = {"guava", "redisbloom", "spark", "bitsandblooms", "parquet", "java"};
 static const char *const bit_strings[] = {"redis", "bitset", "guava"};
@@ -177,6 +183,42 @@ check_merge(Datum value, const BfFilter *filter)
 				   filter->length - BF_PREFIX_SIZE(filter->plan.header.layers)) == 0);
 }
 
+/* It has all elements of itself, be it stored or not. */
+static void
+check_covers(Datum value, const BfFilter *filter)
+{
+	Datum		there = stored_datum(filter->bytes, filter->length, filter->length);
+	Datum		both[] = {value, there, value};
+
+	REQUIRE(DatumGetBool(call(bloomext_covers, 2, both)));
+	REQUIRE(DatumGetBool(call(bloomext_covers, 2, both + 1)));
+}
+
+/* What is added to it is there, and so is what it has held. */
+static void
+check_add(Datum value, const BfFilter *filter)
+{
+	const BfStrategy *strategy = filter->plan.strategy;
+	BfValue		grown;
+	BfHash		hashes[ADDED];
+
+	bf_value_copy(value, &grown);
+	for (int i = 0; i < ADDED; i++)
+		hash_element(strategy, (const uint8_t *) &i, sizeof(i), &hashes[i]);
+	REQUIRE(bf_value_put(&grown, &hashes[0]) == !bf_filter_contains(filter, &hashes[0]));
+	bf_value_add(&grown, hashes, ADDED);
+	for (int i = 0; i < ADDED; i++)
+		REQUIRE(bf_filter_contains(&grown.filter, &hashes[i]));
+	REQUIRE(!bf_value_put(&grown, &hashes[0]));
+	REQUIRE(DatumGetBool(call(bloomext_covers, 2, (Datum[]) {
+		PointerGetDatum(grown.varlena), value
+	})));
+	(void) call(bloomext_covers, 2, (Datum[]) {value, PointerGetDatum(grown.varlena)});
+	exercise(grown.bytes, grown.filter.length);
+	for (int i = 0; i < ADDED; i++)
+		free_hash(&hashes[i]);
+}
+
 /* What is said of it are numbers. */
 static void
 check_info(Datum value)
@@ -200,9 +242,11 @@ convert(void *arg)
 	{
 		exercise(filter.bytes, filter.length);
 		open_slices(filter.bytes, filter.length);
+		check_add(value, &filter);
 	}
 	check_info(value);
 	check_merge(value, &filter);
+	check_covers(value, &filter);
 	check_bit_string(value, &filter, bit_strings[bytes->as % 2]);
 	(void) call(bloomext_export_layer, 3, (Datum[]) {
 		value, Int32GetDatum(bytes->numbers[0] % 4), text_datum("guava")

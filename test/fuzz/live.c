@@ -503,8 +503,8 @@ typedef struct Sound
 	BlockNumber length;
 } Sound;
 
-/* Of few pages; of so many that elements wait; of several layers; and an empty one
- * that is larger than any value. */
+/* Of few pages; of so many that elements wait; of several layers; of blocks, for which
+ * they wait, too; and an empty one that is larger than any value. */
 static struct
 {
 	const char *strategy;
@@ -515,6 +515,7 @@ static struct
 	{"guava", 9000, 0.001, 0},
 	{"guava", 500000, 0.0001, 0},
 	{"spark2", 20, 0.01, 2},
+	{"parquet", 500000, 0.001, 0},
 	{"guava", INT64CONST(2000000000), 0.01, 0}
 };
 
@@ -646,7 +647,8 @@ start(void)
 		forget_index();
 		REQUIRE(run(make_sound, &sounds[i]) == 0);
 	}
-	REQUIRE(sounds[2].live.nlayers > 2 && sounds[1].live.layers[0].pending > 0);
+	REQUIRE(sounds[2].live.nlayers > 2 && sounds[1].live.layers[0].pending > 0 &&
+			sounds[3].live.layers[0].pending > 0);
 }
 
 /* Put a sound filter where the last one was. */

@@ -409,6 +409,7 @@ sub element_item_seeds
 		redis_seed("contains_$what", 0, @shards, @answers, $none);
 		sound_seed("contains_$what", 0, @shards, @answers, $replaced, @shards, @answers, $shards);
 	}
+	sound_seed('contains_text', 0x80, $filters{noted}, (headed(2)) x 2);
 	sound_seed('contains_integer', 0, $filters{$_}, headed(2)) for qw(guava unbound);
 	redis_seed('contains_integer', 0, $filters{$_}, bulk('1')) for qw(grown bitmap window);
 	for my $what (qw(text all))
@@ -690,7 +691,7 @@ sub options_seeds
 # first entries or bits, the tail; a file that is cut.
 sub live_seeds
 {
-	for my $filter (0 .. 3)
+	for my $filter (0 .. 4)
 	{
 		for my $done (1, 2, 4, 8, 16, 32, 63)
 		{
@@ -703,6 +704,8 @@ sub live_seeds
 			# Bits beyond a small layer's end; entries that vanish in the midst of a flush.
 			seed('live', pack 'C3CvCa*', $filter, $done, 0, $_, 4000, 255, "\xff" x 255) for 1 .. 4;
 			seed('live', pack 'C3', $filter, $done, $_) for 0x20, 0x22;
+			# All pages are full on which entries wait.
+			seed('live', pack('C3', $filter, $done, 0) . join '', map { pack "CvCv", $_, 12, 2, 24 + 510 * 16 } 1 .. 4);
 		}
 	}
 	return;
@@ -724,6 +727,9 @@ for my $flags (0x20, 0x21, 0x30)
 	aggregate_seed($_, @list, $list[0]) for 1, 3, 0x11, 0x21;
 	aggregate_seed($_, value(1, 320, 7, ''), $other, $grows) for 4, 5, 0x0c;
 }
+# What counts its elements; blocks that are folded to fewer, from either side.
+partial_seeds(2, value(7, 320, 7, "\1", n => 30, p => 0.01));
+aggregate_seed(4, map { value(11, $_ * 256, 8, "\1", n => $_ * 20, p => 0.01) } @$_) for [ 1, 2, 1 ], [ 2, 1, 2 ];
 exchange_seed(1, 5, 0, 0, 0, '');
 exchange_seed(3, 2, 0, 64, 1, '');
 # Sizes whose real rate is asked for.
