@@ -409,7 +409,7 @@ sub element_item_seeds
 		redis_seed("contains_$what", 0, @shards, @answers, $none);
 		sound_seed("contains_$what", 0, @shards, @answers, $replaced, @shards, @answers, $shards);
 	}
-	sound_seed('contains_text', 0x80, $filters{noted}, (headed(2)) x 2);
+	sound_seed('contains_text', 0x80, $filters{noted}, headed(2), bulk('11'));
 	sound_seed('contains_integer', 0, $filters{$_}, headed(2)) for qw(guava unbound);
 	redis_seed('contains_integer', 0, $filters{$_}, bulk('1')) for qw(grown bitmap window);
 	for my $what (qw(text all))
