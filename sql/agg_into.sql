@@ -114,11 +114,11 @@ select query, pg_temp.outcome(query) from (values
 reset bloomext.overfull_notice;
 \set VERBOSITY default
 select bf_agg(x, 10, 0.001) is null as sized from e;
-\set VERBOSITY terse
 select bf_agg_into(bf_create(10, 0.001), x) is null as into from e;
+select bf_union_agg(f) is null as union_ from (select bf_agg(x, 100, 0.001) as f from e group by i % 30) s;
+\set VERBOSITY terse
 select bf_agg_into(bf_create(10, 0.001, counting => true), x) is null as counting from e;
 select bf_agg(i, 10, 0.001, 'tale2009') is null as tale from e;
-select bf_union_agg(f) is null as union_ from (select bf_agg(x, 100, 0.001) as f from e group by i % 30) s;
 select count(f) as groups from (select bf_agg(x, 10, 0.001) as f from e group by g) s;
 select count(f) as frames from (select bf_agg(x, 10, 0.001) over (order by i rows 100 preceding) as f from e) s;
 select bf_agg(x, 10, 0.001, 'guava', 1) is null as equal_layers from e;

@@ -12,10 +12,6 @@
 /* The default false positive probability. */
 #define BF_AGG_FPP	0.03
 
-/* What to do about an over-full result. */
-#define BF_AGG_OVERFULL_ADVICE \
-	"Expect more elements, use a filter that grows: bf_agg(..., expected, fpp, strategy, 2)"
-
 /*
  * The start of every state: its transition function's cache for the call site.
  * The executor's calls have it in fn_extra, too; other callers may make a new

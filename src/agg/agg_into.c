@@ -151,5 +151,6 @@ bloomext_agg_into_serialize(PG_FUNCTION_ARGS)
 Datum
 bloomext_agg_into_final(PG_FUNCTION_ARGS)
 {
-	return bf_sized_final(fcinfo, plan_into);
+	return bf_sized_final(fcinfo, plan_into,
+						  "Give bf_agg_into a filter made for more elements, by bf_create(expected, fpp)");
 }

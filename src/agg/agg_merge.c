@@ -145,6 +145,7 @@ bloomext_merge_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (BfValue *) PG_GETARG_POINTER(0);
-	bf_overfull_notice(&state->filter, BF_AGG_OVERFULL_ADVICE);
+	bf_overfull_notice(&state->filter,
+					   "Build each of the filters for as many elements as the result holds");
 	PG_RETURN_POINTER(state->varlena);
 }

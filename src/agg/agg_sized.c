@@ -568,9 +568,12 @@ bloomext_agg_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* State -> bloomfilter: its own, or one made of its list, which is kept. */
+/*
+ * State -> bloomfilter: its own, or one made of its list, which is kept.  `advice`
+ * says what to do if that is over-full.
+ */
 Datum
-bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
+bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner, const char *advice)
 {
 	BfSizedState *state = state_argument(fcinfo, planner);
 	BfValue		result;
@@ -593,7 +596,7 @@ bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner)
 	}
 	/* Most results hold no more than expected, and need not be measured. */
 	if (state->added > state->plan.header.expected)
-		bf_overfull_notice(&result.filter, BF_AGG_OVERFULL_ADVICE);
+		bf_overfull_notice(&result.filter, advice);
 	PG_RETURN_POINTER(result.varlena);
 }
 
@@ -726,5 +729,6 @@ bloomext_agg_serialize(PG_FUNCTION_ARGS)
 Datum
 bloomext_agg_final(PG_FUNCTION_ARGS)
 {
-	return bf_sized_final(fcinfo, plan_sized);
+	return bf_sized_final(fcinfo, plan_sized,
+						  "Expect more elements, use a filter that grows: bf_agg(..., expected, fpp, strategy, 2)");
 }

@@ -30,6 +30,7 @@ extern void bf_sized_add(BfSizedState *state, BfElementType *element,
 						 Datum value);
 extern Datum bf_sized_serialize(FunctionCallInfo fcinfo,
 								BfSizedPlanner planner);
-extern Datum bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner);
+extern Datum bf_sized_final(FunctionCallInfo fcinfo, BfSizedPlanner planner,
+							const char *advice);
 
 #endif							/* BLOOMEXT_AGG_SIZED_H */
