@@ -22,9 +22,11 @@ SELECT kind, '''标题 '' || i', maker
 FROM (VALUES ('fixed', 'bf_add_all(bf_create(40, 0.01, %L), $1)'),
 		('equal layers', 'bf_add_all(bf_create(10, 0.01, %L, NULL, 1), $1)'),
 		('growing', 'bf_add_all(bf_create(5, 0.01, %L, NULL, 2), $1)'),
+		('growing by three', 'bf_add_all(bf_create(5, 0.01, %L, NULL, 3), $1)'),
 		('bits', 'bf_add_all(bf_create_bits(500, 8, %L), $1)'),
 		('empty', 'bf_create(40, 0.01, %L)'),
-		('counting', 'bf_remove(bf_add_all(bf_create(40, 0.01, %L, NULL, 0, true), $1 || $1[2:4]), $1[1])')) AS v (kind, maker)
+		('counting', 'bf_remove(bf_add_all(bf_create(40, 0.01, %L, NULL, 0, true), $1 || $1[2:4]), $1[1])'),
+		('counting to the limit', 'bf_remove(bf_add_all(bf_create(40, 0.01, %L, NULL, 0, true), $1 || array_fill($1[1], ARRAY[20])), $1[1])')) AS v (kind, maker)
 UNION ALL
 SELECT type, element, 'bf_add_all(bf_create(40, 0.01, %L), $1)' FROM elements WHERE type <> 'text'
 UNION ALL

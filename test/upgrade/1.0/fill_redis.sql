@@ -59,5 +59,22 @@ SELECT key, element, 30, format('bf_mirror(bf_add_all(bf_create(40, 0.01, funnel
 FROM funnels JOIN elements USING (type), format('mirrored %s', funnel) AS key
 UNION ALL
 SELECT key, CASE asked WHEN 'e' THEN element ELSE format('bf_element(length(%1$s), %1$s)', element) END, 300, format('bf_live_mirror(%L, ''redis'', %L)', index, key)
-FROM live, format('live %s', index) AS key WHERE index ~ '_(fixed|equal_layers|growing|pairs)_bf$';
+FROM live, format('live %s', index) AS key WHERE index ~ '_(fixed|equal_layers|growing|pairs)_bf$'
+UNION ALL
+-- All types of elements, where a layout itself says of which there are.
+SELECT key, element, 30, format(maker, key, strategy, layout)
+FROM elements, layouts, strategies, remote_kinds, format('%s %s %s', layout, strategy, type) AS key
+WHERE type <> 'text' AND (layout, strategy, kind) IN (('window', 'guava', 'created window'), ('redisson', 'redisson', 'created'), ('growing', 'guava', 'created growing'),
+	('growing', 'cassandra', 'created equal layers'), ('bitmap', 'tale2009', 'created'), ('bitmap', 'parquet', 'mirrored'))
+UNION ALL
+SELECT key, element, 30, format(maker, key, funnel)
+FROM funnels JOIN elements USING (type), (VALUES
+	('window', '(bf_redis_create(''redis'', %1$L, 1200, 0.01, funnel => %2$L, span => ''30000 years''), bf_redis_add_each(''redis'', %1$L, $1))'),
+	('growing', '(bf_redis_create(''redis'', %1$L, 5, 0.02, expansion => 3, funnel => %2$L), bf_redis_add_each(''redis'', %1$L, $1))')) AS v (layout, maker),
+	format('%s %s', layout, funnel) AS key
+UNION ALL
+-- Windows of several pieces.
+SELECT key, '''标题 '' || i', 30, format('(bf_redis_create(''redis'', %1$L, %3$s, 0.01, %2$L, span => ''30000 years'', slices => %4$s), bf_redis_add_each(''redis'', %1$L, $1))',
+	key, strategy, expected, slices)
+FROM (VALUES ('guava', 1200000, 30), ('parquet', 300000, 7)) AS v (strategy, expected, slices), format('window %s of pieces', strategy) AS key;
 DELETE FROM remote WHERE outcome(maker, element, n) IN ('22023', '0A000');
