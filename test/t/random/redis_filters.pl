@@ -1421,7 +1421,7 @@ is($done, 1, 'nothing is denied, and nothing broken')
   or diag "the last statements:\n", (map { "$_\n" } @log), "seed $seed, step $steps: $@";
 cmp_ok($tally{puzzles} // 0, '<=', 2 + $steps / 5000, 'hardly an error without a reason');
 cmp_ok($unsure, '<=', 3 * $may_be_unsure + 20, 'no more false positives than fpp says');
-cmp_ok($tally{"in $_"} // 0, '>', $seconds, "much was asked in layout $_")
+cmp_ok($tally{"in $_"} // 0, '>=', 20, "much was asked in layout $_")
   foreach $done && $seconds >= 60 ? uniq map { $_->{layout} } @specs : ();
 
 diag "$steps steps; of elements that were never added $unsure were answered true, $may_be_unsure expected at most";

@@ -459,7 +459,7 @@ foreach my $node ($primary, $standby)
 	  split /\n/, slurp_file($node->logfile);
 	is_none("no internal errors, $name", @bad);
 }
-cmp_ok($primary->safe_psql('postgres', 'SELECT count(*) FROM uniq'), '>', $seconds, 'titles were added');
+cmp_ok($primary->safe_psql('postgres', 'SELECT count(*) FROM uniq'), '>=', 10, 'titles were added');
 
 %count = $workers->counted;
 diag "$_: $count{$_}" foreach sort keys %count;
@@ -472,7 +472,7 @@ my @unexpected = grep { /^error (?!40001|40P01|55P03|57014|57P0.|55000|42704|42P
 is("@unexpected", '', 'no errors but those that DDL and conflicts cause');
 foreach my $where (map { ("primary, $_", "standby, $_") } 'READ COMMITTED', 'REPEATABLE READ')
 {
-	cmp_ok($count{"$where asked rows"}, '>', 100 * $seconds, "many rows were asked for: $where");
+	cmp_ok($count{"$where asked rows"}, '>=', 1000, "many rows were asked for: $where");
 	cmp_ok($count{"$where absent no"}, '>', 0.1 * $count{"$where absent rows"}, 'and many answers were sure')
 	  if $where =~ /COMMITTED/;
 }
