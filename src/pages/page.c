@@ -96,7 +96,10 @@ check_pointers(Relation index, Buffer buffer, BfPageKind kind)
 			 hint_to_rebuild(index)));
 }
 
-/* Check a locked page; false for a new one, which is all zeros. */
+/*
+ * Check a locked page; false for a new one, which is all zeros: PostgreSQL reads no
+ * other page without a header (PageIsVerified).
+ */
 bool
 bf_page_check(Relation index, Buffer buffer, BfPageKind kind)
 {

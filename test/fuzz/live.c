@@ -138,13 +138,27 @@ refuse_block(int code, BlockNumber block)
 	ereport(ERROR, (errcode(code), errmsg("no block %u", block)));
 }
 
+/* Would PostgreSQL take it for a page?  One without a header is all zeros. */
+static bool
+is_page(BlockNumber block)
+{
+	static const char zeros[BLCKSZ];
+	bool		readable;
+
+	if (is_storing && locks[block] == BUFFER_LOCK_UNLOCK)
+		hide_page(block, false);
+	readable = !PageIsNew((Page) page_of(block)) || memcmp(page_of(block), zeros, BLCKSZ) == 0;
+	hide_page(block, is_storing && locks[block] == BUFFER_LOCK_UNLOCK);
+	return readable;
+}
+
 Buffer
 ReadBufferExtended(Relation index, ForkNumber fork, BlockNumber block,
 				   ReadBufferMode mode, BufferAccessStrategy ring)
 {
 	if (block == P_NEW)
 		block = length++;
-	if (block >= length)
+	if (block >= length || (mode == RBM_NORMAL && !is_page(block)))
 		refuse_block(ERRCODE_DATA_CORRUPTED, block);
 	pins++;
 	if (mode == RBM_ZERO_AND_LOCK)
@@ -165,7 +179,7 @@ bool
 ReadRecentBuffer(RelFileLocator file, ForkNumber fork, BlockNumber block,
 				 Buffer buffer)
 {
-	if (buffer != buffer_of(block) || block >= length)
+	if (buffer != buffer_of(block) || block >= length || !is_page(block))
 		return false;
 	pins++;
 	return true;
