@@ -174,6 +174,13 @@ sub described
 }
 
 sub description { return described(\@beside, @_); }
+
+# The same key by key, as while a slot of a cluster moves.
+sub apart
+{
+	my ($type, $head, $length, %found) = @_;
+	return map({ array(bulk('none'), bulk(''), integer(0), $found{$_} // nil()) } @beside), array(bulk($type), bulk($head), integer($length));
+}
 sub length_and { return array(integer($_[0]), bulk($_[1])); }
 
 # What Redis has of its memory, and has used of that.
@@ -360,6 +367,12 @@ sub item_seeds
 	sound_seed('contains', 4, "-MOVED 12539 10.0.0.1:6379\r\n", $filters{guava}, ("-ASK 12539 10.0.0.2:6379\r\n") x 2, ok(), headed(2));
 	sound_seed('contains', 0x104, described(\@near, 'string', $head, 38, own('guava', 'guava', funnel => '')), headed(2));
 	sound_seed('contains', 0x18, "-NOAUTH\r\n", ok(), "+PONG\r\n", $filters{guava}, headed(2));
+	# Of scripts that are not known yet; of an older server; of an account that may do less.
+	sound_seed('contains', 0, "-NOSCRIPT No script.\r\n", $filters{grown}, "-NOSCRIPT No script.\r\n", bulk('10'));
+	sound_seed('contains', 0, "-ERR unknown command 'EVALSHA_RO'\r\n", $filters{grown}, bulk('10'));
+	sound_seed('contains', 0, "-NOPERM no permissions to run the 'evalsha_ro' command\r\n", "-NOPERM no permissions to run the 'eval_ro' command\r\n", "-NOPERM no permissions to run the 'evalsha' command\r\n", $filters{grown}, bulk('10'));
+	sound_seed('contains', 4, "-TRYAGAIN Multiple keys request during rehashing of slot\r\n", apart('string', $head, 38, own('guava', 'guava', @text)), headed(2));
+	sound_seed('contains', 4, "-TRYAGAIN Multiple keys\r\n", apart('none', '', 0, growing(@text, layers => 2), @cursor, @layers), ("-TRYAGAIN Multiple keys\r\n") x 2, bulk('10'));
 	redis_seed('contains', 8, "-LOADING\r\n", "+PONG\r\n", $filters{guava}, headed(2));
 
 	for my $filter (map { $filters{$_} } qw(guava noted utf16 proven unbound redisson filled empty bitmap bare))
