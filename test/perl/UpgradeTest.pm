@@ -184,19 +184,42 @@ sub keep
 	$node->start;
 }
 
-# Put what is kept in the place of what is there, when no transaction that it knows of is
-# still to come.
-sub restore
+# What is kept of values, as COPY BINARY writes it anywhere.
+sub binary
+{
+	my ($self) = @_;
+	my @rows = map { my ($name, $hex) = /^(.*)\t\\\\x(.*)$/ or die "no value: $_"; pack 'n(N/a)2', 2, $name, pack 'H*', $hex } split /\n/, slurp_file("$self->{folder}/values");
+	return join '', "PGCOPY\n\377\r\n\0", pack('N2', 0, 0), @rows, pack 'n', 0xffff;
+}
+
+# Put the values that are kept in the place of those that are there, and see that COPY
+# BINARY reads and writes them the same.
+sub restore_values
+{
+	my ($self, $name) = @_;
+	my $file = $self->{node}->basedir . "/$self->{database}.values";
+	put($file, $self->binary);
+	$self->forget_emptied;
+	is($self->sql(qq(
+		CREATE TEMP TABLE kept (name text, f bloomfilter);
+		\\copy kept FROM '$self->{folder}/values'
+		CREATE TEMP TABLE received (LIKE kept);
+		\\copy received FROM '$file' (FORMAT binary)
+		UPDATE made SET f = (SELECT f FROM kept WHERE kept.name = made.name);
+		DELETE FROM made WHERE f IS NULL;
+		\\copy kept TO '$file' (FORMAT binary)
+		SELECT count(*) FROM kept JOIN received USING (name) WHERE kept.f <> received.f OR kept.f::text <> received.f::text)), 0, "$name: COPY BINARY reads what text does");
+	is(slurp_file($file), $self->binary, '... and writes the same bytes');
+	return;
+}
+
+# Put the files of indexes that are kept in the place of those that are there, when no
+# transaction that they know of is still to come.
+sub restore_files
 {
 	my ($self) = @_;
 	my ($node, $folder) = ($self->{node}, $self->{folder});
-	$self->forget_emptied;
-	$self->sql(qq(
-		CREATE TEMP TABLE kept (name text, f bloomfilter);
-		\\copy kept FROM '$folder/values'
-		UPDATE made SET f = (SELECT f FROM kept WHERE kept.name = made.name);
-		DELETE FROM made WHERE f IS NULL;
-		SELECT 'SELECT pg_current_xact_id()' FROM generate_series(1, 5000) \\gexec));
+	$self->sql("SELECT 'SELECT pg_current_xact_id()' FROM generate_series(1, 5000) \\gexec");
 	my %files = $self->files;
 	my %kept = map { split /\t/ } split /\n/, slurp_file("$folder/indexes");
 	join(' ', sort keys %files) eq join(' ', sort keys %kept) or die 'other indexes are kept';

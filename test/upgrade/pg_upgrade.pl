@@ -42,7 +42,8 @@ foreach my $version (UpgradeTest->versions)
 	@version{"filled_$name", "kept_$name"} = ($version, $version);
 	UpgradeTest->new($old, "filled_$name", $version);
 	my $kept = UpgradeTest->new($old, "kept_$name", $version);
-	$kept->restore;
+	$kept->restore_values("$version, kept");
+	$kept->restore_files;
 	is_same($kept->answers, $kept->kept_answers, "$version: what was kept is there");
 }
 $was{$_} = UpgradeTest->at($old, $_, $version{$_})->answers foreach sort keys %version;
