@@ -28,7 +28,8 @@ foreach my $version (UpgradeTest->versions)
 	my $kept = UpgradeTest->new($node, "kept_$name", $version);
 	is(join("\n", $kept->lacking), '', "$version: something is kept of all that there is") if $version eq (UpgradeTest->versions)[-1];
 	$kept->restore_values($version);
-	is_same($kept->answers, $kept->kept_answers, "$version: values that were kept, and the filters of then built today, answer as they did");
+	my @answers = ($kept->answers, $kept->kept_answers);
+	is_same($kept->fits ? @answers : map({ UpgradeTest::anywhere($_) } @answers), "$version: values that were kept, and the filters of then built today, answer as they did");
 	$kept->sql('REINDEX SCHEMA public');
 	SKIP:
 	{
