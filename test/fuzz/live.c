@@ -143,12 +143,12 @@ static bool
 is_page(BlockNumber block)
 {
 	static const char zeros[BLCKSZ];
+	bool		hidden = is_storing && locks[block] == BUFFER_LOCK_UNLOCK;
 	bool		readable;
 
-	if (is_storing && locks[block] == BUFFER_LOCK_UNLOCK)
-		hide_page(block, false);
+	hide_page(block, false);
 	readable = !PageIsNew((Page) page_of(block)) || memcmp(page_of(block), zeros, BLCKSZ) == 0;
-	hide_page(block, is_storing && locks[block] == BUFFER_LOCK_UNLOCK);
+	hide_page(block, hidden);
 	return readable;
 }
 

@@ -623,10 +623,7 @@ sub sentinel_seeds
 sub native_seeds
 {
 	my ($header, $bits) = @_;
-	for my $native ($native{hidden}, description('MBbloom--', $header, 0))
-	{
-		sound_seed('fetch_redisbloom', 0, $native, bulks($header, $bits, ''));
-	}
+	sound_seed('fetch_redisbloom', 0, $_, bulks($header, $bits, '')) for $native{hidden}, description('MBbloom--', $header, 0);
 	sound_seed('describe', 0, $native{hidden}, array(integer(1), bulk($header)));
 	return;
 }
